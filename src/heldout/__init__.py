@@ -1,0 +1,77 @@
+"""heldout: is system B really better than system A on data it has never seen?
+
+The public names are imported when they are first used, so that ``import heldout`` is quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from heldout.data.files import read_qrels, read_run
+    from heldout.data.run import Qrels, Run
+    from heldout.errors import (
+        DuplicateError,
+        FormatError,
+        HeldoutError,
+        InputError,
+        MeasureError,
+        MissingExtraError,
+    )
+    from heldout.measure.custom import RankedList, define_measure
+    from heldout.measure.evaluate import Evaluation, evaluate
+    from heldout.measure.names import Measure, parse_measure, parse_measures
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "DuplicateError": "heldout.errors",
+    "Evaluation": "heldout.measure.evaluate",
+    "FormatError": "heldout.errors",
+    "HeldoutError": "heldout.errors",
+    "InputError": "heldout.errors",
+    "Measure": "heldout.measure.names",
+    "MeasureError": "heldout.errors",
+    "MissingExtraError": "heldout.errors",
+    "Qrels": "heldout.data.run",
+    "RankedList": "heldout.measure.custom",
+    "Run": "heldout.data.run",
+    "evaluate": "heldout.measure.evaluate",
+    "define_measure": "heldout.measure.custom",
+    "parse_measure": "heldout.measure.names",
+    "parse_measures": "heldout.measure.names",
+    "read_qrels": "heldout.data.files",
+    "read_run": "heldout.data.files",
+}
+
+__all__ = [
+    "DuplicateError",
+    "Evaluation",
+    "FormatError",
+    "HeldoutError",
+    "InputError",
+    "Measure",
+    "MeasureError",
+    "MissingExtraError",
+    "Qrels",
+    "RankedList",
+    "Run",
+    "evaluate",
+    "define_measure",
+    "parse_measure",
+    "parse_measures",
+    "read_qrels",
+    "read_run",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'heldout' has no attribute {name!r}")
+    return getattr(import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

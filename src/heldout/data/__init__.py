@@ -1,0 +1,1 @@
+"""What is evaluated, and its files."""

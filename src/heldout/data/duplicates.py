@@ -1,0 +1,54 @@
+"""Is a document twice in a ranked list? Looked for in every run, so it has to be quick."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from heldout.data.parallel import run_threads
+from heldout.data.words import query_keys
+
+if TYPE_CHECKING:
+    from heldout.data.ids import IdColumn
+    from heldout.data.words import Ints
+
+__all__ = ["duplicate_row"]
+
+BLOCK: Final = 8192
+"""Rows that are sorted together: few enough to stay in cache."""
+
+
+def duplicate_row(docs: IdColumn, offsets: Ints) -> int | None:
+    """A row whose document stands twice for its query, or None.
+
+    Blocks of whole queries are sorted by 32 bits of a key; only a block in which two of these
+    meet is looked at closely.
+    """
+    cuts = np.unique(np.searchsorted(offsets, np.arange(0, offsets[-1] + BLOCK, BLOCK)))
+    cuts[-1] = len(offsets) - 1
+    blocks = [(int(a), int(z)) for a, z in zip(cuts[:-1], cuts[1:], strict=True) if a < z]
+    spread = max(1, len(blocks) // 64)
+    batches = [blocks[i : i + spread] for i in range(0, len(blocks), spread)]
+
+    def search(batch: list[tuple[int, int]]) -> int | None:
+        found = (_search_block(docs, offsets, *block) for block in batch)
+        return next((row for row in found if row is not None), None)
+
+    return next((row for row in run_threads(search, batches) if row is not None), None)
+
+
+def _search_block(docs: IdColumn, offsets: Ints, first: int, last: int) -> int | None:
+    begin, end = int(offsets[first]), int(offsets[last])
+    counts = offsets[first + 1 : last + 1] - offsets[first:last]
+    query = np.repeat(np.arange(first, last), counts)
+    keys = query_keys(docs.hashes(begin, end), query)
+    short = (keys >> np.uint64(32)).astype(np.uint32)
+    short.sort()
+    if not (short[1:] == short[:-1]).any():
+        return None
+    order = np.argsort(keys, kind="stable")
+    again = np.flatnonzero(keys[order][1:] == keys[order][:-1])
+    rows, others = order[again], order[again + 1]
+    same = (query[rows] == query[others]) & (docs.compare(rows + begin, others + begin) == 0)
+    return int(others[np.argmax(same)]) + begin if same.any() else None

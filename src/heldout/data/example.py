@@ -1,0 +1,40 @@
+"""A small example made on the fly: judgements, and two systems of which one is better."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from heldout.data.run import Qrels, Run
+
+__all__ = ["example"]
+
+
+def example(queries: int = 50, depth: int = 100, seed: int = 20) -> tuple[Qrels, list[Run]]:
+    """Make judgements for `queries` queries and two runs of `depth` documents.
+
+    Every document has a hidden quality. Judgements are its coarse view, each system's score is a
+    noisy one, and ``improved`` has less noise than ``baseline``.
+    """
+    generator = np.random.default_rng(seed)
+    pool = 3 * depth
+    quality = generator.normal(size=(queries, pool))
+    grades = np.digitize(quality, [1.3, 2.0])
+    names = [f"q{number:03d}" for number in range(1, queries + 1)]
+    docs = [[f"d{query:03d}-{doc:04d}" for doc in range(pool)] for query in range(1, queries + 1)]
+    looked_at = np.argsort(-quality - generator.normal(size=quality.shape), axis=1)[:, :depth]
+    qrels = Qrels.from_dict(
+        {
+            name: {docs[row][doc]: int(grades[row, doc]) for doc in looked_at[row]}
+            for row, name in enumerate(names)
+        }
+    )
+    runs = []
+    for system, noise in (("baseline", 1.4), ("improved", 1.1)):
+        scores = quality + generator.normal(scale=noise, size=quality.shape)
+        top = np.argsort(-scores, axis=1)[:, :depth]
+        ranked = {
+            name: {docs[row][doc]: float(scores[row, doc]) for doc in top[row]}
+            for row, name in enumerate(names)
+        }
+        runs.append(Run.from_dict(ranked, system))
+    return qrels, runs

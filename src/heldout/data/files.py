@@ -1,0 +1,214 @@
+"""Read and write runs and judgements, whatever format they come in."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from heldout.data.formats import tables, trec
+from heldout.data.formats.source import open_source
+from heldout.data.run import Qrels, Run, Stretches
+from heldout.errors import DuplicateError, FormatError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from heldout.data.formats.scan import BadLine
+    from heldout.data.formats.source import Source
+    from heldout.data.run import TiePolicy
+
+    Path_ = str | os.PathLike[str]
+
+__all__ = ["Format", "read_qrels", "read_run", "write_atomically", "write_qrels", "write_run"]
+
+Format = Literal["trec", "csv", "tsv", "json", "parquet"]
+_HEADER_WORDS = frozenset(
+    spelling
+    for columns in (tables.RUN_COLUMNS, tables.QRELS_COLUMNS)
+    for spellings in columns.values()
+    for spelling in spellings
+)
+
+
+def detect_format(source: Source) -> Format:
+    """Tell a format by its first bytes: a name may say anything, or nothing (standard input)."""
+    head = source.head()
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if head.lstrip()[:1] == b"{":
+        return "json"
+    lines = (line for line in head.decode(errors="replace").splitlines() if line.strip())
+    first = next((line for line in lines if not line.lstrip().startswith("#")), "")
+    for mark, name in (("\t", "tsv"), (",", "csv")):
+        cells = [cell.strip().strip('"').lower() for cell in first.split(mark)]
+        if len(cells) >= 3 and len(_HEADER_WORDS.intersection(cells)) >= 2:
+            return name  # type: ignore[return-value]
+    return "trec"
+
+
+def read_run(
+    path: Path_,
+    *,
+    name: str | None = None,
+    ties: TiePolicy = "docid-desc",
+    single_precision: bool = False,
+    skip_bad_lines: bool = False,
+    report: Callable[[str], None] | None = None,
+) -> Run:
+    """Read a run.
+
+    Parameters
+    ----------
+    path
+        A TREC run, a CSV or TSV table with a header, a JSON object ``{query: {document: score}}``
+        or a Parquet table; gzip, xz, bzip2 and zstd are unpacked; ``-`` is standard input.
+    name
+        What to call the run; by default its tag, or else the file's name.
+    ties
+        How documents with equal scores are ordered.
+    single_precision
+        Hold scores as 32-bit floats, as trec_eval 9 and pytrec_eval do.
+    skip_bad_lines
+        Leave out lines that cannot be read instead of stopping at the first.
+    report
+        Called with a sentence about each line that was left out.
+    """
+    source = open_source(path)
+    kind = detect_format(source)
+    if kind != "trec":
+        columns = tables.read_table(source, kind, tables.RUN_COLUMNS)
+        run_name = name or _stem(source.name)
+        with _located(source, ""):
+            return Run.from_columns(
+                *columns, run_name, ties=ties, single_precision=single_precision
+            )
+    rows = trec.read_run_rows(source)
+    _treat_bad(source, rows.bad, skip_bad_lines, report)
+    trec.refuse_empty(source, rows, trec.RUN_LINE)
+    with _located(source, "trec"):
+        return Run.assemble(
+            name or trec.run_tag(source),
+            rows.queries,
+            rows.docs,
+            rows.values,
+            ties=ties,
+            single_precision=single_precision,
+        )
+
+
+def read_qrels(
+    path: Path_,
+    *more: Path_,
+    skip_bad_lines: bool = False,
+    report: Callable[[str], None] | None = None,
+) -> Qrels:
+    """Read one qrels file, or several that are joined.
+
+    Parameters
+    ----------
+    path, more
+        TREC qrels of three or four columns, CSV or TSV tables with a header (BEIR), JSON objects
+        ``{query: {document: grade}}`` or Parquet tables, packed or not; ``-`` is standard input.
+    skip_bad_lines
+        Leave out lines that cannot be read instead of stopping at the first.
+    report
+        Called with a sentence about each line that was left out.
+    """
+    parts = [_read_one_qrels(one, skip_bad_lines, report) for one in (path, *more)]
+    if len(parts) == 1:
+        return parts[0]
+    queries = [part.queries[number] for part in parts for number in part.query_of_row().tolist()]
+    docs = [doc for part in parts for doc in part.docs.tolist()]
+    return Qrels.from_columns(queries, docs, np.concatenate([part.grades for part in parts]))
+
+
+def _read_one_qrels(path: Path_, skip: bool, report: Callable[[str], None] | None) -> Qrels:
+    source = open_source(path)
+    kind = detect_format(source)
+    if kind != "trec":
+        with _located(source, ""):
+            return Qrels.from_columns(*tables.read_table(source, kind, tables.QRELS_COLUMNS))
+    rows = trec.read_qrels_rows(source)
+    _treat_bad(source, rows.bad, skip, report)
+    trec.refuse_empty(source, rows, trec.QRELS_LINE[4])
+    with _located(source, "trec"):
+        return Qrels.assemble(rows.queries, rows.docs, rows.values.astype(np.int64))
+
+
+def _treat_bad(
+    source: Source, bad: list[BadLine], skip: bool, report: Callable[[str], None] | None
+) -> None:
+    if not skip:
+        trec.refuse_bad(source, bad)
+    elif report is not None:
+        for line in bad:
+            report(f"{source.place(line.offset)}: {line.reason}; left out")
+
+
+@contextmanager
+def _located(source: Source, kind: str) -> Iterator[None]:
+    """Name the file, and in a TREC file the lines, in errors about its content."""
+    try:
+        yield
+    except DuplicateError as error:
+        lines = trec.lines_with(source, error.query, error.doc) if kind == "trec" else []
+        if len(lines) < 2:
+            raise InputError(f"{source.name}: {error}") from None
+        text = f"{error} (first in line {lines[0]})"
+        raise FormatError(f"{source.name}:{lines[1]}", text) from None
+    except FormatError:
+        raise
+    except InputError as error:
+        raise InputError(f"{source.name}: {error}") from None
+
+
+def _stem(name: str) -> str:
+    """The name of a file without folders and the endings that tell format and packing."""
+    base = Path(name).name
+    endings = r"(\.(run|trec|txt|csv|tsv|json|parquet|qrels|gz|xz|bz2|zst))+$"
+    return re.sub(endings, "", base, flags=re.IGNORECASE) or base
+
+
+@contextmanager
+def write_atomically(path: Path_) -> Iterator[Path]:
+    """Give a temporary path beside `path`, and rename it when all is written."""
+    target = Path(path)
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror})") from None
+    os.close(handle)
+    aside = Path(name)
+    try:
+        yield aside
+        aside.replace(target)
+    except BaseException:
+        with suppress(OSError):
+            aside.unlink()
+        raise
+
+
+def write_run(run: Run, path: Path_) -> None:
+    """Write a run; the ending tells the format (``.csv``, ``.tsv``, ``.json``, ``.parquet``)."""
+    _write(run, path, trec.run_lines)
+
+
+def write_qrels(qrels: Qrels, path: Path_) -> None:
+    """Write qrels; the ending tells the format (``.csv``, ``.tsv``, ``.json``, ``.parquet``)."""
+    _write(qrels, path, trec.qrels_lines)
+
+
+def _write(what: Any, path: Path_, lines: Callable[[Any], Iterator[str]]) -> None:
+    with write_atomically(path) as aside:
+        ending = Path(path).suffix.lower()
+        if ending in tables.ENDINGS:
+            tables.write_table(what, aside, ending)
+        else:
+            with aside.open("w", encoding="utf-8", newline="\n") as file:
+                file.writelines(lines(what))

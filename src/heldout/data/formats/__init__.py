@@ -1,0 +1,1 @@
+"""The files that runs and judgements come in, one module a format."""

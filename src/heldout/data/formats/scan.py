@@ -1,0 +1,151 @@
+"""Lines of fields separated by white space, found in bulk.
+
+In a piece whose lines all have the same number of fields with a single separator between them, the
+fields are where the separators are; any other piece (tabs and spaces mixed, CRLF, comments, blank or
+broken lines) takes a slower way with the same result.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heldout.data.words import Bytes, Flags, Ints
+from heldout.errors import FormatError
+
+if TYPE_CHECKING:
+    from heldout.data.formats.source import Piece, Source
+
+__all__ = ["BadLine", "Fields", "split_fields"]
+
+_NEWLINE, _SPACE, _HASH, _TAB, _RETURN = 10, 32, 35, 9, 13
+
+
+@dataclass(frozen=True, slots=True)
+class BadLine:
+    """A line that cannot be used: where it begins, and why."""
+
+    offset: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The wanted fields of the good lines of a piece.
+
+    Parameters
+    ----------
+    starts, ends
+        One row a field and one column a line: positions in the piece.
+    bad
+        The lines with too few or too many fields.
+    """
+
+    starts: Ints
+    ends: Ints
+    bad: list[BadLine]
+
+
+def split_fields(
+    source: Source,
+    piece: Piece,
+    wanted: tuple[int, ...],
+    columns: tuple[int, int],
+    expected: str,
+) -> Fields:
+    """Find the fields number `wanted` of all lines in a piece.
+
+    Parameters
+    ----------
+    columns
+        The least and the greatest number of fields that a good line has.
+    expected
+        What a line should look like, for the message about a bad one.
+    """
+    if not piece.size:
+        none = np.empty((len(wanted), 0), np.int64)
+        return Fields(none, none, [])
+    text = piece.data[: piece.size]
+    blank = text <= _SPACE
+    places = np.flatnonzero(blank)
+    marks = text[places]
+    _check_text(source, piece, places, marks)
+    found = _split_regular(text, places, marks, columns[0], wanted)
+    if found is not None:
+        return Fields(*found, [])
+    return _split_ragged(text, blank, piece.offset, wanted, columns, expected)
+
+
+def _check_text(source: Source, piece: Piece, places: Ints, marks: Bytes) -> None:
+    """Refuse control characters, which no text has, and anything that is not UTF-8."""
+    control = (marks < _SPACE) & (marks - np.uint8(_TAB) > _RETURN - _TAB)
+    if control.any():
+        at = int(places[np.argmax(control)])
+        raise FormatError(
+            source.place(piece.offset + at),
+            f"not a text file (byte 0x{piece.data[at]:02x}): "
+            "expected lines of fields separated by white space",
+        )
+    text = piece.data[: piece.size]
+    if int(text.max()) >= 128:
+        try:
+            text.tobytes().decode()
+        except UnicodeDecodeError as error:
+            raise FormatError(
+                source.place(piece.offset + error.start),
+                f"byte 0x{text[error.start]:02x} is not UTF-8: convert the file, "
+                "for example with iconv -f latin1 -t utf-8",
+            ) from None
+
+
+def _split_regular(
+    text: Bytes, places: Ints, marks: Bytes, columns: int, wanted: tuple[int, ...]
+) -> tuple[Ints, Ints] | None:
+    """Split lines that all have `columns` fields with one separator between them."""
+    if len(places) % columns or places[0] == 0 or (places[1:] - places[:-1] == 1).any():
+        return None
+    line_end = marks == _NEWLINE
+    lines = len(places) // columns
+    if np.count_nonzero(line_end) != lines or not line_end[columns - 1 :: columns].all():
+        return None
+    starts = np.empty((len(wanted), lines), np.int64)
+    ends = np.empty((len(wanted), lines), np.int64)
+    for row, field in enumerate(wanted):
+        ends[row] = places[field::columns]
+        if field:
+            np.add(places[field - 1 :: columns], 1, out=starts[row])
+        else:
+            starts[row, 0] = 0
+            np.add(places[columns - 1 : -1 : columns], 1, out=starts[row, 1:])
+    first = starts[wanted.index(0)]
+    return None if (text[first] == _HASH).any() else (starts, ends)
+
+
+def _split_ragged(
+    text: Bytes,
+    blank: Flags,
+    offset: int,
+    wanted: tuple[int, ...],
+    columns: tuple[int, int],
+    expected: str,
+) -> Fields:
+    """Split any lines; blank lines and comments are left out, others must fit `columns`."""
+    edges = np.flatnonzero(blank[1:] != blank[:-1]) + 1
+    if not blank[0]:
+        edges = np.concatenate(([0], edges))
+    starts, ends = edges[0::2], edges[1::2]
+    newlines = np.flatnonzero(text == _NEWLINE)
+    counts = np.bincount(np.searchsorted(newlines, starts), minlength=len(newlines))
+    first = np.cumsum(counts) - counts
+    filled = np.flatnonzero(counts)
+    filled = filled[text[starts[first[filled]]] != _HASH]
+    fits = (counts[filled] >= columns[0]) & (counts[filled] <= columns[1])
+    rows = first[filled[fits]]
+    bad = [
+        BadLine(offset + int(starts[first[line]]), f"{counts[line]} fields, expected {expected}")
+        for line in filled[~fits].tolist()
+    ]
+    fields = np.array(wanted)[:, None] + rows
+    return Fields(starts[fields], ends[fields], bad)

@@ -1,0 +1,268 @@
+"""Get the bytes of a file, whatever it is packed in, or say plainly why not.
+
+A text is read in pieces of a megabyte that begin and end with a line, so that several
+threads can work on it and memory does not grow with the file.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import sys
+import threading
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from heldout.data.words import PADDING, Bytes
+from heldout.errors import InputError, MissingExtraError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["STDIN", "Piece", "Source", "open_source"]
+
+STDIN: Final = "-"
+PIECE: Final = 1 << 20
+_SLACK: Final = 1 << 12
+_NEWLINE: Final = 10
+_BOM: Final = b"\xef\xbb\xbf"
+_MAGIC: Final = 6
+
+_local = threading.local()
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some whole lines of a text.
+
+    Parameters
+    ----------
+    data
+        The lines, each ended by a newline, and `PADDING` bytes behind them.
+    size
+        Length without the padding.
+    offset
+        Where they stand in the text.
+    """
+
+    data: Bytes
+    size: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One input: a plain file, read where and when it is needed, or unpacked content.
+
+    Parameters
+    ----------
+    name
+        What to call it in messages: the path as the user gave it, or ``<stdin>``.
+    size
+        Length of the text in bytes.
+    path
+        The plain file; None when the text is in `content`.
+    content
+        Text that came out of a pipe or of a compressed file.
+    begin
+        Where the text begins: behind a byte order mark, if there is one.
+    """
+
+    name: str
+    size: int
+    path: str | None = None
+    content: bytes = b""
+    begin: int = 0
+
+    def read(self, begin: int, end: int) -> bytes:
+        """The bytes from `begin` to `end`."""
+        if self.path is None:
+            return self.content[begin:end]
+        with open(self.path, "rb", buffering=0) as file:  # noqa: PTH123 - no second buffer
+            file.seek(begin)
+            parts = []
+            while begin < end and (part := file.read(end - begin)):
+                parts.append(part)
+                begin += len(part)
+            return b"".join(parts)
+
+    def head(self, length: int = 1 << 16) -> bytes:
+        """The first bytes of the text."""
+        return self.read(self.begin, min(self.size, length))
+
+    def pieces(self) -> list[tuple[int, int]]:
+        """Places to cut the text at; a piece owns the lines that begin between two of them."""
+        _keep_freed_memory()
+        cuts = [*range(self.begin, self.size, PIECE), self.size]
+        return list(zip(cuts[:-1], cuts[1:], strict=True))
+
+    def piece(self, span: tuple[int, int]) -> Piece:
+        """Read the lines that begin inside `span`.
+
+        The memory belongs to the calling thread and is used again for its next piece.
+        """
+        begin, end = span
+        back = int(begin > self.begin)  # one byte more tells whether a line begins here
+        stop = min(end + _SLACK, self.size)
+        data = _buffer(back + stop - begin + PADDING)
+        self._read_into(data, begin - back, stop)
+        first, size = 0, back + end - begin
+        if back:
+            first = _newline(data, 0, size)
+            if first in {-1, size - 1}:  # no line begins in this piece
+                return Piece(data, 0, begin)
+            first += 1
+        if data[size - 1] != _NEWLINE:
+            last = _newline(data, size, back + stop - begin)
+            if last >= 0:
+                size = last + 1
+            else:
+                data, size = self._long_line(data, back + stop - begin, stop)
+        data[size : size + PADDING] = _NEWLINE
+        return Piece(data[first : size + PADDING], size - first, begin - back + first)
+
+    def _read_into(self, data: Bytes, begin: int, end: int) -> None:
+        size = end - begin
+        if self.path is None:
+            data[:size] = np.frombuffer(self.content, np.uint8, size, begin)
+            return
+        view = memoryview(data)
+        filled = 0
+        with open(self.path, "rb", buffering=0) as file:  # noqa: PTH123 - no second buffer
+            file.seek(begin)
+            while filled < size and (count := file.readinto(view[filled:size])):
+                filled += count
+        if filled < size:
+            raise InputError(f"{self.name} became shorter while it was read")
+
+    def _long_line(self, data: Bytes, used: int, begin: int) -> tuple[Bytes, int]:
+        """Bring the end of a line that goes on beyond the slack."""
+        rest = []
+        while begin < self.size:
+            part = self.read(begin, min(begin + PIECE, self.size))
+            stop = part.find(b"\n")
+            rest.append(part[: stop + 1] if stop >= 0 else part)
+            if stop >= 0:
+                break
+            begin += len(part)
+        tail = b"".join(rest)
+        tail = tail if tail.endswith(b"\n") else tail + b"\n"
+        larger = np.empty(used + len(tail) + PADDING, np.uint8)
+        larger[:used] = data[:used]
+        larger[used : used + len(tail)] = np.frombuffer(tail, np.uint8)
+        return larger, used + len(tail)
+
+    def line_at(self, offset: int) -> int:
+        """The number, from 1, of the line that holds byte `offset`."""
+        steps = range(0, offset, PIECE)
+        return 1 + sum(self.read(at, min(at + PIECE, offset)).count(b"\n") for at in steps)
+
+    def place(self, offset: int) -> str:
+        """``file:line`` of byte `offset`."""
+        return f"{self.name}:{self.line_at(offset)}"
+
+
+def _buffer(size: int) -> Bytes:
+    """Memory of this thread, used again and again so that it stays in the cache."""
+    held: Bytes | None = getattr(_local, "buffer", None)
+    if held is None or len(held) < size:
+        held = np.empty(max(size, PIECE + _SLACK + PADDING + 1), np.uint8)
+        _local.buffer = held
+    return held
+
+
+def _keep_freed_memory() -> None:
+    """Stop the allocator from giving the memory of one piece back before the next needs it.
+
+    The C library of Linux returns freed memory to the system beyond a threshold that it raises to
+    the largest block it has seen freed (up to 32 MB). One such block, never touched, is enough:
+    without it each piece pays again for its pages, which is half of the time to read a run.
+    """
+    np.empty(31 << 20, np.uint8)
+
+
+def _newline(data: Bytes, begin: int, end: int) -> int:
+    """The first line end between two places, or -1."""
+    for at in range(begin, end, _SLACK):
+        found = np.flatnonzero(data[at : min(at + _SLACK, end)] == _NEWLINE)
+        if len(found):
+            return at + int(found[0])
+    return -1
+
+
+def open_source(path: str | os.PathLike[str]) -> Source:
+    """Open a file, or standard input for ``-``; gzip, xz, bzip2 and zstd are unpacked.
+
+    The packing is told by the first bytes, not by the name, so that a pipe works too.
+    """
+    name = os.fspath(path)
+    if name == STDIN:
+        return _unpack("<stdin>", sys.stdin.buffer.read())
+    if Path(name).is_dir():
+        raise InputError(f"{name} is a directory: give the path of a file in it")
+    try:
+        with open(name, "rb", buffering=0) as file:  # noqa: PTH123 - no second buffer
+            size = os.fstat(file.fileno()).st_size
+            magic = file.read(_MAGIC)
+            if _unpacker(magic) is None and size >= len(magic) > 0:
+                return Source(name, size, name, begin=len(_BOM) if magic.startswith(_BOM) else 0)
+            # Packed, or no plain file (a pipe has no size): take it all.
+            return _unpack(name, magic + file.read())
+    except FileNotFoundError:
+        raise InputError(f"{name}: no such file") from None
+    except PermissionError:
+        raise InputError(f"{name}: no permission to read it") from None
+    except OSError as error:
+        raise InputError(f"{name}: cannot be read ({error.strerror or error})") from None
+
+
+def _unpacker(magic: bytes) -> Callable[[bytes], bytes] | None:
+    if magic.startswith(b"\x1f\x8b"):
+        return gzip.decompress
+    if magic.startswith(b"\xfd7zXZ\0"):
+        return lzma.decompress
+    if magic.startswith(b"BZh"):
+        return bz2.decompress
+    if magic.startswith(b"\x28\xb5\x2f\xfd"):
+        return _unpack_zstd
+    return None
+
+
+def _unpack_zstd(content: bytes) -> bytes:
+    if sys.version_info >= (3, 14):
+        from compression import zstd  # noqa: PLC0415
+
+        return zstd.decompress(content)  # type: ignore[no-any-return]
+    try:
+        import zstandard  # noqa: PLC0415 - only for files that need it
+    except ImportError:
+        raise MissingExtraError("zstd files need a package: pip install zstandard") from None
+    unpacker = zstandard.ZstdDecompressor().decompressobj()
+    try:
+        unpacked = unpacker.decompress(content)
+    except zstandard.ZstdError as error:
+        raise ValueError(str(error)) from None
+    if not unpacker.eof:
+        raise EOFError("the end is missing")
+    return unpacked  # type: ignore[no-any-return]
+
+
+def _unpack(name: str, content: bytes) -> Source:
+    unpacker = _unpacker(content[:_MAGIC])
+    if unpacker is not None:
+        try:
+            content = unpacker(content)
+        except (EOFError, OSError, ValueError, lzma.LZMAError, zlib.error) as error:
+            raise InputError(
+                f"{name} is compressed and broken or cut short ({error}): fetch or write it again"
+            ) from None
+    if not content:
+        raise InputError(f"{name} is empty")
+    begin = len(_BOM) if content.startswith(_BOM) else 0
+    return Source(name, len(content), None, content, begin)

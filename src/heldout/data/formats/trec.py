@@ -1,0 +1,264 @@
+"""TREC runs (query Q0 document rank score tag) and qrels (query iteration document grade)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from heldout.data.formats.scan import BadLine, split_fields
+from heldout.data.ids import SHORT, IdColumn, ShortIds, id_column
+from heldout.data.parallel import stream_threads
+from heldout.data.run import Stretches
+from heldout.data.words import Floats, Ints, Words, field_words, parse_decimals
+from heldout.errors import FormatError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from heldout.data.formats.source import Piece, Source
+    from heldout.data.run import Qrels, Run
+
+__all__ = ["Rows", "qrels_lines", "read_qrels_rows", "read_run_rows", "run_lines", "run_tag"]
+
+RUN_LINE: Final = "6: query Q0 document rank score tag"
+QRELS_LINE: Final = {
+    3: "3 as in the first line: query document grade",
+    4: "4: query iteration document grade",
+}
+_MANY = 1 << 30
+_SHORTEST_LINE = 6
+# What C's strtod takes: decimal or hexadecimal, no thousands marks, no words.
+_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_HEX = re.compile(rb"[+-]?0[xX][0-9a-fA-F]+\.?[0-9a-fA-F]*([pP][+-]?\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The good lines of a file as columns, and the bad ones."""
+
+    queries: Stretches
+    docs: IdColumn
+    values: Floats
+    bad: list[BadLine]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What one piece of the file holds."""
+
+    starts: list[int]
+    names: list[str]
+    docs: list[Words] | list[str]
+    values: Floats
+    bad: list[BadLine]
+
+
+class _Growing:
+    """A column filled from the front, in memory that is taken up only as it is filled."""
+
+    __slots__ = ("_capacity", "_values", "_words", "long", "size")
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._values = np.empty(capacity)
+        self._words: list[Words] = []
+        self.long: list[str] | None = None
+        self.size = 0
+
+    def add(self, part: _Part) -> None:
+        """Put a piece behind those that are here."""
+        begin, self.size = self.size, self.size + len(part.values)
+        self._values[begin : self.size] = part.values
+        words = [doc for doc in part.docs if not isinstance(doc, str)]
+        if self.long is None and len(words) < len(part.docs):
+            self.long = self._short(begin).tolist() if begin else []
+        if self.long is not None:
+            more = part.docs if not words else ShortIds(tuple(words)).tolist()
+            self.long.extend(one for one in more if isinstance(one, str))
+            return
+        for number, word in enumerate(words):
+            if number == len(self._words):
+                self._words.append(np.zeros(self._capacity, np.uint64))
+            self._words[number][begin : self.size] = word
+
+    def _short(self, size: int) -> ShortIds:
+        return ShortIds(tuple(word[:size] for word in self._words))
+
+    def docs(self) -> IdColumn:
+        """The documents."""
+        if self.long is not None or not self._words:
+            return id_column(self.long or [])
+        return self._short(self.size)
+
+    def values(self) -> Floats:
+        """The numbers."""
+        return self._values[: self.size]
+
+
+def read_run_rows(source: Source) -> Rows:
+    """Read the lines of a run; the rank column is not used, columns behind the tag neither."""
+    return _read(source, (0, 2, 4), (6, _MANY), RUN_LINE, "score")
+
+
+def read_qrels_rows(source: Source) -> Rows:
+    """Read the lines of a qrels file of three or four columns."""
+    columns = _columns_of_first_line(source)
+    wanted = (0, 1, 2) if columns == 3 else (0, 2, 3)
+    columns = columns if columns in QRELS_LINE else 4
+    rows = _read(source, wanted, (columns, columns), QRELS_LINE[columns], "grade")
+    return _only_whole(source, rows)
+
+
+def _only_whole(source: Source, rows: Rows) -> Rows:
+    """Leave out grades between two integers, as bad lines; ``1.0`` is 1."""
+    broken = np.flatnonzero((rows.values != np.rint(rows.values)) | (np.abs(rows.values) > 2**31))
+    if not len(broken):
+        return rows
+    row = int(broken[0])
+    raise InputError(
+        f"{source.name}: document {rows.docs[row]} has the grade {rows.values[row]:g}: "
+        "a grade is a whole number"
+    )
+
+
+def run_tag(source: Source) -> str:
+    """The tag in the last line with six fields, which trec_eval takes as the run's name."""
+    tail = source.read(max(source.begin, source.size - 65536), source.size)
+    lines = (line.split() for line in reversed(tail.splitlines()) if line[:1] != b"#")
+    return next((line[5].decode(errors="replace") for line in lines if len(line) > 5), "run")
+
+
+def _columns_of_first_line(source: Source) -> int:
+    for line in source.head().splitlines():
+        if line.strip() and not line.lstrip().startswith(b"#"):
+            return len(line.split())
+    return 4
+
+
+def _read(
+    source: Source,
+    wanted: tuple[int, int, int],
+    columns: tuple[int, int],
+    expected: str,
+    what: str,
+) -> Rows:
+    def read_part(span: tuple[int, int]) -> _Part:
+        piece = source.piece(span)
+        fields = split_fields(source, piece, wanted, columns, expected)
+        starts, ends = fields.starts, fields.ends
+        values, bad = _numbers(piece, starts[2], ends[2], what)
+        if bad:
+            keep = np.isfinite(values)
+            starts, ends, values = starts[:, keep], ends[:, keep], values[keep]
+        firsts, names = _query_stretches(piece, starts[0], ends[0])
+        docs = _documents(piece, starts[1], ends[1])
+        return _Part(firsts, names, docs, values, fields.bad + bad)
+
+    column = _Growing(source.size // _SHORTEST_LINE + 1)
+    firsts: list[int] = []
+    names: list[str] = []
+    bad: list[BadLine] = []
+    for part in stream_threads(read_part, source.pieces()):
+        begin = column.size
+        column.add(part)
+        bad.extend(part.bad)
+        goes_on = bool(names) and part.names[:1] == names[-1:]
+        firsts.extend(begin + first for first in part.starts[goes_on:])
+        names.extend(part.names[goes_on:])
+    stretches = Stretches(np.array(firsts, np.int64), names, column.size)
+    bad.sort(key=lambda line: line.offset)
+    return Rows(stretches, column.docs(), column.values(), bad)
+
+
+def _query_stretches(piece: Piece, starts: Ints, ends: Ints) -> tuple[list[int], list[str]]:
+    """Where the query changes, and to what."""
+    if not len(starts):
+        return [], []
+    changes = np.zeros(len(starts), np.bool_)
+    changes[0] = True
+    for word in field_words(piece.data, starts, ends - starts):
+        changes[1:] |= word[1:] != word[:-1]
+    firsts = np.flatnonzero(changes)
+    spans = zip(starts[firsts].tolist(), ends[firsts].tolist(), strict=True)
+    return firsts.tolist(), [piece.data[a:z].tobytes().decode() for a, z in spans]
+
+
+def _documents(piece: Piece, starts: Ints, ends: Ints) -> list[Words] | list[str]:
+    lengths = ends - starts
+    if int(lengths.max(initial=0)) <= SHORT:
+        return field_words(piece.data, starts, lengths)
+    spans = zip(starts.tolist(), ends.tolist(), strict=True)
+    return [piece.data[a:z].tobytes().decode() for a, z in spans]
+
+
+def _numbers(piece: Piece, starts: Ints, ends: Ints, what: str) -> tuple[Floats, list[BadLine]]:
+    """Numbers as trec_eval reads them; what is no finite number is NaN and a bad line."""
+    values, hard = parse_decimals(piece.data, starts, ends)
+    bad = []
+    for row in np.flatnonzero(hard).tolist():
+        raw = piece.data[starts[row] : ends[row]].tobytes()
+        values[row] = _number(raw)
+        if not np.isfinite(values[row]):
+            shown = raw[:40].decode(errors="replace")
+            known = shown.lower().lstrip("+-") in {"nan", "inf", "infinity"}
+            finite = " finite" if known or _NUMBER.fullmatch(raw) else ""
+            bad.append(
+                BadLine(piece.offset + int(starts[row]), f"{what} {shown!r} is not a{finite} number")
+            )
+            values[row] = np.nan
+    return values, bad
+
+
+def _number(raw: bytes) -> float:
+    if _NUMBER.fullmatch(raw):
+        return float(raw)
+    if _HEX.fullmatch(raw):
+        return float.fromhex(raw.decode())
+    return float("nan")
+
+
+def refuse_bad(source: Source, bad: list[BadLine]) -> None:
+    """Raise an error that names the bad lines, if there are any."""
+    if not bad:
+        return
+    more = ""
+    if len(bad) > 1:
+        lines = ", ".join(str(source.line_at(line.offset)) for line in bad[1:10])
+        more = f" (and {len(bad) - 1} more bad lines: {lines}{', …' if len(bad) > 10 else ''})"
+    raise FormatError(source.place(bad[0].offset), bad[0].reason + more)
+
+
+def refuse_empty(source: Source, rows: Rows, expected: str) -> None:
+    """Raise an error when no line could be used."""
+    if not len(rows.values):
+        raise InputError(f"{source.name} has no rows: expected lines of {expected}")
+
+
+def lines_with(source: Source, query: str, doc: str) -> list[int]:
+    """The numbers of the lines that hold a query and a document; for a message, so plain."""
+    text = source.read(source.begin, source.size).decode()
+    found = []
+    for number, line in enumerate(text.split("\n"), 1):
+        fields = line.split()
+        if fields[:1] == [query] and doc in fields[1:3]:
+            found.append(number)
+    return found
+
+
+def run_lines(run: Run) -> Iterator[str]:
+    """The lines of a run file, scores printed so that they read back to the same number."""
+    docs, scores = run.docs.tolist(), run.scores.tolist()
+    for number, query in enumerate(run.queries):
+        begin, end = int(run.offsets[number]), int(run.offsets[number + 1])
+        for row in range(begin, end):
+            yield f"{query} Q0 {docs[row]} {row - begin + 1} {scores[row]!r} {run.name}\n"
+
+
+def qrels_lines(qrels: Qrels) -> Iterator[str]:
+    """The lines of a qrels file."""
+    docs, grades = qrels.docs.tolist(), qrels.grades.tolist()
+    for row, query in enumerate(qrels.query_of_row().tolist()):
+        yield f"{qrels.queries[query]} 0 {docs[row]} {grades[row]}\n"

@@ -1,0 +1,173 @@
+"""Columns of identifiers: 64-bit words side by side, never a Python string each.
+
+Almost all document and query ids are short, so a column holds them as one, two, … arrays of
+eight-byte words (`ShortIds`). Ids are compared, hashed and ordered as numbers, and seven million
+ids of up to eight bytes take 56 MB. Where an id has more than `SHORT` bytes (URLs), the column is
+a NumPy string array (`LongIds`), which costs only what each id needs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.data.words import PADDING, Flags, Ints, Words, hash_fields, mix
+from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["SHORT", "IdColumn", "LongIds", "ShortIds", "id_column", "same_ids"]
+
+SHORT: Final = 64
+"""The longest id, in bytes, that is held as words."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShortIds:
+    """Ids of up to `SHORT` bytes.
+
+    Parameters
+    ----------
+    words
+        For each eight bytes one array: the bytes of every id, first byte lowest, zeros behind.
+    """
+
+    words: tuple[Words, ...]
+
+    def __len__(self) -> int:
+        return len(self.words[0])
+
+    def __getitem__(self, row: int) -> str:
+        return b"".join(int(w[row]).to_bytes(8, "little") for w in self.words).rstrip(b"\0").decode()
+
+    def tolist(self) -> list[str]:
+        """All ids as strings."""
+        raw = np.stack(self.words, axis=1).astype("<u8", copy=False)
+        return [one.decode() for one in raw.view(f"S{8 * len(self.words)}").ravel().tolist()]
+
+    def take(self, rows: NDArray[np.integer]) -> ShortIds:
+        """The ids at `rows`."""
+        return ShortIds(tuple(word[rows] for word in self.words))
+
+    def move(self, places: Ints | slice, rows: Ints) -> None:
+        """Put the ids of `rows` at `places`; for building only."""
+        for word in self.words:
+            word[places] = word[rows]
+
+    def freeze(self) -> None:
+        """Allow no more changes."""
+        for word in self.words:
+            word.flags.writeable = False
+
+    def hashes(self, begin: int, end: int) -> Words:
+        """64 bits of each id of some rows, as `hash_fields` gives them."""
+        result = mix(self.words[0][begin:end])
+        for word in self.words[1:]:
+            part = word[begin:end]
+            longer = np.flatnonzero(part)
+            if len(longer):
+                result[longer] = mix(result[longer] ^ part[longer])
+        return result
+
+    def compare(self, rows: Ints, others: Ints) -> NDArray[np.int8]:
+        """Compare rows bytewise: -1, 0 or 1, as C's ``strcmp`` does."""
+        result = np.zeros(len(rows), np.int8)
+        for word in self.words:
+            mine, other = word[rows].byteswap(), word[others].byteswap()
+            result = np.where(result == 0, (mine > other) * np.int8(1) - (mine < other), result)
+        return result
+
+    def order(self, rows: Ints, groups: Ints, *, descending: bool) -> Ints:
+        """Order `rows` by group and, inside a group, bytewise by id."""
+        keys = [word[rows].byteswap() for word in reversed(self.words)]
+        return rows[np.lexsort((*((~key for key in keys) if descending else keys), groups))]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LongIds:
+    """Ids of any length, as a NumPy string array with the hash of each."""
+
+    values: NDArray[Any]
+    hashed: Words
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, row: int) -> str:
+        return str(self.values[row])
+
+    def tolist(self) -> list[str]:
+        """All ids as strings."""
+        return [str(value) for value in self.values]
+
+    def take(self, rows: NDArray[np.integer]) -> LongIds:
+        """The ids at `rows`."""
+        return LongIds(self.values[rows], self.hashed[rows])
+
+    def move(self, places: Ints | slice, rows: Ints) -> None:
+        """Put the ids of `rows` at `places`; for building only."""
+        self.values[places] = self.values[rows]
+        self.hashed[places] = self.hashed[rows]
+
+    def freeze(self) -> None:
+        """Allow no more changes."""
+        self.values.flags.writeable = False
+        self.hashed.flags.writeable = False
+
+    def hashes(self, begin: int, end: int) -> Words:
+        """64 bits of each id of some rows, as `hash_fields` gives them."""
+        return self.hashed[begin:end]
+
+    def compare(self, rows: Ints, others: Ints) -> NDArray[np.int8]:
+        """Compare rows bytewise: -1, 0 or 1, as C's ``strcmp`` does."""
+        mine, other = self.values[rows], self.values[others]
+        return (mine > other) * np.int8(1) - (mine < other)
+
+    def order(self, rows: Ints, groups: Ints, *, descending: bool) -> Ints:
+        """Order `rows` by group and, inside a group, bytewise by id."""
+        by_id = rows[np.argsort(self.values[rows], kind="stable")]
+        rank = np.empty(len(self.values), np.int64)
+        rank[by_id] = np.arange(len(by_id))
+        key = -rank[rows] if descending else rank[rows]
+        return rows[np.lexsort((key, groups))]
+
+
+IdColumn = ShortIds | LongIds
+
+
+def id_column(ids: Iterable[Any]) -> IdColumn:
+    """Make a column of strings, or of anything whose ``str`` is the id."""
+    strings = [one if isinstance(one, str) else str(one) for one in ids]
+    encoded = [one.encode() for one in strings]
+    longest = max(map(len, encoded), default=0)
+    if any(b"\0" in one for one in encoded):
+        raise InputError("an id holds a zero byte: remove it")
+    if longest > SHORT:
+        return LongIds(np.array(strings, np.dtypes.StringDType()), _hash(encoded))
+    width = max(1, -(-longest // 8))
+    raw = np.array(encoded, f"S{8 * width}").view("<u8").reshape(-1, width)
+    return ShortIds(tuple(np.ascontiguousarray(raw.T, np.uint64)))
+
+
+def _hash(encoded: list[bytes]) -> Words:
+    data = np.frombuffer(b"".join(encoded) + bytes(PADDING), np.uint8)
+    lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
+    return hash_fields(data, np.cumsum(lengths) - lengths, lengths)
+
+
+def same_ids(left: IdColumn, rows: Ints, right: IdColumn, others: Ints) -> Flags:
+    """Whether the ids at `rows` of one column are those at `others` of another."""
+    if isinstance(left, ShortIds) and isinstance(right, ShortIds):
+        same = np.ones(len(rows), np.bool_)
+        none = np.zeros(len(rows), np.uint64)
+        for number in range(max(len(left.words), len(right.words))):
+            mine = left.words[number][rows] if number < len(left.words) else none
+            other = right.words[number][others] if number < len(right.words) else none
+            same &= mine == other
+        return same
+    pairs = zip(left.take(rows).tolist(), right.take(others).tolist(), strict=True)
+    return np.fromiter((mine == other for mine, other in pairs), np.bool_, len(rows))

@@ -1,0 +1,47 @@
+"""Threads for work that NumPy does outside the interpreter lock."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+__all__ = ["run_threads", "stream_threads", "threads"]
+
+_T = TypeVar("_T")
+_R = TypeVar("_R")
+
+
+def threads() -> int:
+    """How many threads to use: ``HELDOUT_THREADS``, or as many as there are cores."""
+    wanted = os.environ.get("HELDOUT_THREADS", "")
+    return int(wanted) if wanted.isdigit() and int(wanted) else (os.cpu_count() or 1)
+
+
+def stream_threads(task: Callable[[_T], _R], items: Iterable[_T]) -> Iterator[_R]:
+    """Like `run_threads`, result by result; only a few wait to be taken, so memory is bounded."""
+    work = list(items)
+    workers = min(threads(), len(work))
+    if workers <= 1:
+        yield from map(task, work)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        waiting = deque(pool.submit(task, item) for item in work[: 4 * workers])
+        try:
+            for item in work[4 * workers :]:
+                yield waiting.popleft().result()
+                waiting.append(pool.submit(task, item))
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def run_threads(task: Callable[[_T], _R], items: Iterable[_T]) -> list[_R]:
+    """Do `task` for each item on `threads` threads; results are in the order of the items."""
+    return list(stream_threads(task, items))

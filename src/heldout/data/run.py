@@ -1,0 +1,438 @@
+"""Run and Qrels: columns in final order, made once, never changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.data.duplicates import duplicate_row
+from heldout.data.ids import IdColumn, id_column
+from heldout.data.ordering import put_in_order
+from heldout.data.words import Floats, Ints, Words, query_keys
+from heldout.errors import DuplicateError, InputError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Mapping
+
+    import pandas as pd
+    import polars as pl
+
+    Frame = pl.DataFrame | pd.DataFrame
+
+__all__ = ["Qrels", "Run", "Stretches", "TiePolicy"]
+
+TiePolicy = Literal["docid-desc", "docid-asc", "input"]
+"""How documents with equal scores are ordered.
+
+``docid-desc``
+    by document id, bytewise, the greatest first: what trec_eval does, and the default;
+``docid-asc``
+    by document id, the smallest first;
+``input``
+    as they came in.
+"""
+
+RUN_COLUMNS = {
+    "query": ("query_id", "qid", "query-id", "q_id", "query", "topic", "topic_id"),
+    "doc": ("doc_id", "docno", "docid", "corpus-id", "corpus_id", "document_id", "did", "doc"),
+    "score": ("score", "sim", "similarity"),
+}
+QRELS_COLUMNS = {
+    "query": RUN_COLUMNS["query"],
+    "doc": RUN_COLUMNS["doc"],
+    "grade": ("relevance", "label", "grade", "rel", "score", "relevancy"),
+}
+
+
+def _freeze(*arrays: NDArray[Any]) -> None:
+    for array in arrays:
+        array.flags.writeable = False
+
+
+def pick_columns(frame: Frame, known: dict[str, tuple[str, ...]], what: str) -> dict[str, Any]:
+    """Find the columns of a frame by the names that the tools of the field give them."""
+    names = list(map(str, frame.columns))
+    picked = {}
+    for role, spellings in known.items():
+        found = next((name for name in spellings if name in names and name not in picked), None)
+        if found is None:
+            raise InputError(
+                f"{what}: no column for the {role}; found {', '.join(names) or 'no columns'}, "
+                f"expected one of {', '.join(spellings)}"
+            )
+        picked[role] = found
+    return {role: frame[name] for role, name in picked.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Stretches:
+    """Which query each row belongs to: stretches of rows with one query.
+
+    Parameters
+    ----------
+    starts
+        The first row of each stretch.
+    names
+        Its query.
+    rows
+        How many rows there are in all.
+    """
+
+    starts: Ints
+    names: list[str]
+    rows: int
+
+    @classmethod
+    def of(cls, queries: Iterable[Any]) -> Stretches:
+        """Find the stretches in a column with one query id a row."""
+        column = [query if isinstance(query, str) else str(query) for query in queries]
+        changes = [row for row in range(1, len(column)) if column[row] != column[row - 1]]
+        starts = [0, *changes] if column else []
+        return cls(np.array(starts, np.int64), [column[row] for row in starts], len(column))
+
+    def codes(self, names: Iterable[str]) -> Ints:
+        """The number in `names` of the query of each row."""
+        numbers = {name: number for number, name in enumerate(names)}
+        of_stretch = np.fromiter(map(numbers.__getitem__, self.names), np.int64, len(self.names))
+        return np.repeat(of_stretch, np.diff(self.starts, append=self.rows))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """One system's ranked lists.
+
+    Make one with `Run.read`, `Run.from_dict`, `Run.from_frame` or `Run.from_columns`.
+
+    Parameters
+    ----------
+    name
+        The system's name (in a TREC file the last column).
+    queries
+        Query ids in the order of their first appearance.
+    offsets
+        Rows ``offsets[i]`` to ``offsets[i + 1]`` are the documents of query ``i``.
+    docs, scores
+        The documents in final order: score descending, ties by `ties`.
+    ties
+        The tie policy in force.
+    """
+
+    name: str
+    queries: tuple[str, ...]
+    offsets: Ints
+    docs: IdColumn
+    scores: Floats
+    ties: TiePolicy = "docid-desc"
+
+    def __post_init__(self) -> None:
+        _freeze(self.offsets, self.scores)
+        self.docs.freeze()
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str], **options: Any) -> Run:
+        """Read a run file; see `heldout.read_run`."""
+        from heldout.data.files import read_run  # noqa: PLC0415 - files make runs
+
+        return read_run(path, **options)
+
+    @classmethod
+    def from_dict(
+        cls, ranked: Mapping[str, Mapping[str, float]], name: str = "run", **options: Any
+    ) -> Run:
+        """Make a run of ``{query: {document: score}}`` (pytrec_eval, ranx, BEIR).
+
+        Examples
+        --------
+        >>> run = Run.from_dict({"q1": {"a": 1.0, "b": 2.0}})
+        >>> run.to_dict()
+        {'q1': {'b': 2.0, 'a': 1.0}}
+        """
+        queries = [query for query, docs in ranked.items() for _ in docs]
+        docs = [doc for inner in ranked.values() for doc in inner]
+        scores = [score for inner in ranked.values() for score in inner.values()]
+        return cls.from_columns(queries, docs, scores, name, **options)
+
+    @classmethod
+    def from_frame(cls, frame: Frame, name: str = "run", **options: Any) -> Run:
+        """Make a run of a pandas or Polars frame (column names of PyTerrier, ir_measures, …)."""
+        columns = pick_columns(frame, RUN_COLUMNS, "run frame")
+        return cls.from_columns(
+            columns["query"], columns["doc"], columns["score"], name, **options
+        )
+
+    @classmethod
+    def from_columns(
+        cls,
+        queries: Iterable[Any],
+        docs: Iterable[Any],
+        scores: Iterable[float],
+        name: str = "run",
+        *,
+        ties: TiePolicy = "docid-desc",
+        single_precision: bool = False,
+    ) -> Run:
+        """Make a run of three columns of equal length.
+
+        Parameters
+        ----------
+        ties
+            How documents with equal scores are ordered.
+        single_precision
+            Hold scores as 32-bit floats, as trec_eval 9 and pytrec_eval do: scores closer than
+            that are ties.
+        """
+        try:
+            values = np.array(list(scores), np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"run {name}: a score is not a number ({error})") from None
+        stretches, doc_column = Stretches.of(queries), id_column(docs)
+        if not stretches.rows == len(doc_column) == len(values):
+            raise InputError(
+                f"run {name}: columns of different lengths ({stretches.rows} queries, "
+                f"{len(doc_column)} documents, {len(values)} scores)"
+            )
+        if not len(values):
+            raise InputError(f"run {name} has no rows")
+        broken = np.flatnonzero(~np.isfinite(values))
+        if len(broken):
+            row = int(broken[0])
+            raise InputError(
+                f"run {name}, document {doc_column[row]} (row {row + 1}): "
+                f"score {values[row]} is not a finite number"
+            )
+        return cls.assemble(
+            name, stretches, doc_column, values, ties=ties, single_precision=single_precision
+        )
+
+    @classmethod
+    def assemble(
+        cls,
+        name: str,
+        queries: Stretches,
+        docs: IdColumn,
+        scores: Floats,
+        *,
+        ties: TiePolicy = "docid-desc",
+        single_precision: bool = False,
+    ) -> Run:
+        """Put checked columns into final order; the run takes the arrays for itself."""
+        if ties not in get_args(TiePolicy):
+            raise InputError(f"ties={ties!r}: expected one of {', '.join(get_args(TiePolicy))}")
+        if single_precision:
+            scores = scores.astype(np.float32).astype(np.float64)
+        names = tuple(dict.fromkeys(queries.names))
+        offsets = np.append(queries.starts, queries.rows)
+        if len(names) < len(queries.names):  # bring the rows of each query together
+            codes = queries.codes(names)
+            rows = np.argsort(codes, kind="stable")
+            docs, scores = docs.take(rows), scores[rows]
+            offsets = np.concatenate(([0], np.cumsum(np.bincount(codes))))
+        put_in_order(scores, offsets, docs, ties)
+        run = cls(name, names, offsets, docs, scores, ties)
+        twice = duplicate_row(docs, offsets)
+        if twice is not None:
+            query = names[int(np.searchsorted(offsets, twice, "right")) - 1]
+            raise DuplicateError(f"run {name}", query, docs[twice], "")
+        return run
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def __repr__(self) -> str:
+        return f"Run({self.name!r}, {len(self.queries)} queries, {len(self)} rows)"
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """``{query: {document: score}}``, documents in final order."""
+        docs, scores = self.docs.tolist(), self.scores.tolist()
+        spans = zip(self.queries, self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True)
+        return {q: dict(zip(docs[a:z], scores[a:z], strict=True)) for q, a, z in spans}
+
+    def to_frame(self) -> pl.DataFrame:
+        """A Polars frame with the columns ``query_id``, ``doc_id``, ``rank``, ``score``."""
+        import polars as pl  # noqa: PLC0415 - slow to import, seldom needed
+
+        counts = np.diff(self.offsets)
+        return pl.DataFrame(
+            {
+                "query_id": np.repeat(np.array(self.queries, dtype=object), counts).tolist(),
+                "doc_id": self.docs.tolist(),
+                "rank": np.arange(len(self)) - np.repeat(self.offsets[:-1], counts) + 1,
+                "score": self.scores,
+            },
+            schema={"query_id": pl.String, "doc_id": pl.String, "rank": pl.Int64, "score": pl.Float64},
+        )
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the run; the name's ending tells the format (see `heldout.read_run`)."""
+        from heldout.data.files import write_run  # noqa: PLC0415 - files make runs
+
+        write_run(self, path)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Qrels:
+    """Relevance judgements.
+
+    Make one with `Qrels.read`, `Qrels.from_dict`, `Qrels.from_frame` or `Qrels.from_columns`.
+
+    Parameters
+    ----------
+    queries
+        Query ids in bytewise order, as trec_eval has them.
+    offsets
+        Rows ``offsets[i]`` to ``offsets[i + 1]`` are the judgements of query ``i``.
+    docs, grades
+        The judged documents and their grades; a negative grade means "pooled, not judged".
+    repeated
+        How many judgements came in more than once with the same grade (and count once).
+    """
+
+    queries: tuple[str, ...]
+    offsets: Ints
+    docs: IdColumn
+    grades: Ints
+    repeated: int = 0
+    keys: Words = field(init=False, repr=False)
+    rows_by_key: Ints = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        keys = query_keys(self.docs.hashes(0, len(self)), self.query_of_row())
+        order = np.argsort(keys)
+        object.__setattr__(self, "keys", keys[order])
+        object.__setattr__(self, "rows_by_key", order)
+        _freeze(self.offsets, self.grades, self.keys, self.rows_by_key)
+        self.docs.freeze()
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str], *more: str | os.PathLike[str], **options: Any) -> Qrels:
+        """Read and join qrels files; see `heldout.read_qrels`."""
+        from heldout.data.files import read_qrels  # noqa: PLC0415 - files make qrels
+
+        return read_qrels(path, *more, **options)
+
+    @classmethod
+    def from_dict(cls, judged: Mapping[str, Mapping[str, int]]) -> Qrels:
+        """Make qrels of ``{query: {document: grade}}`` (pytrec_eval, ranx, BEIR)."""
+        queries = [query for query, docs in judged.items() for _ in docs]
+        docs = [doc for inner in judged.values() for doc in inner]
+        return cls.from_columns(queries, docs, [g for d in judged.values() for g in d.values()])
+
+    @classmethod
+    def from_frame(cls, frame: Frame) -> Qrels:
+        """Make qrels of a pandas or Polars frame (names of PyTerrier, ir_measures, BEIR, …)."""
+        columns = pick_columns(frame, QRELS_COLUMNS, "qrels frame")
+        return cls.from_columns(columns["query"], columns["doc"], columns["grade"])
+
+    @classmethod
+    def from_columns(
+        cls, queries: Iterable[Any], docs: Iterable[Any], grades: Iterable[float]
+    ) -> Qrels:
+        """Make qrels of three columns of equal length."""
+        try:
+            values = np.array(list(grades), np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"qrels: a grade is not a number ({error})") from None
+        stretches, doc_column = Stretches.of(queries), id_column(docs)
+        if not stretches.rows == len(doc_column) == len(values):
+            raise InputError(
+                f"qrels: columns of different lengths ({stretches.rows} queries, "
+                f"{len(doc_column)} documents, {len(values)} grades)"
+            )
+        if not len(values):
+            raise InputError("the qrels have no rows")
+        broken = np.flatnonzero(~(np.isfinite(values) & (values == np.rint(values))))
+        if len(broken):
+            row = int(broken[0])
+            raise InputError(
+                f"qrels, document {doc_column[row]} (row {row + 1}): "
+                f"grade {values[row]} is not a whole number"
+            )
+        return cls.assemble(stretches, doc_column, values.astype(np.int64))
+
+    @classmethod
+    def assemble(cls, queries: Stretches, docs: IdColumn, grades: Ints) -> Qrels:
+        """Put checked columns into order; equal judgements are merged, others must not clash."""
+        names = tuple(sorted(set(queries.names), key=str.encode))
+        codes = queries.codes(names)
+        rows = np.argsort(codes, kind="stable")
+        codes, docs, grades = codes[rows], docs.take(rows), grades[rows]
+        keep = _merge_repeated(codes, docs, grades, names)
+        repeated = len(codes) - len(keep)
+        if repeated:
+            codes, docs, grades = codes[keep], docs.take(keep), grades[keep]
+        offsets = np.searchsorted(codes, np.arange(len(names) + 1))
+        return cls(names, offsets, docs, grades, repeated)
+
+    def query_of_row(self) -> Ints:
+        """The number of the query of each judgement."""
+        return np.repeat(np.arange(len(self.queries)), np.diff(self.offsets))
+
+    def __len__(self) -> int:
+        return len(self.grades)
+
+    def __repr__(self) -> str:
+        return f"Qrels({len(self.queries)} queries, {len(self)} judgements)"
+
+    def select(self, queries: Iterable[str]) -> Qrels:
+        """The judgements of some queries only."""
+        known = {query: number for number, query in enumerate(self.queries)}
+        wanted = sorted({known[query] for query in queries if query in known})
+        if not wanted:
+            raise InputError(
+                f"none of the wanted queries is judged; judged are {_some(self.queries)}"
+            )
+        rows = np.concatenate([np.arange(*self.offsets[n : n + 2]) for n in wanted])
+        counts = np.diff(self.offsets)[wanted]
+        offsets = np.concatenate(([0], np.cumsum(counts)))
+        names = tuple(self.queries[number] for number in wanted)
+        return Qrels(names, offsets, self.docs.take(rows), self.grades[rows])
+
+    def to_dict(self) -> dict[str, dict[str, int]]:
+        """``{query: {document: grade}}``."""
+        docs, grades = self.docs.tolist(), self.grades.tolist()
+        spans = zip(self.queries, self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True)
+        return {q: dict(zip(docs[a:z], grades[a:z], strict=True)) for q, a, z in spans}
+
+    def to_frame(self) -> pl.DataFrame:
+        """A Polars frame with the columns ``query_id``, ``doc_id``, ``relevance``."""
+        import polars as pl  # noqa: PLC0415 - slow to import, seldom needed
+
+        names = [self.queries[number] for number in self.query_of_row().tolist()]
+        return pl.DataFrame(
+            {"query_id": names, "doc_id": self.docs.tolist(), "relevance": self.grades},
+            schema={"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Int64},
+        )
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the qrels; the name's ending tells the format (see `heldout.read_qrels`)."""
+        from heldout.data.files import write_qrels  # noqa: PLC0415 - files make qrels
+
+        write_qrels(self, path)
+
+
+def _some(names: Iterable[str], count: int = 3) -> str:
+    """A few names for a message."""
+    listed = list(names)
+    return ", ".join(listed[:count]) + (", …" if len(listed) > count else "")
+
+
+def _merge_repeated(codes: Ints, docs: IdColumn, grades: Ints, names: tuple[str, ...]) -> Ints:
+    """Rows to keep when each judgement counts once; two grades for one document clash."""
+    keys = query_keys(docs.hashes(0, len(docs)), codes)
+    order = np.argsort(keys, kind="stable")
+    again = np.flatnonzero(keys[order][1:] == keys[order][:-1]) + 1
+    rows, earlier = order[again], order[again - 1]
+    same = (codes[rows] == codes[earlier]) & (docs.compare(rows, earlier) == 0)
+    rows, earlier = rows[same], earlier[same]
+    clash = np.flatnonzero(grades[rows] != grades[earlier])
+    if len(clash):
+        row, first = int(rows[clash[0]]), int(earlier[clash[0]])
+        detail = f" with grades {grades[first]} and {grades[row]}"
+        raise DuplicateError("the qrels", names[int(codes[row])], docs[row], detail)
+    keep = np.ones(len(codes), np.bool_)
+    keep[rows] = False
+    return np.flatnonzero(keep)

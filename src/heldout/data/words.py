@@ -1,0 +1,251 @@
+"""Eight bytes at a time: text read, compared and hashed as 64-bit numbers.
+
+A run of seven million lines is a quarter of a gigabyte; what costs time is touching each byte
+from Python or from a general CSV reader. NumPy can load eight bytes at any address as one number,
+so a field of up to eight characters is one load, and its digits become a number in three
+multiplications. All functions here work on whole columns of fields at once, release the
+interpreter lock inside NumPy, and therefore run on several threads.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "PADDING",
+    "Bytes",
+    "Flags",
+    "Floats",
+    "Ints",
+    "Words",
+    "field_words",
+    "hash_fields", "mix", "parse_decimals", "query_keys"]
+
+Bytes = NDArray[np.uint8]
+Words = NDArray[np.uint64]
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+PADDING: Final = 32
+"""Bytes that must lie behind a text so that a word may be read at its last character."""
+
+MAX_DIGITS: Final = 19
+"""Decimal digits that always fit into 64 bits."""
+
+_ZEROS = np.uint64(0x3030303030303030)
+_HIGH = np.uint64(0xF0F0F0F0F0F0F0F0)
+_SIXES = np.uint64(0x0606060606060606)
+_LOW = np.uint64(0x0F0F0F0F0F0F0F0F)
+# Join neighbouring digits, pairs and fours: 10a + b in every second byte, and so on.
+_PAIRING = tuple(
+    (np.uint64(factor), np.uint64(shift), np.uint64(keep))
+    for factor, shift, keep in (
+        (2561, 8, 0x00FF00FF00FF00FF),
+        (6553601, 16, 0x0000FFFF0000FFFF),
+        (42949672960001, 32, 0xFFFFFFFF),
+    )
+)
+_KEEP = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)
+_SHIFT = np.array([8 * (8 - n) for n in range(9)], np.uint64)
+_FILL = np.array([int(_ZEROS) & ((1 << 8 * (8 - n)) - 1) for n in range(9)], np.uint64)
+_TENS = np.array([10**n for n in range(MAX_DIGITS + 1)], np.uint64)
+_FLOAT_TENS = np.array([10.0**n for n in range(MAX_DIGITS + 1)])
+_EXACT = np.uint64(1 << 53)
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_MINUS, _PLUS, _DOT = 45, 43, 46
+
+
+def words(data: Bytes) -> Words:
+    """Every position of `data` as the number that its next eight bytes spell, first byte lowest."""
+    return np.ndarray((len(data) - 7,), np.dtype("<u8"), data, strides=(1,))  # type: ignore[no-any-return,call-overload]
+
+
+def mix(keys: Words) -> Words:
+    """Spread `keys` over all 64 bits; different keys stay different."""
+    spread = keys * _MIX
+    spread ^= spread >> np.uint64(32)
+    spread *= _MIX
+    return spread
+
+
+def query_keys(hashes: Words, queries: NDArray[np.integer]) -> Words:
+    """One key for a document of a query, out of the document's hash and the query's number."""
+    return hashes + mix((queries + 1).astype(np.uint64))
+
+
+def field_words(data: Bytes, starts: Ints, lengths: Ints) -> list[Words]:
+    """The bytes of each field as words, zeros behind its end; as many as the longest needs."""
+    text = words(data)
+    first = text[starts] & _KEEP[np.minimum(lengths, 8)]
+    result = [first]
+    for skip in range(8, int(lengths.max(initial=0)), 8):
+        word = np.zeros(len(starts), np.uint64)
+        rows = np.flatnonzero(lengths > skip)
+        word[rows] = text[starts[rows] + skip] & _KEEP[np.minimum(lengths[rows] - skip, 8)]
+        result.append(word)
+    return result
+
+
+def hash_fields(data: Bytes, starts: Ints, lengths: Ints) -> Words:
+    """Hash the fields of `data` to 64 bits, without collisions for fields of up to 8 bytes.
+
+    Fields must not hold a zero byte: the unused bytes of the last word count as zeros.
+    """
+    text = words(data)
+    hashes = mix(text[starts] & _KEEP[np.minimum(lengths, 8)])
+    for skip in range(8, int(lengths.max(initial=0)), 8):
+        rows = np.flatnonzero(lengths > skip)
+        word = text[starts[rows] + skip] & _KEEP[np.minimum(lengths[rows] - skip, 8)]
+        hashes[rows] = mix(hashes[rows] ^ word)
+    return hashes
+
+
+def _eight_digits(text: Words, starts: Ints, lengths: Ints | int) -> tuple[Words, Flags]:
+    """Parse fields of at most eight digits; also say which hold anything but digits."""
+    word = text[starts]
+    word <<= _SHIFT[lengths]
+    word |= _FILL[lengths]
+    # Digits are 0x30 to 0x39: the high half is 3, and still is when 6 is added.
+    high = word + _SIXES
+    high ^= _ZEROS
+    high |= word ^ _ZEROS
+    high &= _HIGH
+    wrong = high != 0
+    word &= _LOW
+    for factor, shift, keep in _PAIRING:
+        word *= factor
+        word >>= shift
+        word &= keep
+    return word, wrong
+
+
+def parse_digits(text: Words, starts: Ints, lengths: Ints) -> tuple[Words, Flags]:
+    """Parse fields of at most 19 digits; also say which hold anything but digits."""
+    groups = (int(lengths.max(initial=0)) + 7) // 8
+    if groups <= 1:
+        return _eight_digits(text, starts, lengths)
+    value = np.zeros(len(starts), np.uint64)
+    wrong = np.zeros(len(starts), np.bool_)
+    for group in range(groups - 1, -1, -1):
+        end = lengths - 8 * group
+        begin = np.maximum(end - 8, 0)
+        part, bad = _eight_digits(text, starts + begin, np.maximum(end - begin, 0))
+        value = value * np.uint64(10**8) + part
+        wrong |= bad
+    return value, wrong
+
+
+def _places_after_dot(data: Bytes, starts: Ints, ends: Ints) -> Ints:
+    """Count the characters behind each field's dot; -1 where there is none."""
+    places = np.full(len(starts), -1, np.int64)
+    lengths = ends - starts
+    if not len(starts):
+        return places
+    # Runs are printed with one format, so the place in the first field is right for most.
+    first = bytes(data[starts[0] : ends[0]]).rpartition(b".")
+    guess = len(first[2]) if first[1] else 0
+    dotted = data[np.maximum(ends - 1 - guess, starts)] == _DOT
+    dotted &= lengths > guess
+    places[dotted] = guess
+    rest = np.flatnonzero(~dotted)
+    for place in range(int(lengths[rest].max(initial=0))):
+        hit = data[np.maximum(ends[rest] - 1 - place, starts[rest])] == _DOT
+        hit &= lengths[rest] > place
+        places[rest[hit]] = place
+        rest = rest[~hit]
+        if not len(rest):
+            break
+    return places
+
+
+def _divide(whole: Words, divisor: Floats) -> tuple[Floats, Flags]:
+    """Round ``whole / divisor`` correctly; also say where that could not be made sure.
+
+    Numbers of more than 53 bits are carried as a sum of two floats, and the remainder of the
+    first quotient (exact by Dekker's product) corrects it.
+    """
+    high = whole.astype(np.float64)
+    low = (whole - high.astype(np.uint64)).astype(np.int64).astype(np.float64)
+    quotient = high / divisor
+    product = quotient * divisor
+    q_high = quotient * 134217729.0
+    q_high -= q_high - quotient
+    q_low = quotient - q_high
+    d_high = divisor * 134217729.0
+    d_high -= d_high - divisor
+    d_low = divisor - d_high
+    slip = ((q_high * d_high - product) + q_high * d_low + q_low * d_high) + q_low * d_low
+    correction = (((high - product) - slip) + low) / divisor
+    rounded = quotient + correction
+    error = np.abs(correction - (rounded - quotient))
+    half = np.spacing(rounded) / 2
+    near = half * 1e-6
+    unsure = (np.abs(error - half) <= near) | (np.abs(error - half / 2) <= near)
+    return rounded, unsure
+
+
+def parse_decimals(data: Bytes, starts: Ints, ends: Ints) -> tuple[Floats, Flags]:
+    """Parse plain decimal numbers to the nearest float.
+
+    Returns
+    -------
+    values
+        The number in each field.
+    hard
+        Fields that are not of the plain form (an exponent, more digits than 64 bits hold, a
+        word such as ``nan``, nothing at all) and must be read one by one.
+    """
+    sign = data[starts]
+    if int(sign.min(initial=_DOT)) < _DOT:
+        negative = sign == _MINUS
+        values, hard = _unsigned(data, starts + (negative | (sign == _PLUS)), ends)
+        return np.where(negative, -values, values), hard
+    return _unsigned(data, starts, ends)
+
+
+def _unsigned(data: Bytes, starts: Ints, ends: Ints) -> tuple[Floats, Flags]:
+    """Parse decimals without a sign."""
+    uniform = _uniform(data, starts, ends)
+    if uniform is not None:
+        return uniform
+    text = words(data)
+    places = _places_after_dot(data, starts, ends)
+    whole_length = np.where(places < 0, ends - starts, ends - starts - places - 1)
+    places = np.maximum(places, 0)
+    hard = (places > MAX_DIGITS) | (whole_length > MAX_DIGITS) | (places + whole_length < 1)
+    whole_length = np.where(hard, 0, whole_length)
+    places = np.where(hard, 0, places)
+    whole, wrong = parse_digits(text, starts, whole_length)
+    fraction, wrong_fraction = parse_digits(text, ends - places, places)
+    hard |= wrong | wrong_fraction | ((whole_length + places > MAX_DIGITS) & (whole > 0))
+    digits = whole * _TENS[places] + fraction
+    tens = _FLOAT_TENS[places]
+    values = digits / tens
+    long = np.flatnonzero((digits >= _EXACT) & ~hard)
+    if len(long):
+        values[long], unsure = _divide(digits[long], tens[long])
+        hard[long] |= unsure
+    return values, hard
+
+
+def _uniform(data: Bytes, starts: Ints, ends: Ints) -> tuple[Floats, Flags] | None:
+    """Parse numbers that all have the same few decimals, as runs mostly have; None if not so."""
+    if not len(starts):
+        return None
+    last = bytes(data[starts[0] : ends[0]]).rpartition(b".")[2]
+    places = len(last)
+    before = ends - (places + 1)
+    whole_length = before - starts
+    if not 1 <= places <= 7 or int(whole_length.min()) < 1 or int(whole_length.max()) > 8:
+        return None
+    if (data[before] != _DOT).any():
+        return None
+    text = words(data)
+    whole, wrong = _eight_digits(text, starts, whole_length)
+    fraction, wrong_fraction = _eight_digits(text, before + 1, places)
+    digits = whole * _TENS[places] + fraction
+    return digits / _FLOAT_TENS[places], wrong | wrong_fraction

@@ -1,0 +1,140 @@
+"""A user's own measure: a function of one ranked list, with a decorator."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+
+from heldout.errors import MeasureError
+from heldout.measure.names import JUDGED_ONLY, Family, add_family, families
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from heldout.data.words import Floats, Ints
+    from heldout.measure.judged import Judged
+    from heldout.measure.names import Value
+
+    Own = Callable[..., float]
+
+__all__ = ["RankedList", "define_measure"]
+
+
+@dataclass(frozen=True, slots=True)
+class RankedList:
+    """What a measure of one's own sees of a query.
+
+    Parameters
+    ----------
+    query
+        Its id.
+    grades
+        The grades of the retrieved documents in rank order, down to the cutoff; -1 where a
+        document is not in the qrels, -2 where its grade there is negative.
+    judged
+        The grades of all judged documents, the greatest first.
+    """
+
+    query: str
+    grades: Ints
+    judged: Ints
+
+
+@overload
+def define_measure(function: Own) -> Own: ...
+
+
+@overload
+def define_measure(
+    *,
+    name: str | None = None,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    higher_is_better: bool = True,
+) -> Callable[[Own], Own]: ...
+
+
+def define_measure(
+    function: Own | None = None,
+    *,
+    name: str | None = None,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    higher_is_better: bool = True,
+) -> Own | Callable[[Own], Own]:
+    """Make a function of a `RankedList` a measure that can be named like any other.
+
+    Its keyword-only parameters, with their defaults, become parameters of the measure, and a
+    cutoff ``@k`` shortens the list that it sees.
+
+    Parameters
+    ----------
+    name
+        What to call it; by default the function's name.
+    bounds
+        The least and the greatest value.
+    higher_is_better
+        The direction.
+
+    Examples
+    --------
+    >>> import heldout
+    >>> @heldout.define_measure
+    ... def TopGrade(ranked, *, scale=1.0):
+    ...     return scale * max(0, *ranked.grades) if len(ranked.grades) else 0.0
+    >>> heldout.evaluate({"q": {"a": 3}}, {"q": {"a": 1.0, "b": 2.0}}, "TopGrade@2").summary()
+    {'run': {'TopGrade@2': 3.0}}
+    """
+
+    def register(own: Own) -> Own:
+        called = name or getattr(own, "__name__", "")
+        if not re.fullmatch(r"[^\W\d]\w*", called):
+            raise MeasureError(f"{called!r} cannot name a measure: use letters, digits and _")
+        known = families().get(called)
+        if known is not None and not hasattr(known.compute, "own"):
+            raise MeasureError(f"{called} is a measure already: choose another name")
+        parameters = inspect.signature(own).parameters.values()
+        defaults: list[tuple[str, Value]] = [
+            (p.name, p.default) for p in parameters if p.kind is p.KEYWORD_ONLY
+        ]
+        if any(default is inspect.Parameter.empty for _, default in defaults):
+            raise MeasureError(f"{called}: every keyword-only parameter needs a default")
+        compute = _over_queries(own)
+        add_family(
+            Family(
+                called,
+                compute,
+                (*defaults, (JUDGED_ONLY, False)),
+                bounds=bounds,
+                higher_is_better=higher_is_better,
+            )
+        )
+        return own
+
+    return register(function) if function is not None else register
+
+
+def _over_queries(own: Own) -> Callable[..., Floats]:
+    def compute(judged: Judged, k: int | None, **params: Value) -> Floats:
+        lists = _lists(judged, k)
+        return np.array([float(own(ranked, **params)) for ranked in lists], np.float64)
+
+    compute.__doc__ = own.__doc__
+    compute.own = own  # type: ignore[attr-defined]
+    return compute
+
+
+def _lists(judged: Judged, k: int | None) -> list[RankedList]:
+    lengths = judged.retrieved if k is None else np.minimum(judged.retrieved, k)
+    grades = [np.full(int(length), -1, np.int64) for length in lengths]
+    keep = judged.rank <= lengths[judged.query]
+    rows = zip(judged.query[keep], judged.rank[keep], judged.grade[keep], strict=True)
+    for query, rank, grade in rows:
+        grades[query][rank - 1] = max(int(grade), -2) if grade >= 0 else -2
+    starts = np.searchsorted(judged.all_query, np.arange(len(judged) + 1))
+    return [
+        RankedList(query, grades[row], np.sort(judged.all_grade[starts[row] : starts[row + 1]])[::-1])
+        for row, query in enumerate(judged.queries)
+    ]

@@ -1,0 +1,349 @@
+"""Runs and judgements in, one number per query and measure out."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from heldout.data.parallel import run_threads, stream_threads
+from heldout.data.run import Qrels, Run
+from heldout.errors import InputError, MeasureError
+from heldout.measure.judged import Judged, join
+from heldout.measure.names import JUDGED_ONLY, Measure, Value, parse_measures
+from heldout.measure.ranking import GEOMETRIC_FLOOR
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from heldout.data.words import Flags, Floats
+
+    RunLike = Run | str | os.PathLike[str] | Mapping[str, Mapping[str, float]]
+
+__all__ = ["DEFAULT_MEASURES", "Evaluation", "Missing", "RunScores", "evaluate", "summarise"]
+
+Missing = Literal["zero", "skip"]
+"""What a judged query without a ranked list counts: 0, or nothing (it is left out)."""
+
+DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10", "RR", "R@1000", "Judged@10")
+
+_LARGE = 16 << 20  # files above this size are read one after the other, each by all threads
+
+
+def summarise(measure: Measure, values: NDArray[Any]) -> float:
+    """One number for all queries: mean, sum or geometric mean, as the measure has it.
+
+    Sums run in the order of the queries, as trec_eval's do, so that the last digit agrees.
+    """
+    how = measure.definition.aggregate
+    if how == "text" or not len(values):
+        return math.nan
+    if how == "gmean":
+        logs = np.log(np.maximum(values.astype(np.float64), GEOMETRIC_FLOOR))
+        return math.exp(float(np.cumsum(logs)[-1]) / len(values))
+    total = float(np.cumsum(values)[-1])
+    return total if how == "sum" else total / len(values)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunScores:
+    """The values of one run.
+
+    Parameters
+    ----------
+    name
+        The run's name.
+    queries
+        The judged queries, in bytewise order.
+    present
+        Whether the run has each of them.
+    columns
+        For each measure the value of every query.
+    unjudged
+        How many queries of the run have no judgements and were left aside.
+    """
+
+    name: str
+    queries: tuple[str, ...]
+    present: Flags
+    columns: tuple[NDArray[Any], ...]
+    unjudged: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluation:
+    """The values of several runs on the same judgements.
+
+    Parameters
+    ----------
+    measures
+        What was measured, one column each.
+    runs
+        The values of each run.
+    missing
+        What a judged query without a ranked list counts.
+    policies
+        In words: how ties, missing queries and unjudged documents were treated.
+    """
+
+    measures: tuple[Measure, ...]
+    runs: tuple[RunScores, ...]
+    missing: Missing
+    policies: tuple[tuple[str, str], ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the runs."""
+        return tuple(run.name for run in self.runs)
+
+    def counted(self) -> Flags:
+        """Which of the judged queries count: all, or those that every run has."""
+        every = np.ones(len(self.runs[0].queries), np.bool_)
+        if self.missing == "skip":
+            for run in self.runs:
+                every &= run.present
+        return every
+
+    def queries(self) -> list[str]:
+        """The queries that count."""
+        return [self.runs[0].queries[row] for row in np.flatnonzero(self.counted())]
+
+    def values(self, run: str | int, measure: str | Measure | int) -> Floats:
+        """The value of each query that counts."""
+        return self.runs[self._run(run)].columns[self._measure(measure)][self.counted()]
+
+    def mean(self, run: str | int, measure: str | Measure | int) -> float:
+        """The mean (or sum, or geometric mean) over the queries that count."""
+        number = self._measure(measure)
+        return summarise(self.measures[number], self.values(run, number))
+
+    def _run(self, run: str | int) -> int:
+        if isinstance(run, int):
+            return run
+        if run not in self.names:
+            raise InputError(f"no run {run!r}; there are {', '.join(self.names)}")
+        return self.names.index(run)
+
+    def _measure(self, measure: str | Measure | int) -> int:
+        if isinstance(measure, int):
+            return measure
+        parsed = parse_measures([measure])[0]
+        if parsed not in self.measures:
+            raise MeasureError(
+                f"{parsed} was not computed; there are {', '.join(map(str, self.measures))}"
+            )
+        return self.measures.index(parsed)
+
+    def summary(self) -> dict[str, dict[str, float]]:
+        """``{run: {measure: mean}}``."""
+        return {
+            name: {str(measure): self.mean(number, at) for at, measure in enumerate(self.measures)}
+            for number, name in enumerate(self.names)
+        }
+
+    def to_frame(self) -> pl.DataFrame:
+        """A Polars frame with the columns ``run``, ``query_id``, ``measure``, ``value``."""
+        import polars as pl  # noqa: PLC0415 - slow to import, seldom needed
+
+        queries = self.queries()
+        parts = [
+            pl.DataFrame({"query_id": queries, "value": self.values(run, at).astype(np.float64)})
+            .with_columns(run=pl.lit(name), measure=pl.lit(str(measure)))
+            .select("run", "query_id", "measure", "value")
+            for run, name in enumerate(self.names)
+            for at, measure in enumerate(self.measures)
+            if measure.definition.aggregate != "text"
+        ]
+        return pl.concat(parts)
+
+    def _repr_html_(self) -> str:
+        """Show the means as a table in a notebook."""
+        from heldout.report.tables import html_table  # noqa: PLC0415 - the report reads results
+
+        return html_table(self)
+
+
+def evaluate(
+    qrels: Qrels | Mapping[str, Mapping[str, int]] | str | os.PathLike[str],
+    runs: RunLike | Iterable[RunLike],
+    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    *,
+    missing: Missing = "zero",
+    depth: int | None = None,
+    rel: int = 1,
+    judged_only: bool = False,
+    progress: Callable[[str], None] | None = None,
+    **options: Any,
+) -> Evaluation:
+    """Evaluate runs against judgements.
+
+    Parameters
+    ----------
+    qrels
+        Judgements, or the path of a qrels file.
+    runs
+        One run or several: objects, paths, or ``{query: {document: score}}``.
+    measures
+        Names such as ``"nDCG@10"``, or measures.
+    missing
+        What a judged query without a ranked list counts: ``"zero"``, or ``"skip"`` to average over
+        the queries that all runs have.
+    depth
+        Look at the first `depth` documents of each query only.
+    rel
+        The least grade that counts as relevant, for measures that do not set it themselves.
+    judged_only
+        Leave out documents without a judgement, for measures that do not set it themselves.
+    progress
+        Called with the name of each run when it is done.
+    options
+        How runs are read: ``ties``, ``single_precision``, ``skip_bad_lines``.
+
+    Returns
+    -------
+    Evaluation
+        The values of all queries and their means.
+
+    Examples
+    --------
+    >>> qrels = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1}}
+    >>> run = {"q1": {"b": 2.0, "a": 1.0}, "q2": {"c": 1.0}}
+    >>> evaluate(qrels, run, ["RR", "P@1"]).summary()
+    {'run': {'RR': 0.75, 'P@1': 0.5}}
+    """
+    judgements = _as_qrels(qrels)
+    wanted = [measures] if isinstance(measures, str | Measure) else list(measures)
+    changes: dict[str, Value] = {}
+    if rel != 1:
+        changes["rel"] = rel
+    if judged_only:
+        changes[JUDGED_ONLY] = True
+    parsed = tuple(parse_measures(wanted, **changes))
+    if not parsed:
+        raise MeasureError("no measure was given")
+    if depth is not None and any(_averages_ties(measure) for measure in parsed):
+        raise MeasureError("ties='average' cannot be combined with a depth (-M): use a cutoff @k")
+    several = [runs] if isinstance(runs, Run | str | os.PathLike) or hasattr(runs, "keys") else runs
+
+    def score(item: RunLike) -> RunScores:
+        run = _as_run(item, options)
+        return score_run(judgements, run, parsed, depth)
+
+    scores = []
+    for done in _each(score, list(several)):  # type: ignore[arg-type]
+        scores.append(done)
+        if progress:
+            progress(done.name)
+    if not scores:
+        raise InputError("no run was given")
+    policies = _policies(missing, depth, options)
+    result = Evaluation(parsed, _distinct_names(scores), missing, policies)
+    if not result.counted().any():
+        raise InputError("no judged query is in all of the runs: leave out --intersection")
+    return result
+
+
+def _each(score: Callable[[Any], RunScores], items: list[Any]) -> Iterator[RunScores]:
+    """Small runs side by side; large files one by one, each read by all threads."""
+    paths = [item for item in items if isinstance(item, str | os.PathLike)]
+    sizes = [os.path.getsize(path) for path in paths if os.path.isfile(path)]  # noqa: PTH113, PTH202
+    if max(sizes, default=0) > _LARGE:
+        return map(score, items)
+    return stream_threads(score, items)
+
+
+def _as_qrels(qrels: Any) -> Qrels:
+    if isinstance(qrels, Qrels):
+        return qrels
+    return Qrels.read(qrels) if isinstance(qrels, str | os.PathLike) else Qrels.from_dict(qrels)
+
+
+def _as_run(run: Any, options: dict[str, Any]) -> Run:
+    if isinstance(run, Run):
+        return run
+    if isinstance(run, str | os.PathLike):
+        return Run.read(run, **options)
+    return Run.from_dict(run, **options)
+
+
+def score_run(
+    qrels: Qrels, run: Run, measures: Sequence[Measure], depth: int | None = None
+) -> RunScores:
+    """Compute all measures for one run."""
+    judged = join(qrels, run, depth, ties=any(_averages_ties(measure) for measure in measures))
+    if not judged.present.any():
+        raise InputError(
+            f"run {run.name} and the qrels have no query in common: the run has "
+            f"{_some(run.queries)}, the qrels have {_some(qrels.queries)}"
+        )
+    narrow = judged.only_judged() if any(m.options.get(JUDGED_ONLY) for m in measures) else judged
+
+    def column(measure: Measure) -> NDArray[Any]:
+        if measure.family == EXTERNAL:
+            return _external_column(qrels, run, measure)
+        view = narrow if measure.options.get(JUDGED_ONLY) else judged
+        return compute(view, measure)
+
+    columns = tuple(run_threads(column, measures) if len(run) > 10**6 else map(column, measures))
+    unjudged = len(run.queries) - int(judged.present.sum())
+    return RunScores(run.name, judged.queries, judged.present, columns, unjudged)
+
+
+EXTERNAL = "ir_measures"
+
+
+def compute(judged: Judged, measure: Measure) -> NDArray[Any]:
+    """The value of every query."""
+    options = {key: value for key, value in measure.params if key != JUDGED_ONLY}
+    return measure.definition.compute(judged, measure.cutoff, **options)
+
+
+def _external_column(qrels: Qrels, run: Run, measure: Measure) -> NDArray[Any]:
+    from heldout.measure.external import external_values  # noqa: PLC0415 - rarely needed
+
+    return external_values(qrels, run, str(measure.options["name"]))
+
+
+def _averages_ties(measure: Measure) -> bool:
+    return measure.options.get("ties") == "average"
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+
+
+def _distinct_names(scores: list[RunScores]) -> tuple[RunScores, ...]:
+    """Give runs of the same name a number, so that each can be told."""
+    seen: dict[str, int] = {}
+    result = []
+    for one in scores:
+        seen[one.name] = seen.get(one.name, 0) + 1
+        name = one.name if seen[one.name] == 1 else f"{one.name} ({seen[one.name]})"
+        result.append(RunScores(name, one.queries, one.present, one.columns, one.unjudged))
+    return tuple(result)
+
+
+_TIES = {
+    "docid-desc": "by score, then document id descending (as trec_eval)",
+    "docid-asc": "by score, then document id ascending",
+    "input": "by score, then as they came in",
+}
+
+
+def _policies(
+    missing: Missing, depth: int | None, options: Mapping[str, Any]
+) -> tuple[tuple[str, str], ...]:
+    ties = _TIES[str(options.get("ties", "docid-desc"))]
+    if options.get("single_precision"):
+        ties += ", scores as 32-bit floats"
+    absent = "count 0" if missing == "zero" else "are left out (queries that all runs have)"
+    policies = [("ties", ties), ("judged queries that a run lacks", absent)]
+    if depth is not None:
+        policies.append(("depth", f"first {depth} documents"))
+    return tuple(policies)

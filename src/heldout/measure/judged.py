@@ -1,0 +1,262 @@
+"""A run seen through the judgements: the only rows that measures look at.
+
+Of the thousand documents that a system returns for a query, a handful are judged. Everything that
+a measure needs is their ranks and grades, the number of documents retrieved, and the grades of all
+judged documents, so the other rows are never touched again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from heldout.data.ids import same_ids
+from heldout.data.words import query_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from heldout.data.run import Qrels, Run
+    from heldout.data.words import Flags, Floats, Ints, Words
+
+__all__ = ["Hits", "Judged", "count_up", "join", "over"]
+
+BLOCK: Final = 1 << 16
+"""Rows that are looked up together: few enough to stay in cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """The relevant documents that were retrieved, ordered by query and rank.
+
+    Parameters
+    ----------
+    query, rank
+        Whose, and where (from 1).
+    nth
+        The how-manieth relevant document of its query this is (from 1).
+    """
+
+    query: Ints
+    rank: Ints
+    nth: Ints
+
+    def above(self, cutoff: int | None) -> Hits:
+        """Those at rank `cutoff` or better."""
+        if cutoff is None:
+            return self
+        keep = self.rank <= cutoff
+        return Hits(self.query[keep], self.rank[keep], self.nth[keep])
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Ranks and grades of the judged documents of one run.
+
+    Parameters
+    ----------
+    queries
+        The queries in the order of the results.
+    present
+        Whether the run has the query.
+    retrieved
+        How many documents the run has for it.
+    query, rank, grade
+        The retrieved documents that are in the qrels, ordered by query and rank (from 1).
+    tie_first, tie_size
+        The rank at which the document's group of equal scores begins, and the group's size.
+    all_query, all_grade
+        All judgements, ordered by query.
+    top_grade
+        The greatest grade in the qrels, at least 1.
+    """
+
+    queries: tuple[str, ...]
+    present: Flags
+    retrieved: Ints
+    query: Ints
+    rank: Ints
+    grade: Ints
+    tie_first: Ints
+    tie_size: Ints
+    all_query: Ints
+    all_grade: Ints
+    top_grade: int
+    _cache: dict[tuple[str, int], object] = field(default_factory=dict, repr=False, compare=False)
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    def total(self, query: Ints, weights: NDArray[np.floating] | Ints | None = None) -> Floats:
+        """Sum `weights` (or count) by query, in the order of the rows, as a loop would."""
+        return np.bincount(query, weights, len(self)).astype(np.float64, copy=False)
+
+    def hits(self, rel: int) -> Hits:
+        """The retrieved documents of grade `rel` or better."""
+        key = ("hits", rel)
+        if key not in self._cache:
+            keep = (self.grade >= rel) & (self.grade >= 0)
+            query, rank = self.query[keep], self.rank[keep]
+            self._cache[key] = Hits(query, rank, count_up(query, len(self)))
+        return self._cache[key]  # type: ignore[return-value]
+
+    def relevant(self, rel: int) -> Ints:
+        """How many documents of grade `rel` or better each query has."""
+        key = ("relevant", rel)
+        if key not in self._cache:
+            keep = (self.all_grade >= rel) & (self.all_grade >= 0)
+            self._cache[key] = np.bincount(self.all_query[keep], minlength=len(self))
+        return self._cache[key]  # type: ignore[return-value]
+
+    def only_judged(self) -> Judged:
+        """The same lists without documents that have no judgement, ranks closed up."""
+        keep = self.grade >= 0
+        query, first = self.query[keep], self.tie_first[keep]
+        rank = count_up(query, len(self))
+        opens = np.ones(len(query), np.bool_)
+        opens[1:] = (query[1:] != query[:-1]) | (first[1:] != first[:-1])
+        group = np.cumsum(opens) - 1
+        return Judged(
+            self.queries,
+            self.present,
+            np.bincount(query, minlength=len(self)),
+            query,
+            rank,
+            self.grade[keep],
+            rank[np.flatnonzero(opens)][group],
+            np.bincount(group, minlength=0)[group],
+            self.all_query,
+            self.all_grade,
+            self.top_grade,
+        )
+
+
+def over(total: Floats, count: Ints | Floats) -> Floats:
+    """Divide, giving 0 where there is nothing to divide by, as trec_eval does."""
+    return np.divide(total, count, out=np.zeros(len(total)), where=count > 0)
+
+
+def count_up(query: Ints, queries: int) -> Ints:
+    """Number the rows of each query from 1; rows stand together by query."""
+    counts = np.bincount(query, minlength=queries)
+    first = np.cumsum(counts) - counts
+    return np.arange(1, len(query) + 1) - first[query]
+
+
+def join(qrels: Qrels, run: Run, depth: int | None = None, *, ties: bool = False) -> Judged:
+    """Find the judged documents in a run.
+
+    Parameters
+    ----------
+    depth
+        Look at the first `depth` documents of a query only (trec_eval -M).
+    ties
+        Find out which documents have equal scores; without it every document stands alone.
+    """
+    numbers = {query: number for number, query in enumerate(qrels.queries)}
+    codes = np.fromiter((numbers.get(q, -1) for q in run.queries), np.int64, len(run.queries))
+    rows, judgements = _find(qrels, run, codes)
+    owner = np.searchsorted(run.offsets, rows, "right") - 1
+    query, rank = codes[owner], rows - run.offsets[owner] + 1
+    first, size = _ties(run, rows, owner) if ties else (rank, np.ones_like(rank))
+    counts = np.diff(run.offsets)
+    if depth is not None:
+        keep = rank <= depth
+        query, rank, judgements = query[keep], rank[keep], judgements[keep]
+        first, size = first[keep], size[keep]
+        counts = np.minimum(counts, depth)
+    order = np.argsort(query, kind="stable")
+    retrieved = np.zeros(len(qrels.queries), np.int64)
+    known = codes >= 0
+    retrieved[codes[known]] = counts[known]
+    present = np.zeros(len(qrels.queries), np.bool_)
+    present[codes[known]] = True
+    return Judged(
+        qrels.queries,
+        present,
+        retrieved,
+        query[order],
+        rank[order],
+        qrels.grades[judgements][order],
+        first[order],
+        size[order],
+        qrels.query_of_row(),
+        qrels.grades,
+        max(1, int(qrels.grades.max(initial=1))),
+    )
+
+
+def _ties(run: Run, rows: Ints, owner: Ints) -> tuple[Ints, Ints]:
+    """The rank at which each row's group of equal scores begins, and the group's size.
+
+    Scores fall inside a query, so both ends of a group are found by halving, for all rows at once.
+    """
+    begin, end = run.offsets[owner], run.offsets[owner + 1]
+    score = run.scores[rows]
+    first = _halve(begin, rows, lambda middle: run.scores[middle] <= score)
+    behind = _halve(rows + 1, end, lambda middle: run.scores[middle] < score)
+    return first - begin + 1, behind - first
+
+
+def _halve(low: Ints, high: Ints, reached: Callable[[Ints], Flags]) -> Ints:
+    """The first place from `low` on where `reached` holds, or `high`."""
+    low, high = low.copy(), high.copy()
+    while (open_ends := low < high).any():
+        middle = (low + high) // 2
+        there = reached(np.where(open_ends, middle, 0)) & open_ends
+        high = np.where(there, middle, high)
+        low = np.where(open_ends & ~there, middle + 1, low)
+    return low
+
+
+def _find(qrels: Qrels, run: Run, codes: Ints) -> tuple[Ints, Ints]:
+    """Rows of the run that are judged, and the judgement of each.
+
+    A small table of hash values lets through only rows that may be judged; those are looked up
+    among the sorted keys and then compared byte by byte.
+    """
+    bits = max(10, min(24, int(len(qrels) * 16).bit_length()))
+    shift = np.uint64(64 - bits)
+    table = np.zeros(1 << bits, np.bool_)
+    table[qrels.keys >> shift] = True
+    queries = np.searchsorted(run.offsets, np.arange(0, len(run) + BLOCK, BLOCK), "left")
+    cuts = np.unique(np.minimum(queries, len(run.queries)))
+    found: list[tuple[Ints, Words, Ints]] = []
+    for first, last in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
+        begin, end = int(run.offsets[first]), int(run.offsets[last])
+        counts = run.offsets[first + 1 : last + 1] - run.offsets[first:last]
+        code = np.repeat(codes[first:last], counts)
+        keys = query_keys(run.docs.hashes(begin, end), code)
+        candidates = np.flatnonzero(table[keys >> shift])
+        found.append((candidates + begin, keys[candidates], code[candidates]))
+    rows = np.concatenate([part[0] for part in found])
+    keys = np.concatenate([part[1] for part in found])
+    code = np.concatenate([part[2] for part in found])
+    return _look_up(qrels, run, rows, keys, code)
+
+
+def _look_up(
+    qrels: Qrels, run: Run, rows: Ints, keys: Words, code: Ints
+) -> tuple[Ints, Ints]:
+    """The candidates that are judged indeed. Different documents may share a key, hence a loop."""
+    owner = qrels.query_of_row()
+    judgement = np.full(len(rows), -1, np.int64)
+    place = np.searchsorted(qrels.keys, keys)
+    open_rows = np.arange(len(rows))
+    while len(open_rows):
+        place = np.minimum(place, len(qrels.keys) - 1)
+        equal = qrels.keys[place] == keys[open_rows]
+        open_rows, place = open_rows[equal], place[equal]
+        wanted = qrels.rows_by_key[place]
+        right = owner[wanted] == code[open_rows]
+        right &= same_ids(run.docs, rows[open_rows], qrels.docs, wanted)
+        judgement[open_rows[right]] = wanted[right]
+        open_rows, place = open_rows[~right], place[~right] + 1
+        inside = place < len(qrels.keys)
+        open_rows, place = open_rows[inside], place[inside]
+    hit = judgement >= 0
+    return rows[hit], judgement[hit]

@@ -1,0 +1,1 @@
+"""Results as something to read: tables now, charts and pages later."""

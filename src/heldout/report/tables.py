@@ -1,0 +1,223 @@
+"""An evaluation as a table: for the terminal, for other programs, for a paper."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.table import Table
+
+    from heldout.measure.evaluate import Evaluation
+
+__all__ = [
+    "html_table",
+    "json_text",
+    "latex_text",
+    "markdown_text",
+    "policy_lines",
+    "rich_table",
+    "tsv_text",
+    "write_parquet",
+]
+
+ALL = "all"
+
+
+def _cells(evaluation: Evaluation, *, per_query: bool, summary: bool) -> Iterator[list[Any]]:
+    """Rows of (run, query, value, …): the queries of each run, then its means."""
+    queries = evaluation.queries()
+    for number, name in enumerate(evaluation.names):
+        if per_query:
+            columns = [
+                evaluation.values(number, at).tolist() for at in range(len(evaluation.measures))
+            ]
+            for row, query in enumerate(queries):
+                yield [name, query, *(column[row] for column in columns)]
+        if summary:
+            means = [evaluation.mean(number, at) for at in range(len(evaluation.measures))]
+            yield [name, ALL, *means]
+
+
+def _format(value: Any, digits: int, *, integral: bool) -> str:
+    if isinstance(value, str):
+        return value
+    if math.isnan(value):
+        return "undefined"
+    return str(round(value)) if integral else f"{value:.{digits}f}"
+
+
+def text_rows(
+    evaluation: Evaluation, *, per_query: bool, summary: bool, digits: int
+) -> tuple[list[str], list[list[str]]]:
+    """Head and rows as text; columns that would say the same in all rows are left out."""
+    integral = [measure.definition.integral for measure in evaluation.measures]
+    head = ["run", *(["query"] if per_query else []), *map(str, evaluation.measures)]
+    rows = []
+    for run, query, *values in _cells(evaluation, per_query=per_query, summary=summary):
+        shown = [
+            _format(value, digits, integral=whole)
+            for value, whole in zip(values, integral, strict=True)
+        ]
+        rows.append([run, *([query] if per_query else []), *shown])
+    return head, rows
+
+
+def _plain(text: str) -> str:
+    """Text without control characters, which could steer a terminal."""
+    return re.sub(r"[\x00-\x1f\x7f-\x9f]", "\N{REPLACEMENT CHARACTER}", text)
+
+
+def policy_lines(evaluation: Evaluation) -> list[str]:
+    """What was done about ties, missing queries and unjudged ones, in words."""
+    judged = len(evaluation.runs[0].queries)
+    counted = len(evaluation.queries())
+    queries = f"{counted} of {judged} judged" if counted < judged else f"{judged}"
+    lines = [f"queries: {queries}", *(f"{what}: {how}" for what, how in evaluation.policies)]
+    for run in evaluation.runs:
+        lacks = judged - int(run.present.sum())
+        if lacks:
+            lines.append(f"{_plain(run.name)} lacks {lacks} judged queries")
+        if run.unjudged:
+            lines.append(f"{_plain(run.name)} has {run.unjudged} queries without judgements: ignored")
+    return lines
+
+
+def rich_table(evaluation: Evaluation, *, per_query: bool, summary: bool, digits: int) -> Table:
+    """Make a table for the terminal; the best mean of each measure is set in bold."""
+    from rich.table import Table  # noqa: PLC0415 - slow to import, needed on a terminal only
+    from rich.text import Text  # noqa: PLC0415
+
+    head, rows = text_rows(evaluation, per_query=per_query, summary=summary, digits=digits)
+    table = Table(header_style="bold", show_edge=False, pad_edge=False)
+    texts = 2 if per_query else 1
+    for at, name in enumerate(head):
+        table.add_column(name, justify="left" if at < texts else "right", no_wrap=True)
+    best = _best(evaluation) if len(evaluation.names) > 1 else set()
+    names = list(evaluation.names)
+    for row in rows:
+        is_mean = not per_query or row[1] == ALL
+        cells = [
+            Text(_plain(cell), "bold" if is_mean and (names.index(row[0]), at - texts) in best else "")
+            for at, cell in enumerate(row)
+        ]
+        table.add_row(*cells, end_section=is_mean and per_query)
+    return table
+
+
+def _best(evaluation: Evaluation) -> set[tuple[int, int]]:
+    """(run, measure) of the best means."""
+    best = set()
+    for at, measure in enumerate(evaluation.measures):
+        better = measure.definition.higher_is_better
+        if better is None:
+            continue
+        means = [evaluation.mean(run, at) for run in range(len(evaluation.names))]
+        top = max(means) if better else min(means)
+        best |= {(run, at) for run, mean in enumerate(means) if mean == top}
+    return best
+
+
+def tsv_text(evaluation: Evaluation, *, per_query: bool, summary: bool, digits: int) -> str:
+    """Tab-separated values with a header."""
+    head, rows = text_rows(evaluation, per_query=per_query, summary=summary, digits=digits)
+    return "".join("\t".join(map(_plain, row)) + "\n" for row in [head, *rows])
+
+
+def markdown_text(evaluation: Evaluation, *, per_query: bool, summary: bool, digits: int) -> str:
+    """A Markdown table, the policies below it."""
+    head, rows = text_rows(evaluation, per_query=per_query, summary=summary, digits=digits)
+    texts = 2 if per_query else 1
+    rule = ["---" if at < texts else "---:" for at in range(len(head))]
+    escaped = [[_plain(cell).replace("|", "\\|") for cell in row] for row in [head, rule, *rows]]
+    table = "".join(f"| {' | '.join(row)} |\n" for row in escaped)
+    return table + "\n" + "; ".join(policy_lines(evaluation)) + "\n"
+
+
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "{": r"\{",
+        "}": r"\}",
+        "_": r"\_",
+        "&": r"\&",
+        "%": r"\%",
+        "#": r"\#",
+        "$": r"\$",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+    }
+)
+
+
+def latex_text(evaluation: Evaluation, *, per_query: bool, summary: bool, digits: int) -> str:
+    """A LaTeX table (package booktabs), the best mean of each measure in bold."""
+    head, rows = text_rows(evaluation, per_query=per_query, summary=summary, digits=digits)
+    texts = 2 if per_query else 1
+    best = _best(evaluation) if len(evaluation.names) > 1 else set()
+    names = list(evaluation.names)
+    lines = [f"% {line}" for line in policy_lines(evaluation)]
+    lines += [f"\\begin{{tabular}}{{{'l' * texts}{'r' * (len(head) - texts)}}}", "\\toprule"]
+    lines += [" & ".join(_plain(cell).translate(_LATEX) for cell in head) + r" \\", "\\midrule"]
+    for row in rows:
+        is_mean = not per_query or row[1] == ALL
+        cells = []
+        for at, cell in enumerate(row):
+            shown = _plain(cell).translate(_LATEX)
+            bold = is_mean and (names.index(row[0]), at - texts) in best
+            cells.append(f"\\textbf{{{shown}}}" if bold else shown)
+        lines.append(" & ".join(cells) + r" \\")
+    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""])
+
+
+def json_text(evaluation: Evaluation, *, per_query: bool, summary: bool) -> str:
+    """All numbers at full precision; an undefined value is null."""
+    runs = []
+    queries = evaluation.queries()
+    names = [str(measure) for measure in evaluation.measures]
+    for number, run in enumerate(evaluation.runs):
+        entry: dict[str, Any] = {"name": run.name}
+        if summary:
+            means = (evaluation.mean(number, at) for at in range(len(names)))
+            entry["means"] = {name: _json(value) for name, value in zip(names, means, strict=True)}
+        entry["judged_queries_missing"] = len(run.queries) - int(run.present.sum())
+        entry["queries_without_judgements"] = run.unjudged
+        if per_query:
+            columns = [evaluation.values(number, at).tolist() for at in range(len(names))]
+            entry["queries"] = {
+                query: {name: _json(column[row]) for name, column in zip(names, columns, strict=True)}
+                for row, query in enumerate(queries)
+            }
+        runs.append(entry)
+    content = {
+        "measures": names,
+        "queries": len(queries),
+        "policies": dict(evaluation.policies),
+        "runs": runs,
+    }
+    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def _json(value: Any) -> Any:
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def write_parquet(evaluation: Evaluation, path: Any) -> None:
+    """Write the values of all queries as a long table (run, query_id, measure, value)."""
+    evaluation.to_frame().write_parquet(path)
+
+
+def html_table(evaluation: Evaluation) -> str:
+    """Make a table of the means for a notebook."""
+    head, rows = text_rows(evaluation, per_query=False, summary=True, digits=4)
+    top = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    notes = html.escape("; ".join(policy_lines(evaluation)))
+    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table><p>{notes}</p>"

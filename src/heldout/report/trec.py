@@ -1,0 +1,116 @@
+"""The output of trec_eval 10.0, byte for byte."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heldout.errors import InputError
+from heldout.measure.evaluate import compute, summarise
+from heldout.measure.judged import join
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from heldout.data.run import Qrels, Run
+    from heldout.data.words import Flags
+    from heldout.measure.judged import Judged
+    from heldout.measure.trec_names import TrecLine
+
+__all__ = ["trec_output"]
+
+_CLEARED = frozenset({"num_ret", "utility", "relstring", "rbp_resid"})
+
+
+def trec_output(
+    qrels: Qrels,
+    run: Run,
+    lines: list[TrecLine],
+    *,
+    per_query: bool = False,
+    complete: bool = False,
+    summary: bool = True,
+    judged_only: bool = False,
+    depth: int | None = None,
+) -> Iterator[str]:
+    """Give the lines that trec_eval prints.
+
+    Parameters
+    ----------
+    per_query, complete, summary, judged_only, depth
+        trec_eval's -q, -c, -n (turned round), -J and -M.
+    """
+    judged = join(qrels, run, depth)
+    counted = np.ones(len(judged), np.bool_) if complete else judged.present
+    if not judged.present.any():
+        raise InputError(
+            f"run {run.name} and the qrels have no query in common: the run has "
+            f"{', '.join(run.queries[:3])}, the qrels have {', '.join(qrels.queries[:3])}"
+        )
+    missing = ~judged.present
+    view = _with_stand_ins(judged) if complete else judged
+    if judged_only:
+        view = view.only_judged()
+    columns = {
+        line.label: _column(view, line, missing) for line in lines if line.measure is not None
+    }
+    if per_query:
+        yield from _single(judged, lines, columns, counted)
+    if summary:
+        yield from _final(run, lines, columns, counted)
+
+
+def _with_stand_ins(judged: Judged) -> Judged:
+    """With -c trec_eval gives a query that the run lacks one document that is not in the qrels."""
+    retrieved = np.where(judged.present, judged.retrieved, 1)
+    return replace(judged, retrieved=retrieved, present=np.ones_like(judged.present), _cache={})
+
+
+def _column(view: Judged, line: TrecLine, missing: Flags) -> NDArray[Any]:
+    """All values of one line; what the stand-in would show is cleared where trec_eval does so."""
+    assert line.measure is not None  # noqa: S101 - the caller leaves the run's id out
+    values = compute(view, line.measure)
+    if line.label in _CLEARED or line.label.startswith("unj"):
+        values[missing] = "" if line.measure.family == "RelString" else 0.0
+    return values
+
+
+def _single(
+    judged: Judged, lines: list[TrecLine], columns: dict[str, NDArray[Any]], counted: Flags
+) -> Iterator[str]:
+    shown = [line for line in lines if line.single]
+    for row in np.flatnonzero(counted).tolist():
+        query = judged.queries[row]
+        for line in shown:
+            yield _line(line, query, columns[line.label][row])
+
+
+def _final(
+    run: Run, lines: list[TrecLine], columns: dict[str, NDArray[Any]], counted: Flags
+) -> Iterator[str]:
+    for line in lines:
+        if not line.final:
+            continue
+        if line.measure is None:
+            yield f"{line.label:<22}\tall\t{run.name}\n"
+        else:
+            yield _line(line, "all", summarise(line.measure, columns[line.label][counted]))
+
+
+def _line(line: TrecLine, query: str, value: Any) -> str:
+    assert line.measure is not None  # noqa: S101 - the caller leaves the run's id out
+    definition = line.measure.definition
+    if definition.aggregate == "text":
+        shown = f"'{value}'"
+    elif definition.integral:
+        shown = str(int(value))
+    elif math.isnan(value):
+        shown = "-nan"  # what C prints for 0.0 / 0.0 on x86
+    else:
+        shown = f"{value:6.4f}"
+    return f"{line.label:<22}\t{query}\t{shown}\n"
