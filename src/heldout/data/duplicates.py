@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from heldout.data.parallel import run_threads
-from heldout.data.words import query_keys
+from heldout.data.words import distinct, mix, query_keys
 
 if TYPE_CHECKING:
     from heldout.data.ids import IdColumn
@@ -25,7 +25,7 @@ def duplicate_row(docs: IdColumn, offsets: Ints) -> int | None:
     Blocks of whole queries are sorted by 32 bits of a key; only a block in which two of these
     meet is looked at closely.
     """
-    cuts = np.unique(np.searchsorted(offsets, np.arange(0, offsets[-1] + BLOCK, BLOCK)))
+    cuts = distinct(np.searchsorted(offsets, np.arange(0, offsets[-1] + BLOCK, BLOCK)))
     cuts[-1] = len(offsets) - 1
     blocks = [(int(a), int(z)) for a, z in zip(cuts[:-1], cuts[1:], strict=True) if a < z]
     spread = max(1, len(blocks) // 64)
@@ -42,11 +42,12 @@ def _search_block(docs: IdColumn, offsets: Ints, first: int, last: int) -> int |
     begin, end = int(offsets[first]), int(offsets[last])
     counts = offsets[first + 1 : last + 1] - offsets[first:last]
     query = np.repeat(np.arange(first, last), counts)
-    keys = query_keys(docs.hashes(begin, end), query)
-    short = (keys >> np.uint64(32)).astype(np.uint32)
+    hashes = docs.hashes(begin, end)
+    short = ((hashes + mix(query.astype(np.uint64))) >> np.uint64(32)).astype(np.uint32)
     short.sort()
     if not (short[1:] == short[:-1]).any():
         return None
+    keys = query_keys(hashes, query)
     order = np.argsort(keys, kind="stable")
     again = np.flatnonzero(keys[order][1:] == keys[order][:-1])
     rows, others = order[again], order[again + 1]

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
-import tempfile
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from heldout.data.formats import tables, trec
+from heldout.data.formats import trec
 from heldout.data.formats.source import open_source
-from heldout.data.run import Qrels, Run, Stretches
+from heldout.data.run import QRELS_COLUMNS, RUN_COLUMNS, Qrels, Run
 from heldout.errors import DuplicateError, FormatError, InputError
 
 if TYPE_CHECKING:
@@ -28,9 +26,10 @@ if TYPE_CHECKING:
 __all__ = ["Format", "read_qrels", "read_run", "write_atomically", "write_qrels", "write_run"]
 
 Format = Literal["trec", "csv", "tsv", "json", "parquet"]
+_ENDINGS = (".csv", ".tsv", ".json", ".parquet")
 _HEADER_WORDS = frozenset(
     spelling
-    for columns in (tables.RUN_COLUMNS, tables.QRELS_COLUMNS)
+    for columns in (RUN_COLUMNS, QRELS_COLUMNS)
     for spellings in columns.values()
     for spelling in spellings
 )
@@ -82,7 +81,9 @@ def read_run(
     source = open_source(path)
     kind = detect_format(source)
     if kind != "trec":
-        columns = tables.read_table(source, kind, tables.RUN_COLUMNS)
+        from heldout.data.formats.tables import read_table  # noqa: PLC0415
+
+        columns = read_table(source, kind, RUN_COLUMNS)
         run_name = name or _stem(source.name)
         with _located(source, ""):
             return Run.from_columns(
@@ -132,8 +133,11 @@ def _read_one_qrels(path: Path_, skip: bool, report: Callable[[str], None] | Non
     source = open_source(path)
     kind = detect_format(source)
     if kind != "trec":
+        from heldout.data.formats.tables import read_table  # noqa: PLC0415
+
+        columns = read_table(source, kind, QRELS_COLUMNS)
         with _located(source, ""):
-            return Qrels.from_columns(*tables.read_table(source, kind, tables.QRELS_COLUMNS))
+            return Qrels.from_columns(*columns)
     rows = trec.read_qrels_rows(source)
     _treat_bad(source, rows.bad, skip, report)
     trec.refuse_empty(source, rows, trec.QRELS_LINE[4])
@@ -170,6 +174,8 @@ def _located(source: Source, kind: str) -> Iterator[None]:
 
 def _stem(name: str) -> str:
     """The name of a file without folders and the endings that tell format and packing."""
+    import re  # noqa: PLC0415
+
     base = Path(name).name
     endings = r"(\.(run|trec|txt|csv|tsv|json|parquet|qrels|gz|xz|bz2|zst))+$"
     return re.sub(endings, "", base, flags=re.IGNORECASE) or base
@@ -178,6 +184,8 @@ def _stem(name: str) -> str:
 @contextmanager
 def write_atomically(path: Path_) -> Iterator[Path]:
     """Give a temporary path beside `path`, and rename it when all is written."""
+    import tempfile  # noqa: PLC0415 - only for writing
+
     target = Path(path)
     try:
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
@@ -207,8 +215,10 @@ def write_qrels(qrels: Qrels, path: Path_) -> None:
 def _write(what: Any, path: Path_, lines: Callable[[Any], Iterator[str]]) -> None:
     with write_atomically(path) as aside:
         ending = Path(path).suffix.lower()
-        if ending in tables.ENDINGS:
-            tables.write_table(what, aside, ending)
+        if ending in _ENDINGS:
+            from heldout.data.formats.tables import write_table  # noqa: PLC0415
+
+            write_table(what, aside, ending)
         else:
             with aside.open("w", encoding="utf-8", newline="\n") as file:
                 file.writelines(lines(what))

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from heldout.data.words import distinct
+
 if TYPE_CHECKING:
     from heldout.data.ids import IdColumn
     from heldout.data.words import Flags, Floats, Ints
@@ -27,7 +29,7 @@ def put_in_order(scores: Floats, offsets: Ints, docs: IdColumn, ties: str) -> No
     """
     same_query = _same_query(offsets)
     rising = np.flatnonzero((scores[1:] > scores[:-1]) & same_query)
-    for query in np.unique(np.searchsorted(offsets, rising, "right") - 1).tolist():
+    for query in distinct(np.searchsorted(offsets, rising, "right") - 1).tolist():
         begin, end = int(offsets[query]), int(offsets[query + 1])
         rows = np.argsort(-scores[begin:end], kind="stable") + begin
         scores[begin:end] = scores[rows]
@@ -43,7 +45,7 @@ def put_in_order(scores: Floats, offsets: Ints, docs: IdColumn, ties: str) -> No
 
 def _tie_groups(tied: Ints) -> tuple[Ints, Ints]:
     """The rows that have a tie, and the number of the group that each is in."""
-    places = np.unique(np.concatenate((tied, tied + 1)))
+    places = distinct(np.sort(np.concatenate((tied, tied + 1))))
     # A row opens a group unless the row before is tied with it.
     opens = np.ones(len(places), np.bool_)
     opens[np.searchsorted(places, tied + 1)] = False

@@ -301,7 +301,7 @@ class Qrels:
 
     def __post_init__(self) -> None:
         keys = query_keys(self.docs.hashes(0, len(self)), self.query_of_row())
-        order = np.argsort(keys)
+        order = np.argsort(keys, kind="stable")
         object.__setattr__(self, "keys", keys[order])
         object.__setattr__(self, "rows_by_key", order)
         _freeze(self.offsets, self.grades, self.keys, self.rows_by_key)
@@ -358,14 +358,31 @@ class Qrels:
         """Put checked columns into order; equal judgements are merged, others must not clash."""
         names = tuple(sorted(set(queries.names), key=str.encode))
         codes = queries.codes(names)
-        rows = np.argsort(codes, kind="stable")
-        codes, docs, grades = codes[rows], docs.take(rows), grades[rows]
-        keep = _merge_repeated(codes, docs, grades, names)
-        repeated = len(codes) - len(keep)
-        if repeated:
-            codes, docs, grades = codes[keep], docs.take(keep), grades[keep]
+        if (codes[1:] < codes[:-1]).any():
+            rows = np.argsort(codes, kind="stable")
+            codes, docs, grades = codes[rows], docs.take(rows), grades[rows]
         offsets = np.searchsorted(codes, np.arange(len(names) + 1))
-        return cls(names, offsets, docs, grades, repeated)
+        qrels = cls(names, offsets, docs, grades)
+        repeated = qrels._repeated_rows()
+        if not len(repeated):
+            return qrels
+        keep = np.delete(np.arange(len(grades)), repeated)
+        offsets = np.searchsorted(codes[keep], np.arange(len(names) + 1))
+        return cls(names, offsets, docs.take(keep), grades[keep], len(repeated))
+
+    def _repeated_rows(self) -> Ints:
+        """Rows whose judgement stands before; two grades for one document clash."""
+        again = np.flatnonzero(self.keys[1:] == self.keys[:-1]) + 1
+        rows, earlier = self.rows_by_key[again], self.rows_by_key[again - 1]
+        same = self.docs.compare(rows, earlier) == 0
+        rows, earlier = rows[same], earlier[same]
+        clash = np.flatnonzero(self.grades[rows] != self.grades[earlier])
+        if len(clash):
+            row, first = int(rows[clash[0]]), int(earlier[clash[0]])
+            query = self.queries[int(np.searchsorted(self.offsets, row, "right")) - 1]
+            detail = f" with grades {self.grades[first]} and {self.grades[row]}"
+            raise DuplicateError("the qrels", query, self.docs[row], detail)
+        return rows
 
     def query_of_row(self) -> Ints:
         """The number of the query of each judgement."""
@@ -418,21 +435,3 @@ def _some(names: Iterable[str], count: int = 3) -> str:
     """A few names for a message."""
     listed = list(names)
     return ", ".join(listed[:count]) + (", …" if len(listed) > count else "")
-
-
-def _merge_repeated(codes: Ints, docs: IdColumn, grades: Ints, names: tuple[str, ...]) -> Ints:
-    """Rows to keep when each judgement counts once; two grades for one document clash."""
-    keys = query_keys(docs.hashes(0, len(docs)), codes)
-    order = np.argsort(keys, kind="stable")
-    again = np.flatnonzero(keys[order][1:] == keys[order][:-1]) + 1
-    rows, earlier = order[again], order[again - 1]
-    same = (codes[rows] == codes[earlier]) & (docs.compare(rows, earlier) == 0)
-    rows, earlier = rows[same], earlier[same]
-    clash = np.flatnonzero(grades[rows] != grades[earlier])
-    if len(clash):
-        row, first = int(rows[clash[0]]), int(earlier[clash[0]])
-        detail = f" with grades {grades[first]} and {grades[row]}"
-        raise DuplicateError("the qrels", names[int(codes[row])], docs[row], detail)
-    keep = np.ones(len(codes), np.bool_)
-    keep[rows] = False
-    return np.flatnonzero(keep)

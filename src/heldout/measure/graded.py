@@ -48,13 +48,25 @@ class _Ideal:
     gain: Floats
 
 
-def ideal_list(judged: Judged, gains: Gains | None, *, exponential: bool = False) -> _Ideal:
-    """Order all judged documents of every query by gain."""
-    gain = gain_of(judged.all_grade, gains, exponential=exponential)
-    keep = np.flatnonzero(gain > 0)
-    order = keep[np.lexsort((-gain[keep], judged.all_query[keep]))]
-    query = judged.all_query[order]
-    return _Ideal(query, count_up(query, len(judged)), gain[order])
+def ideal_list(
+    judged: Judged, gains: Gains | None, k: int | None = None, *, exponential: bool = False
+) -> _Ideal:
+    """The judged documents of every query by falling gain, the first `k` of them.
+
+    Only how many documents have which grade matters, so nothing is sorted but the grades.
+    """
+    grades, counts = judged.grade_counts()
+    gain = gain_of(grades, gains, exponential=exponential)
+    order = np.argsort(-gain, kind="stable")
+    order = order[gain[order] > 0]
+    counts = counts[:, order]
+    if k is not None:
+        above = np.cumsum(counts, axis=1) - counts
+        counts = np.clip(k - above, 0, counts)
+    per_query = counts.sum(axis=1)
+    query = np.repeat(np.arange(len(judged)), per_query)
+    values = np.repeat(np.tile(gain[order], len(judged)), counts.ravel())
+    return _Ideal(query, count_up(query, len(judged)), values)
 
 
 @family("DCG", aliases=["dcg"], bounds=(0.0, np.inf))
@@ -89,10 +101,8 @@ def ideal_discounted_gain(
     base: float = 2.0,
 ) -> Floats:
     """Discounted cumulative gain of the best possible list."""
-    best = ideal_list(judged, gains, exponential=dcg == "exp-log2")
-    keep = slice(None) if k is None else best.rank <= k
-    value = best.gain[keep] / discount(dcg, base)(best.rank[keep])
-    return judged.total(best.query[keep], value)
+    best = ideal_list(judged, gains, k, exponential=dcg == "exp-log2")
+    return judged.total(best.query, best.gain / discount(dcg, base)(best.rank))
 
 
 @family("nDCG", aliases=["ndcg", "NDCG"])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from heldout.data.ids import same_ids
-from heldout.data.words import query_keys
+from heldout.data.words import distinct, mix, query_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Hits", "Judged", "count_up", "join", "over"]
 
+_FEW_GRADES: Final = 64
 BLOCK: Final = 1 << 16
 """Rows that are looked up together: few enough to stay in cache."""
 
@@ -106,10 +107,21 @@ class Judged:
 
     def relevant(self, rel: int) -> Ints:
         """How many documents of grade `rel` or better each query has."""
-        key = ("relevant", rel)
+        grades, counts = self.grade_counts()
+        return counts[:, (grades >= rel) & (grades >= 0)].sum(axis=1)
+
+    def grade_counts(self) -> tuple[Ints, Ints]:
+        """All grades in the qrels, rising, and how many documents of each every query has."""
+        key = ("grades", 0)
         if key not in self._cache:
-            keep = (self.all_grade >= rel) & (self.all_grade >= 0)
-            self._cache[key] = np.bincount(self.all_query[keep], minlength=len(self))
+            low, high = int(self.all_grade.min()), int(self.all_grade.max())
+            if high - low < _FEW_GRADES:
+                grades, level = np.arange(low, high + 1), self.all_grade - low
+            else:
+                grades, level = np.unique(self.all_grade, return_inverse=True)
+            place = self.all_query * len(grades) + level
+            counts = np.bincount(place, minlength=len(self) * len(grades))
+            self._cache[key] = (grades, counts.reshape(len(self), len(grades)))
         return self._cache[key]  # type: ignore[return-value]
 
     def only_judged(self) -> Judged:
@@ -219,19 +231,19 @@ def _find(qrels: Qrels, run: Run, codes: Ints) -> tuple[Ints, Ints]:
     A small table of hash values lets through only rows that may be judged; those are looked up
     among the sorted keys and then compared byte by byte.
     """
-    bits = max(10, min(24, int(len(qrels) * 16).bit_length()))
+    bits = max(10, min(24, int(len(qrels) * 6).bit_length()))
     shift = np.uint64(64 - bits)
     table = np.zeros(1 << bits, np.bool_)
-    table[qrels.keys >> shift] = True
+    table[mix(qrels.keys) >> shift] = True
     queries = np.searchsorted(run.offsets, np.arange(0, len(run) + BLOCK, BLOCK), "left")
-    cuts = np.unique(np.minimum(queries, len(run.queries)))
+    cuts = distinct(np.minimum(queries, len(run.queries)))
     found: list[tuple[Ints, Words, Ints]] = []
     for first, last in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
         begin, end = int(run.offsets[first]), int(run.offsets[last])
         counts = run.offsets[first + 1 : last + 1] - run.offsets[first:last]
         code = np.repeat(codes[first:last], counts)
         keys = query_keys(run.docs.hashes(begin, end), code)
-        candidates = np.flatnonzero(table[keys >> shift])
+        candidates = np.flatnonzero(table[mix(keys) >> shift])
         found.append((candidates + begin, keys[candidates], code[candidates]))
     rows = np.concatenate([part[0] for part in found])
     keys = np.concatenate([part[1] for part in found])

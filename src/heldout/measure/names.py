@@ -7,8 +7,6 @@ spellings of ir_measures, ranx and trec_eval are understood too (``MAP``, ``ndcg
 
 from __future__ import annotations
 
-import difflib
-import inspect
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -68,7 +66,7 @@ class Family:
     @property
     def summary(self) -> str:
         """The first line of the documentation."""
-        return (inspect.getdoc(self.compute) or "").partition("\n")[0]
+        return (self.compute.__doc__ or "").strip().partition("\n")[0]
 
 
 _families: dict[str, Family] = {}
@@ -91,9 +89,8 @@ def family(
     """
 
     def register(compute: Callable[..., Floats]) -> Callable[..., Floats]:
-        signature = inspect.signature(compute).parameters.values()
-        own = [(p.name, p.default) for p in signature if p.kind is p.KEYWORD_ONLY]
-        defaults = (*own, (JUDGED_ONLY, False))
+        own = getattr(compute, "__kwdefaults__", None) or {}
+        defaults = (*own.items(), (JUDGED_ONLY, False))
         add_family(
             Family(
                 name, compute, defaults, cutoff, aggregate, bounds, higher_is_better, integral
@@ -379,6 +376,8 @@ def _parse_gains(name: str, text: str) -> Gains:
 
 
 def _unknown(name: str) -> str:
+    import difflib  # noqa: PLC0415 - only for a mistake
+
     from heldout.measure.trec_names import TREC_NAMES  # noqa: PLC0415
 
     stem = re.split(r"[@(.]", name)[0]

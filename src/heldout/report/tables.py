@@ -21,9 +21,8 @@ __all__ = [
     "latex_text",
     "markdown_text",
     "policy_lines",
-    "rich_table",
+    "table_text",
     "tsv_text",
-    "write_parquet",
 ]
 
 ALL = "all"
@@ -88,25 +87,65 @@ def policy_lines(evaluation: Evaluation) -> list[str]:
     return lines
 
 
-def rich_table(evaluation: Evaluation, *, per_query: bool, summary: bool, digits: int) -> Table:
-    """Make a table for the terminal; the best mean of each measure is set in bold."""
-    from rich.table import Table  # noqa: PLC0415 - slow to import, needed on a terminal only
+def table_text(
+    evaluation: Evaluation, *, per_query: bool, summary: bool, digits: int, terminal: bool = False
+) -> str:
+    """A table to look at; on a terminal the best mean of each measure is bold.
+
+    Columns that do not fit the terminal's width go into further tables below the first.
+    """
+    from io import StringIO  # noqa: PLC0415
+
+    from rich.console import Console  # noqa: PLC0415 - slow to import, needed for tables only
+
+    buffer = StringIO()
+    width = Console().width if terminal else 10_000
+    console = Console(file=buffer, width=width, force_terminal=terminal, highlight=False)
+    texts = 2 if per_query else 1
+    head, rows = text_rows(evaluation, per_query=per_query, summary=summary, digits=digits)
+    best = _best(evaluation) if len(evaluation.names) > 1 else set()
+    for columns in _fit_columns(head, rows, texts, width):
+        console.print(_rich_table(evaluation, head, rows, columns, texts, best))
+    return "".join(line.rstrip() + "\n" for line in buffer.getvalue().splitlines())
+
+
+def _fit_columns(
+    head: list[str], rows: list[list[str]], texts: int, width: int
+) -> Iterator[list[int]]:
+    """Divide the columns over as many tables as the width asks for."""
+    sizes = [max(len(row[at]) for row in [head, *rows]) + 3 for at in range(len(head))]
+    fixed = sum(sizes[:texts])
+    shown: list[int] = []
+    for at in range(texts, len(head)):
+        if shown and fixed + sum(sizes[one] for one in shown) + sizes[at] > width:
+            yield [*range(texts), *shown]
+            shown = []
+        shown.append(at)
+    yield [*range(texts), *shown]
+
+
+def _rich_table(
+    evaluation: Evaluation,
+    head: list[str],
+    rows: list[list[str]],
+    columns: list[int],
+    texts: int,
+    best: set[tuple[int, int]],
+) -> Table:
+    from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    head, rows = text_rows(evaluation, per_query=per_query, summary=summary, digits=digits)
     table = Table(header_style="bold", show_edge=False, pad_edge=False)
-    texts = 2 if per_query else 1
-    for at, name in enumerate(head):
-        table.add_column(name, justify="left" if at < texts else "right", no_wrap=True)
-    best = _best(evaluation) if len(evaluation.names) > 1 else set()
+    for at in columns:
+        table.add_column(Text(_plain(head[at])), justify="left" if at < texts else "right")
     names = list(evaluation.names)
     for row in rows:
-        is_mean = not per_query or row[1] == ALL
+        is_mean = texts == 1 or row[1] == ALL
         cells = [
-            Text(_plain(cell), "bold" if is_mean and (names.index(row[0]), at - texts) in best else "")
-            for at, cell in enumerate(row)
+            Text(_plain(row[at]), "bold" if is_mean and (names.index(row[0]), at - texts) in best else "")
+            for at in columns
         ]
-        table.add_row(*cells, end_section=is_mean and per_query)
+        table.add_row(*cells, end_section=is_mean and texts == 2)
     return table
 
 
@@ -205,11 +244,6 @@ def json_text(evaluation: Evaluation, *, per_query: bool, summary: bool) -> str:
 
 def _json(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
-
-
-def write_parquet(evaluation: Evaluation, path: Any) -> None:
-    """Write the values of all queries as a long table (run, query_id, measure, value)."""
-    evaluation.to_frame().write_parquet(path)
 
 
 def html_table(evaluation: Evaluation) -> str:

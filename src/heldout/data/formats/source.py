@@ -6,14 +6,11 @@ threads can work on it and memory does not grow with the file.
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
 import os
 import sys
 import threading
-import zlib
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -223,15 +220,16 @@ def open_source(path: str | os.PathLike[str]) -> Source:
 
 
 def _unpacker(magic: bytes) -> Callable[[bytes], bytes] | None:
-    if magic.startswith(b"\x1f\x8b"):
-        return gzip.decompress
-    if magic.startswith(b"\xfd7zXZ\0"):
-        return lzma.decompress
-    if magic.startswith(b"BZh"):
-        return bz2.decompress
-    if magic.startswith(b"\x28\xb5\x2f\xfd"):
-        return _unpack_zstd
-    return None
+    """The function that unpacks content with these first bytes; None if it is not packed."""
+    for start, name in (
+        (b"\x1f\x8b", "gzip"),
+        (b"\xfd7zXZ\0", "lzma"),
+        (b"BZh", "bz2"),
+    ):
+        if magic.startswith(start):
+            unpack: Callable[[bytes], bytes] = import_module(name).decompress
+            return unpack
+    return _unpack_zstd if magic.startswith(b"\x28\xb5\x2f\xfd") else None
 
 
 def _unpack_zstd(content: bytes) -> bytes:
@@ -256,6 +254,9 @@ def _unpack_zstd(content: bytes) -> bytes:
 def _unpack(name: str, content: bytes) -> Source:
     unpacker = _unpacker(content[:_MAGIC])
     if unpacker is not None:
+        import lzma  # noqa: PLC0415 - seldom needed
+        import zlib  # noqa: PLC0415
+
         try:
             content = unpacker(content)
         except (EOFError, OSError, ValueError, lzma.LZMAError, zlib.error) as error:

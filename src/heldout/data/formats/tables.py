@@ -6,7 +6,7 @@ import json
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.data.run import QRELS_COLUMNS, RUN_COLUMNS, pick_columns
+from heldout.data.run import pick_columns
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from heldout.data.formats.source import Source
     from heldout.data.run import Qrels, Run
 
-__all__ = ["ENDINGS", "QRELS_COLUMNS", "RUN_COLUMNS", "read_table", "write_table"]
+__all__ = ["read_table", "write_table"]
 
-ENDINGS: Final = (".csv", ".tsv", ".json", ".parquet")
 _SEPARATORS: Final = {"csv": ",", "tsv": "\t"}
 
 Columns = tuple[list[str], list[str], list[Any]]
