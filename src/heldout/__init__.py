@@ -1,4 +1,4 @@
-"""heldout: is system B really better than system A on data it has never seen?
+"""Is system B really better than system A? Answers on data that neither has seen.
 
 The public names are imported when they are first used, so that ``import heldout`` is quick.
 """
@@ -57,8 +57,8 @@ __all__ = [
     "Qrels",
     "RankedList",
     "Run",
-    "evaluate",
     "define_measure",
+    "evaluate",
     "parse_measure",
     "parse_measures",
     "read_qrels",

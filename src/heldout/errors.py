@@ -13,7 +13,14 @@
 
 from __future__ import annotations
 
-__all__ = ["DuplicateError", "FormatError", "HeldoutError", "InputError", "MeasureError", "MissingExtraError"]
+__all__ = [
+    "DuplicateError",
+    "FormatError",
+    "HeldoutError",
+    "InputError",
+    "MeasureError",
+    "MissingExtraError",
+]
 
 
 class HeldoutError(Exception):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -27,7 +28,7 @@ def duplicate_row(docs: IdColumn, offsets: Ints) -> int | None:
     """
     cuts = distinct(np.searchsorted(offsets, np.arange(0, offsets[-1] + BLOCK, BLOCK)))
     cuts[-1] = len(offsets) - 1
-    blocks = [(int(a), int(z)) for a, z in zip(cuts[:-1], cuts[1:], strict=True) if a < z]
+    blocks = [(int(a), int(z)) for a, z in pairwise(cuts) if a < z]
     spread = max(1, len(blocks) // 64)
     batches = [blocks[i : i + spread] for i in range(0, len(blocks), spread)]
 

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout.data.words import PADDING, Flags, Ints, Words, hash_fields, mix
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from numpy.typing import NDArray
 
 __all__ = ["SHORT", "IdColumn", "LongIds", "ShortIds", "id_column", "same_ids"]
 
@@ -42,7 +43,9 @@ class ShortIds:
         return len(self.words[0])
 
     def __getitem__(self, row: int) -> str:
-        return b"".join(int(w[row]).to_bytes(8, "little") for w in self.words).rstrip(b"\0").decode()
+        return (
+            b"".join(int(w[row]).to_bytes(8, "little") for w in self.words).rstrip(b"\0").decode()
+        )
 
     def tolist(self) -> list[str]:
         """All ids as strings."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout.data.duplicates import duplicate_row
 from heldout.data.ids import IdColumn, id_column
@@ -20,8 +19,9 @@ if TYPE_CHECKING:
 
     import pandas as pd
     import polars as pl
+    from numpy.typing import NDArray
 
-    Frame = pl.DataFrame | pd.DataFrame
+    Frame: TypeAlias = pl.DataFrame | pd.DataFrame
 
 __all__ = ["Qrels", "Run", "Stretches", "TiePolicy"]
 
@@ -160,9 +160,7 @@ class Run:
     def from_frame(cls, frame: Frame, name: str = "run", **options: Any) -> Run:
         """Make a run of a pandas or Polars frame (column names of PyTerrier, ir_measures, …)."""
         columns = pick_columns(frame, RUN_COLUMNS, "run frame")
-        return cls.from_columns(
-            columns["query"], columns["doc"], columns["score"], name, **options
-        )
+        return cls.from_columns(columns["query"], columns["doc"], columns["score"], name, **options)
 
     @classmethod
     def from_columns(
@@ -248,7 +246,9 @@ class Run:
     def to_dict(self) -> dict[str, dict[str, float]]:
         """``{query: {document: score}}``, documents in final order."""
         docs, scores = self.docs.tolist(), self.scores.tolist()
-        spans = zip(self.queries, self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True)
+        spans = zip(
+            self.queries, self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True
+        )
         return {q: dict(zip(docs[a:z], scores[a:z], strict=True)) for q, a, z in spans}
 
     def to_frame(self) -> pl.DataFrame:
@@ -263,7 +263,12 @@ class Run:
                 "rank": np.arange(len(self)) - np.repeat(self.offsets[:-1], counts) + 1,
                 "score": self.scores,
             },
-            schema={"query_id": pl.String, "doc_id": pl.String, "rank": pl.Int64, "score": pl.Float64},
+            schema={
+                "query_id": pl.String,
+                "doc_id": pl.String,
+                "rank": pl.Int64,
+                "score": pl.Float64,
+            },
         )
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -308,7 +313,9 @@ class Qrels:
         self.docs.freeze()
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str], *more: str | os.PathLike[str], **options: Any) -> Qrels:
+    def read(
+        cls, path: str | os.PathLike[str], *more: str | os.PathLike[str], **options: Any
+    ) -> Qrels:
         """Read and join qrels files; see `heldout.read_qrels`."""
         from heldout.data.files import read_qrels  # noqa: PLC0415 - files make qrels
 
@@ -373,7 +380,8 @@ class Qrels:
     def _repeated_rows(self) -> Ints:
         """Rows whose judgement stands before; two grades for one document clash."""
         again = np.flatnonzero(self.keys[1:] == self.keys[:-1]) + 1
-        rows, earlier = self.rows_by_key[again], self.rows_by_key[again - 1]
+        rows: Ints = self.rows_by_key[again]
+        earlier = self.rows_by_key[again - 1]
         same = self.docs.compare(rows, earlier) == 0
         rows, earlier = rows[same], earlier[same]
         clash = np.flatnonzero(self.grades[rows] != self.grades[earlier])
@@ -411,7 +419,9 @@ class Qrels:
     def to_dict(self) -> dict[str, dict[str, int]]:
         """``{query: {document: grade}}``."""
         docs, grades = self.docs.tolist(), self.grades.tolist()
-        spans = zip(self.queries, self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True)
+        spans = zip(
+            self.queries, self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True
+        )
         return {q: dict(zip(docs[a:z], grades[a:z], strict=True)) for q, a, z in spans}
 
     def to_frame(self) -> pl.DataFrame:

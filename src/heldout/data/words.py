@@ -23,7 +23,11 @@ __all__ = [
     "Words",
     "distinct",
     "field_words",
-    "hash_fields", "mix", "parse_decimals", "query_keys"]
+    "hash_fields",
+    "mix",
+    "parse_decimals",
+    "query_keys",
+]
 
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
@@ -69,7 +73,7 @@ def distinct(ordered: Ints) -> Ints:
 
 def words(data: Bytes) -> Words:
     """Every position of `data` as the number that its next eight bytes spell, first byte lowest."""
-    return np.ndarray((len(data) - 7,), np.dtype("<u8"), data, strides=(1,))  # type: ignore[no-any-return,call-overload]
+    return np.ndarray((len(data) - 7,), np.dtype("<u8"), data, strides=(1,))
 
 
 def mix(keys: Words) -> Words:

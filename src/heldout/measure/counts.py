@@ -10,15 +10,19 @@ from heldout.measure.judged import over
 from heldout.measure.names import family
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from heldout.data.words import Floats
     from heldout.measure.judged import Judged
+
+    Compute = Callable[..., Floats]
 
 __all__: list[str] = []
 
 _COUNT = (0.0, np.inf)
 
 
-def _count(name: str, *aliases: str):  # type: ignore[no-untyped-def] # noqa: ANN202
+def _count(name: str, *aliases: str) -> Callable[[Compute], Compute]:
     return family(
         name,
         aliases=aliases,

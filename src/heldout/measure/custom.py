@@ -89,17 +89,16 @@ def define_measure(
     """
 
     def register(own: Own) -> Own:
-        called = name or getattr(own, "__name__", "")
+        called = name or str(getattr(own, "__name__", ""))
         if not re.fullmatch(r"[^\W\d]\w*", called):
             raise MeasureError(f"{called!r} cannot name a measure: use letters, digits and _")
         known = families().get(called)
         if known is not None and not hasattr(known.compute, "own"):
             raise MeasureError(f"{called} is a measure already: choose another name")
         parameters = inspect.signature(own).parameters.values()
-        defaults: list[tuple[str, Value]] = [
-            (p.name, p.default) for p in parameters if p.kind is p.KEYWORD_ONLY
-        ]
-        if any(default is inspect.Parameter.empty for _, default in defaults):
+        keywords = [one for one in parameters if one.kind is one.KEYWORD_ONLY]
+        defaults: list[tuple[str, Value]] = [(one.name, one.default) for one in keywords]
+        if any(one.default is one.empty for one in keywords):
             raise MeasureError(f"{called}: every keyword-only parameter needs a default")
         compute = _over_queries(own)
         add_family(
@@ -135,6 +134,8 @@ def _lists(judged: Judged, k: int | None) -> list[RankedList]:
         grades[query][rank - 1] = max(int(grade), -2) if grade >= 0 else -2
     starts = np.searchsorted(judged.all_query, np.arange(len(judged) + 1))
     return [
-        RankedList(query, grades[row], np.sort(judged.all_grade[starts[row] : starts[row + 1]])[::-1])
+        RankedList(
+            query, grades[row], np.sort(judged.all_grade[starts[row] : starts[row + 1]])[::-1]
+        )
         for row, query in enumerate(judged.queries)
     ]

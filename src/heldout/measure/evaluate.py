@@ -236,7 +236,7 @@ def evaluate(
         return score_run(judgements, run, parsed, depth)
 
     scores = []
-    for done in _each(score, list(several)):  # type: ignore[arg-type]
+    for done in _each(score, list(several)):
         scores.append(done)
         if progress:
             progress(done.name)

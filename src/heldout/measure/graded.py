@@ -130,7 +130,8 @@ def _running(query: Ints, values: Floats, queries: int) -> Floats:
     sums = np.cumsum(values)
     counts = np.bincount(query, minlength=queries)
     first = (np.cumsum(counts) - counts)[query]
-    return sums - np.append(0.0, sums)[first]
+    before: Floats = np.append(0.0, sums)[first]
+    return sums - before
 
 
 def _ideal_sums(best: _Ideal, values: Floats, judged: Judged) -> Callable[[Ints, Ints], Floats]:
@@ -157,9 +158,7 @@ def gain_at_relevant(judged: Judged, k: None, *, gains: Gains | None = None) -> 
     dcg = _running(judged.query, gain / np.log2(judged.rank + 1.0), len(judged))
     at = gain > 0
     found = judged.total(judged.query[at])
-    total = judged.total(
-        judged.query[at], over(dcg[at], ideal(judged.query[at], judged.rank[at]))
-    )
+    total = judged.total(judged.query[at], over(dcg[at], ideal(judged.query[at], judged.rank[at])))
     whole = np.arange(len(judged))
     last = discounted_gain(judged, None, gains=gains)
     total += over((number - found) * last, ideal(whole, number))
@@ -216,9 +215,7 @@ def normalised_cost_gain(judged: Judged, k: None, *, gains: Gains | None = None)
     return over(judged.total(judged.query[at], value), judged.total(best.query, best.gain))
 
 
-def _unit_gain(
-    judged: Judged, rel: int | None, gains: Gains | None, normalise: str
-) -> Floats:
+def _unit_gain(judged: Judged, rel: int | None, gains: Gains | None, normalise: str) -> Floats:
     """Gains between 0 and 1: relevant or not, or the grade divided by the greatest one."""
     if rel is not None:
         return ((judged.grade >= rel) & (judged.grade >= 0)).astype(np.float64)
@@ -255,7 +252,7 @@ def rank_biased_precision(
     if ties == "average":
         weight = mean_discount(judged, lambda rank: p ** (rank - 1.0), k)
     else:
-        weight = p ** (judged.rank - 1.0)
+        weight = np.power(p, judged.rank - 1.0)
         if k is not None:
             weight = np.where(judged.rank <= k, weight, 0.0)
     return (1 - p) * judged.total(judged.query, gain * weight)

@@ -108,7 +108,8 @@ class Judged:
     def relevant(self, rel: int) -> Ints:
         """How many documents of grade `rel` or better each query has."""
         grades, counts = self.grade_counts()
-        return counts[:, (grades >= rel) & (grades >= 0)].sum(axis=1)
+        found: Ints = counts[:, (grades >= rel) & (grades >= 0)].sum(axis=1)
+        return found
 
     def grade_counts(self) -> tuple[Ints, Ints]:
         """All grades in the qrels, rising, and how many documents of each every query has."""
@@ -147,9 +148,11 @@ class Judged:
         )
 
 
-def over(total: Floats, count: Ints | Floats) -> Floats:
+def over(total: Floats, count: NDArray[np.integer] | NDArray[np.floating]) -> Floats:
     """Divide, giving 0 where there is nothing to divide by, as trec_eval does."""
-    return np.divide(total, count, out=np.zeros(len(total)), where=count > 0)
+    result = np.zeros(len(total))
+    np.divide(total, count, out=result, where=count > 0)
+    return result
 
 
 def count_up(query: Ints, queries: int) -> Ints:
@@ -251,9 +254,7 @@ def _find(qrels: Qrels, run: Run, codes: Ints) -> tuple[Ints, Ints]:
     return _look_up(qrels, run, rows, keys, code)
 
 
-def _look_up(
-    qrels: Qrels, run: Run, rows: Ints, keys: Words, code: Ints
-) -> tuple[Ints, Ints]:
+def _look_up(qrels: Qrels, run: Run, rows: Ints, keys: Words, code: Ints) -> tuple[Ints, Ints]:
     """The candidates that are judged indeed. Different documents may share a key, hence a loop."""
     owner = qrels.query_of_row()
     judgement = np.full(len(rows), -1, np.int64)

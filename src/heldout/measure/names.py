@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from heldout.data.words import Floats
-    from heldout.measure.judged import Judged
 
 __all__ = ["Family", "Gains", "Measure", "Value", "family", "parse_measure", "parse_measures"]
 
@@ -92,9 +91,7 @@ def family(
         own = getattr(compute, "__kwdefaults__", None) or {}
         defaults = (*own.items(), (JUDGED_ONLY, False))
         add_family(
-            Family(
-                name, compute, defaults, cutoff, aggregate, bounds, higher_is_better, integral
-            ),
+            Family(name, compute, defaults, cutoff, aggregate, bounds, higher_is_better, integral),
             aliases,
         )
         return compute
@@ -231,29 +228,32 @@ def _fit(name: str, key: str, value: Value, default: Value) -> Value:
     """Bring a parameter to the kind that it must have."""
     choices = _CHOICES.get(key)
     if choices is not None:
-        if str(value) not in choices:
-            allowed = ", ".join(dict.fromkeys(choices.values()))
-            raise MeasureError(f"{name}: {key}={_show(value)}, expected one of {allowed}")
-        return choices[str(value)]
-    if key == "gains":
-        if value is not None and not isinstance(value, tuple):
-            raise MeasureError(f"{name}: gains={_show(value)}, expected e.g. {{0: 0, 1: 1, 2: 3}}")
-        return value
-    if isinstance(default, bool):
-        if not isinstance(value, bool):
-            raise MeasureError(f"{name}: {key}={_show(value)}, expected True or False")
-        return value
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if isinstance(default, float) and number:
-        return float(value)  # type: ignore[arg-type]
-    if (isinstance(default, int) or default is None) and number and value == int(value):  # type: ignore[arg-type]
-        return int(value)  # type: ignore[arg-type]
-    if default is None and value is None:
+        if str(value) in choices:
+            return choices[str(value)]
+        expected = "one of " + ", ".join(dict.fromkeys(choices.values()))
+    elif key == "gains":
+        if value is None or isinstance(value, tuple):
+            return value
+        expected = "for example {0: 0, 1: 1, 2: 3}"
+    elif isinstance(default, bool | str):
+        if isinstance(value, type(default)):
+            return value
+        expected = "True or False" if isinstance(default, bool) else "text in quotes"
+    else:
+        fitted = _fit_number(value, default)
+        if fitted is not None or (value is None and default is None):
+            return fitted
+        expected = "a number" if isinstance(default, float) else "a whole number"
+    raise MeasureError(f"{name}: {key}={_show(value)}, expected {expected}")
+
+
+def _fit_number(value: Value, default: Value) -> int | float | None:
+    """The value as the kind of number that the default is; None if it is no such number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    if isinstance(default, str) and isinstance(value, str):
-        return value
-    kind = "a whole number" if default is None or isinstance(default, int) else "a number"
-    raise MeasureError(f"{name}: {key}={_show(value)}, expected {kind}")
+    if isinstance(default, float):
+        return float(value)
+    return int(value) if value == int(value) else None
 
 
 def _show(value: object) -> str:

@@ -69,9 +69,7 @@ def success(judged: Judged, k: int, *, rel: int = 1, ties: str = "order") -> Flo
 
 
 @family("RR", aliases=["MRR", "recip_rank", "reciprocal_rank"])
-def reciprocal_rank(
-    judged: Judged, k: int | None, *, rel: int = 1, ties: str = "order"
-) -> Floats:
+def reciprocal_rank(judged: Judged, k: int | None, *, rel: int = 1, ties: str = "order") -> Floats:
     """Reciprocal rank of the first relevant document; 0 if there is none."""
     if ties == "average":
         return tie_aware.expected_reciprocal_rank(judged, k, rel)
@@ -131,13 +129,13 @@ def binary_preference(judged: Judged, k: None, *, rel: int = 1) -> Floats:
 def _nonrelevant_above(judged: Judged, rel: int) -> Ints:
     """For each hit, how many judged non-relevant documents stand above it."""
     known = judged.grade >= 0
-    all_above = np.cumsum(known) - known  # known rows before each row
+    all_above: Ints = np.cumsum(known) - known  # known rows before each row
     hit_rows = np.flatnonzero((judged.grade >= rel) & known)
     hits = judged.hits(rel)
     counts = np.bincount(judged.query, minlength=len(judged))
     first = (np.cumsum(counts) - counts)[hits.query]
-    known_here = all_above[hit_rows] - np.append(all_above, 0)[first]
-    return known_here - (hits.nth - 1)
+    above: Ints = all_above[hit_rows] - np.append(all_above, 0)[first] - (hits.nth - 1)
+    return above
 
 
 @family("gm_bpref", cutoff="none", aggregate="gmean")
@@ -159,13 +157,24 @@ def inferred_average_precision(judged: Judged, k: None, *, rel: int = 1) -> Floa
     share = (found + _EPSILON) / (found + nonrelevant + 2 * _EPSILON)
     inner = over(pooled.astype(np.float64), before)
     expected = 1 / (before + 1) + (before / (before + 1)) * inner * share
-    return over(judged.total(hits.query, np.where(before == 0, 1.0, expected)), judged.relevant(rel))
+    return over(
+        judged.total(hits.query, np.where(before == 0, 1.0, expected)), judged.relevant(rel)
+    )
 
 
 def count_before(judged: Judged, rows: Ints, query: Ints) -> Ints:
     """How many rows of its query stand before each of `rows`."""
     counts = np.bincount(judged.query, minlength=len(judged))
-    return rows - (np.cumsum(counts) - counts)[query]
+    before: Ints = rows - (np.cumsum(counts) - counts)[query]
+    return before
+
+
+def hits_for_recall(recall_level: float, relevant: Ints) -> Ints:
+    """How many relevant documents make up a recall level: rounded, halves up (C's lround)."""
+    exact = recall_level * relevant
+    whole = np.floor(exact)
+    rounded: Ints = (whole + (exact - whole >= 0.5)).astype(np.int64)
+    return rounded
 
 
 @family("IPrec", aliases=["iprec_at_recall"], cutoff="recall")
@@ -173,14 +182,12 @@ def interpolated_precision(judged: Judged, recall_level: float, *, rel: int = 1)
     """Interpolated precision: the greatest precision at this recall or beyond."""
     relevant, hits = judged.relevant(rel), judged.hits(rel)
     found = np.bincount(hits.query, minlength=len(judged))
-    exact = recall_level * relevant
-    needed = np.floor(exact) + (exact - np.floor(exact) >= 0.5)  # C's lround
+    needed = hits_for_recall(recall_level, relevant)
     reached = (needed <= found) & (found > 0)
-    # Undefined where nothing is left of the list: trec_eval divides 0 by 0 there.
-    values = np.where((judged.retrieved == 0) & judged.present & (needed <= 0), np.nan, 0.0)
+    values = np.zeros(len(judged))
     if reached.any():
         first = (np.cumsum(found) - found)[reached]
-        begin = first + np.maximum(needed[reached], 1).astype(np.int64) - 1
+        begin = first + np.maximum(needed[reached], 1) - 1
         spans = np.stack((begin, first + found[reached]), axis=1).ravel()
         curve = np.append(hits.nth / hits.rank, 0.0)
         values[reached] = np.maximum.reduceat(curve, spans)[::2]
@@ -207,4 +214,3 @@ def binary_gain(judged: Judged, k: None, *, rel: int = 1) -> Floats:
     hits = judged.hits(rel)
     value = 1 / np.log2(2.0 + hits.rank - hits.nth)
     return over(judged.total(hits.query, value), judged.relevant(rel))
-

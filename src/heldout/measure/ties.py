@@ -16,6 +16,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
     from heldout.data.words import Floats, Ints
     from heldout.measure.judged import Judged
 
@@ -61,7 +63,9 @@ def _groups(judged: Judged, rel: int) -> _Groups:
     return _Groups(query[starts], first[starts], size[starts], hits, starts - before)
 
 
-def mean_discount(judged: Judged, weight: Callable[[Ints], Floats], k: int | None) -> Floats:
+def mean_discount(
+    judged: Judged, weight: Callable[[Ints], NDArray[np.floating]], k: int | None
+) -> Floats:
     """The mean weight of the ranks that each document may take, 0 beyond the cutoff."""
     deepest = int((judged.tie_first + judged.tie_size).max(initial=1))
     ranks = np.arange(1, max(deepest, 2))
@@ -70,7 +74,8 @@ def mean_discount(judged: Judged, weight: Callable[[Ints], Floats], k: int | Non
         weights = np.where(ranks <= k, weights, 0.0)
     sums = np.append(0.0, np.cumsum(weights))
     begin = judged.tie_first - 1
-    return (sums[begin + judged.tie_size] - sums[begin]) / judged.tie_size
+    mean: Floats = (sums[begin + judged.tie_size] - sums[begin]) / judged.tie_size
+    return mean
 
 
 def expected_hits(judged: Judged, k: int, rel: int) -> Floats:

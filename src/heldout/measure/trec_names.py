@@ -92,16 +92,13 @@ _TABLE: Final[dict[str, _Entry]] = {
 
 TREC_NAMES: Final = tuple(name for name in _TABLE if name != "runid")
 
-_OFFICIAL = (
-    "runid num_q num_ret num_rel num_rel_ret map gm_map Rprec bpref recip_rank iprec_at_recall P"
-).split()
+_COUNTS: Final = ("runid", "num_q", "num_ret", "num_rel", "num_rel_ret")
+_SETS: Final = ("utility", "set_P", "set_recall", "set_relative_P", "set_map", "set_F")
+_MAIN: Final = ("map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P")
 _GROUPS: Final[dict[str, tuple[str, ...]]] = {
-    "official": tuple(_OFFICIAL),
+    "official": (*_COUNTS, *_MAIN),
     "all_trec": tuple(name for name in _TABLE if name not in {"dcg", "ideal_dcg", "yaap"}),
-    "set": tuple(
-        "runid num_q num_ret num_rel num_rel_ret utility "
-        "set_P set_recall set_relative_P set_map set_F".split()
-    ),
+    "set": (*_COUNTS, *_SETS),
 }
 
 

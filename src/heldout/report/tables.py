@@ -83,7 +83,9 @@ def policy_lines(evaluation: Evaluation) -> list[str]:
         if lacks:
             lines.append(f"{_plain(run.name)} lacks {lacks} judged queries")
         if run.unjudged:
-            lines.append(f"{_plain(run.name)} has {run.unjudged} queries without judgements: ignored")
+            lines.append(
+                f"{_plain(run.name)} has {run.unjudged} queries without judgements: ignored"
+            )
     return lines
 
 
@@ -142,7 +144,10 @@ def _rich_table(
     for row in rows:
         is_mean = texts == 1 or row[1] == ALL
         cells = [
-            Text(_plain(row[at]), "bold" if is_mean and (names.index(row[0]), at - texts) in best else "")
+            Text(
+                _plain(row[at]),
+                "bold" if is_mean and (names.index(row[0]), at - texts) in best else "",
+            )
             for at in columns
         ]
         table.add_row(*cells, end_section=is_mean and texts == 2)
@@ -229,7 +234,9 @@ def json_text(evaluation: Evaluation, *, per_query: bool, summary: bool) -> str:
         if per_query:
             columns = [evaluation.values(number, at).tolist() for at in range(len(names))]
             entry["queries"] = {
-                query: {name: _json(column[row]) for name, column in zip(names, columns, strict=True)}
+                query: {
+                    name: _json(column[row]) for name, column in zip(names, columns, strict=True)
+                }
                 for row, query in enumerate(queries)
             }
         runs.append(entry)

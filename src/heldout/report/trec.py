@@ -11,6 +11,7 @@ import numpy as np
 from heldout.errors import InputError
 from heldout.measure.evaluate import compute, summarise
 from heldout.measure.judged import join
+from heldout.measure.ranking import hits_for_recall
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from heldout.data.run import Qrels, Run
     from heldout.data.words import Flags
     from heldout.measure.judged import Judged
+    from heldout.measure.names import Measure
     from heldout.measure.trec_names import TrecLine
 
 __all__ = ["trec_output"]
@@ -75,9 +77,25 @@ def _column(view: Judged, line: TrecLine, missing: Flags) -> NDArray[Any]:
     """All values of one line; what the stand-in would show is cleared where trec_eval does so."""
     assert line.measure is not None  # noqa: S101 - the caller leaves the run's id out
     values = compute(view, line.measure)
+    if line.measure.family in {"IPrec", "IPrec11"}:
+        values[_zero_by_zero(view, line.measure)] = np.nan
     if line.label in _CLEARED or line.label.startswith("unj"):
         values[missing] = "" if line.measure.family == "RelString" else 0.0
     return values
+
+
+def _zero_by_zero(view: Judged, measure: Measure) -> Flags:
+    """Lists of which -J leaves nothing: there trec_eval takes 0 / 0 as precision at recall 0."""
+    empty: Flags = (view.retrieved == 0) & view.present
+    if not empty.any():
+        return empty
+    relevant = view.relevant(int(measure.options["rel"]))  # type: ignore[arg-type]
+    if measure.cutoff is not None:
+        levels = [measure.cutoff]
+    else:
+        levels = [float(level) for level in str(measure.options["levels"]).split(",")]
+    empty &= np.any([hits_for_recall(level, relevant) == 0 for level in levels], axis=0)
+    return empty
 
 
 def _single(
@@ -110,7 +128,7 @@ def _line(line: TrecLine, query: str, value: Any) -> str:
     elif definition.integral:
         shown = str(int(value))
     elif math.isnan(value):
-        shown = "-nan"  # what C prints for 0.0 / 0.0 on x86
+        shown = "  -nan"  # what C prints for 0.0 / 0.0 on x86
     else:
         shown = f"{value:6.4f}"
     return f"{line.label:<22}\t{query}\t{shown}\n"

@@ -1,8 +1,8 @@
 """Lines of fields separated by white space, found in bulk.
 
 In a piece whose lines all have the same number of fields with a single separator between them, the
-fields are where the separators are; any other piece (tabs and spaces mixed, CRLF, comments, blank or
-broken lines) takes a slower way with the same result.
+fields are where the separators are; any other piece (tabs and spaces mixed, CRLF, comments, blank
+or broken lines) takes a slower way with the same result.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heldout.data.words import Bytes, Flags, Ints
 from heldout.errors import FormatError
 
 if TYPE_CHECKING:
     from heldout.data.formats.source import Piece, Source
+    from heldout.data.words import Bytes, Flags, Ints
 
 __all__ = ["BadLine", "Fields", "split_fields"]
 
@@ -75,7 +75,7 @@ def split_fields(
     found = _split_regular(text, places, marks, columns[0], wanted)
     if found is not None:
         return Fields(*found, [])
-    return _split_ragged(text, blank, piece.offset, wanted, columns, expected)
+    return _split_ragged(piece, blank, wanted, columns, expected)
 
 
 def _check_text(source: Source, piece: Piece, places: Ints, marks: Bytes) -> None:
@@ -124,14 +124,14 @@ def _split_regular(
 
 
 def _split_ragged(
-    text: Bytes,
+    piece: Piece,
     blank: Flags,
-    offset: int,
     wanted: tuple[int, ...],
     columns: tuple[int, int],
     expected: str,
 ) -> Fields:
     """Split any lines; blank lines and comments are left out, others must fit `columns`."""
+    text = piece.data[: piece.size]
     edges = np.flatnonzero(blank[1:] != blank[:-1]) + 1
     if not blank[0]:
         edges = np.concatenate(([0], edges))
@@ -144,7 +144,9 @@ def _split_ragged(
     fits = (counts[filled] >= columns[0]) & (counts[filled] <= columns[1])
     rows = first[filled[fits]]
     bad = [
-        BadLine(offset + int(starts[first[line]]), f"{counts[line]} fields, expected {expected}")
+        BadLine(
+            piece.offset + int(starts[first[line]]), f"{counts[line]} fields, expected {expected}"
+        )
         for line in filled[~fits].tolist()
     ]
     fields = np.array(wanted)[:, None] + rows

@@ -11,6 +11,7 @@ import sys
 import threading
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -97,7 +98,7 @@ class Source:
         """Places to cut the text at; a piece owns the lines that begin between two of them."""
         _keep_freed_memory()
         cuts = [*range(self.begin, self.size, PIECE), self.size]
-        return list(zip(cuts[:-1], cuts[1:], strict=True))
+        return list(pairwise(cuts))
 
     def piece(self, span: tuple[int, int]) -> Piece:
         """Read the lines that begin inside `span`.
@@ -129,7 +130,7 @@ class Source:
         if self.path is None:
             data[:size] = np.frombuffer(self.content, np.uint8, size, begin)
             return
-        view = memoryview(data)
+        view = memoryview(data)  # type: ignore[arg-type] # arrays are buffers
         filled = 0
         with open(self.path, "rb", buffering=0) as file:  # noqa: PTH123 - no second buffer
             file.seek(begin)
@@ -248,7 +249,7 @@ def _unpack_zstd(content: bytes) -> bytes:
         raise ValueError(str(error)) from None
     if not unpacker.eof:
         raise EOFError("the end is missing")
-    return unpacked  # type: ignore[no-any-return]
+    return unpacked
 
 
 def _unpack(name: str, content: bytes) -> Source:

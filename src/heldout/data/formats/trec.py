@@ -206,7 +206,9 @@ def _numbers(piece: Piece, starts: Ints, ends: Ints, what: str) -> tuple[Floats,
             known = shown.lower().lstrip("+-") in {"nan", "inf", "infinity"}
             finite = " finite" if known or _NUMBER.fullmatch(raw) else ""
             bad.append(
-                BadLine(piece.offset + int(starts[row]), f"{what} {shown!r} is not a{finite} number")
+                BadLine(
+                    piece.offset + int(starts[row]), f"{what} {shown!r} is not a{finite} number"
+                )
             )
             values[row] = np.nan
     return values, bad
