@@ -165,15 +165,29 @@ def _eval(options: argparse.Namespace) -> None:
         raise InputError("--no-summary without --per-query leaves nothing to print")
     skipped = _Skipped(quiet=options.quiet)
     reading: dict[str, Any] = {"skip_bad_lines": options.skip_bad_lines, "report": skipped}
-    judgements = read_qrels(*options.qrels.split(","), **reading)
+    judgements = read_qrels(*_paths(options.qrels), **reading)
     if options.queries is not None:
-        judgements = judgements.select(_query_ids(options.queries))
+        judgements = _select(judgements, _query_ids(options.queries), quiet=options.quiet)
     reading |= {"ties": options.ties, "single_precision": options.single_precision}
     if options.format == "trec":
         _emit(_trec(judgements, options, reading), options.output)
     else:
         _show(_evaluate(judgements, options, reading), options)
     skipped.summary()
+
+
+def _paths(given: str) -> list[str]:
+    """The files in a list with commas, unless there is a file of that very name."""
+    from pathlib import Path  # noqa: PLC0415
+
+    return [given] if Path(given).exists() else given.split(",")
+
+
+def _select(judgements: Qrels, wanted: list[str], *, quiet: bool) -> Qrels:
+    unknown = sorted(set(wanted) - set(judgements.queries))
+    if unknown and not quiet:
+        _note(f"{len(unknown)} of the wanted queries are not judged: {', '.join(unknown[:5])}")
+    return judgements.select(wanted)
 
 
 class _Skipped:

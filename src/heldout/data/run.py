@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -68,8 +68,7 @@ def pick_columns(frame: Frame, known: dict[str, tuple[str, ...]], what: str) -> 
     return {role: frame[name] for role, name in picked.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class Stretches:
+class Stretches(NamedTuple):
     """Which query each row belongs to: stretches of rows with one query.
 
     Parameters

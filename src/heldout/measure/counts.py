@@ -76,14 +76,14 @@ def unjudged_retrieved(judged: Judged, k: None) -> Floats:
     return judged.retrieved - judged.total(judged.hits(0).query)
 
 
-@family("Judged", aliases=["judged"])
+@family("Judged", aliases=["judged"], higher_is_better=None)
 def judged_share(judged: Judged, k: int | None) -> Floats:
     """Share of the first k retrieved documents that is judged."""
     depth = judged.retrieved if k is None else np.minimum(judged.retrieved, k)
     return over(judged.total(judged.hits(0).above(k).query), depth)
 
 
-@family("Unjudged", aliases=["unj"], cutoff="rank", higher_is_better=False)
+@family("Unjudged", aliases=["unj"], cutoff="rank", higher_is_better=None)
 def unjudged_share(judged: Judged, k: int) -> Floats:
     """Documents without a judgement among the first k, divided by k."""
     known = judged.total(judged.hits(0).above(k).query)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -235,15 +236,16 @@ def evaluate(
         run = _as_run(item, options)
         return score_run(judgements, run, parsed, depth)
 
+    items: list[Any] = list(several)
     scores = []
-    for done in _each(score, list(several)):
+    for done in _each(score, items):
         scores.append(done)
         if progress:
             progress(done.name)
     if not scores:
         raise InputError("no run was given")
-    policies = _policies(missing, depth, options)
-    result = Evaluation(parsed, _distinct_names(scores), missing, policies)
+    policies = (*_policies(missing, depth, options), *_variants(parsed))
+    result = Evaluation(parsed, _distinct_names(scores, items), missing, policies)
     if not result.counted().any():
         raise InputError("no judged query is in all of the runs: leave out --intersection")
     return result
@@ -318,14 +320,18 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
 
 
-def _distinct_names(scores: list[RunScores]) -> tuple[RunScores, ...]:
-    """Give runs of the same name a number, so that each can be told."""
+def _distinct_names(scores: list[RunScores], items: list[Any]) -> tuple[RunScores, ...]:
+    """Name runs so that each can be told: by tag, else by file, else with a number."""
+    names = [one.name for one in scores]
+    files = [Path(item).name for item in items if isinstance(item, str | os.PathLike)]
+    if len(set(names)) < len(names) and len(set(files)) == len(names):
+        names = files
     seen: dict[str, int] = {}
     result = []
-    for one in scores:
-        seen[one.name] = seen.get(one.name, 0) + 1
-        name = one.name if seen[one.name] == 1 else f"{one.name} ({seen[one.name]})"
-        result.append(RunScores(name, one.queries, one.present, one.columns, one.unjudged))
+    for one, name in zip(scores, names, strict=True):
+        seen[name] = seen.get(name, 0) + 1
+        told = name if seen[name] == 1 else f"{name} ({seen[name]})"
+        result.append(RunScores(told, one.queries, one.present, one.columns, one.unjudged))
     return tuple(result)
 
 
@@ -347,3 +353,20 @@ def _policies(
     if depth is not None:
         policies.append(("depth", f"first {depth} documents"))
     return tuple(policies)
+
+
+_GAINS = {
+    "log2": "gain = grade, discount log2(rank + 1) (as trec_eval)",
+    "exp-log2": "gain = 2^grade - 1, discount log2(rank + 1) (Burges et al.)",
+    "classic": "gain = grade, discount log(rank) from the base on (Järvelin & Kekäläinen)",
+}
+
+
+def _variants(measures: Sequence[Measure]) -> list[tuple[str, str]]:
+    """What must be known about measures that go by one name but are several."""
+    found = []
+    for dcg in dict.fromkeys(measure.options.get("dcg") for measure in measures):
+        if dcg is not None:
+            names = [str(m) for m in measures if m.options.get("dcg") == dcg]
+            found.append((", ".join(names), _GAINS[str(dcg)]))
+    return found

@@ -68,5 +68,6 @@ def external_values(qrels: Qrels, run: Run, name: str) -> Floats:
         for metric in ir_measures.iter_calc([measure], qrels.to_dict(), run.to_dict()):
             values[numbers[metric.query_id]] = metric.value
     except (ValueError, RuntimeError, ImportError) as error:
-        raise MeasureError(f"ir_measures cannot compute {name} here: {error}") from None
+        reason = " ".join(str(error).split())
+        raise MeasureError(f"ir_measures cannot compute {name} here: {reason}") from None
     return values

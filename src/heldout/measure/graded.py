@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -39,8 +38,7 @@ def discount(dcg: str, base: float) -> Callable[[Ints], Floats]:
     return lambda rank: np.log2(rank + 1.0) / scale
 
 
-@dataclass(frozen=True, slots=True)
-class _Ideal:
+class _Ideal(NamedTuple):
     """The best possible list of every query: positive gains, falling."""
 
     query: Ints

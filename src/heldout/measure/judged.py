@@ -8,7 +8,7 @@ judged documents, so the other rows are never touched again.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -30,8 +30,7 @@ BLOCK: Final = 1 << 16
 """Rows that are looked up together: few enough to stay in cache."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hits:
+class Hits(NamedTuple):
     """The relevant documents that were retrieved, ordered by query and rank.
 
     Parameters
@@ -54,7 +53,7 @@ class Hits:
         return Hits(self.query[keep], self.rank[keep], self.nth[keep])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Judged:
     """Ranks and grades of the judged documents of one run.
 
@@ -87,7 +86,7 @@ class Judged:
     all_query: Ints
     all_grade: Ints
     top_grade: int
-    _cache: dict[tuple[str, int], object] = field(default_factory=dict, repr=False, compare=False)
+    _cache: dict[tuple[str, int], object] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.queries)

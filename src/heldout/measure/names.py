@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from heldout.errors import MeasureError
 
@@ -31,8 +31,7 @@ JUDGED_ONLY = "judged_only"
 """The parameter that every family has: leave out retrieved documents without a judgement."""
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
+class Family(NamedTuple):
     """What all measures of one name have in common.
 
     Parameters

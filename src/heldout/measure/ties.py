@@ -8,8 +8,7 @@ ECIR 2008), instead of its value for one arbitrary order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -30,8 +29,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class _Groups:
+class _Groups(NamedTuple):
     """Groups of tied documents that hold a relevant one, ordered by query and rank.
 
     Parameters

@@ -7,8 +7,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from heldout.errors import MeasureError
 from heldout.measure.names import Measure, make_measure
@@ -23,8 +22,7 @@ _RANKS: Final = "5,10,15,20,30,100,200,500,1000"
 _LEVELS: Final = ".0,.1,.2,.3,.4,.5,.6,.7,.8,.9,1.0"
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(NamedTuple):
     """One row of trec_eval's table of measures.
 
     Parameters
@@ -102,8 +100,7 @@ _GROUPS: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class TrecLine:
+class TrecLine(NamedTuple):
     """One line that trec_eval prints: its label, and the measure behind it (None: the run's id)."""
 
     label: str

@@ -7,8 +7,7 @@ or broken lines) takes a slower way with the same result.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,16 +22,14 @@ __all__ = ["BadLine", "Fields", "split_fields"]
 _NEWLINE, _SPACE, _HASH, _TAB, _RETURN = 10, 32, 35, 9, 13
 
 
-@dataclass(frozen=True, slots=True)
-class BadLine:
+class BadLine(NamedTuple):
     """A line that cannot be used: where it begins, and why."""
 
     offset: int
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Fields:
+class Fields(NamedTuple):
     """The wanted fields of the good lines of a piece.
 
     Parameters

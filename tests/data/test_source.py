@@ -1,0 +1,203 @@
+"""Bytes of a file, packed or not, cut into pieces that lose no line and double none."""
+
+import bz2
+import gzip
+import io
+import lzma
+import sys
+from pathlib import Path
+
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from heldout.data.formats import source as source_module
+from heldout.data.formats.source import Source, open_source
+from heldout.data.words import PADDING
+from heldout.errors import InputError
+
+quickly = settings(deadline=None, database=None, max_examples=200)
+
+BOM = b"\xef\xbb\xbf"
+TEXT = b"first line\nsecond line\n\nlast line"
+LINES = st.lists(st.binary(max_size=12).map(lambda line: line.replace(b"\n", b".")), min_size=1)
+
+
+def from_memory(content):
+    begin = len(BOM) if content.startswith(BOM) else 0
+    return Source("text", len(content), None, content, begin)
+
+
+def cut(source, piece=1 << 20, slack=1 << 12):
+    """All pieces as (offset, text), with cuts and slack of the given size."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(source_module, "PIECE", piece)
+        patch.setattr(source_module, "_SLACK", slack)
+        found = []
+        for span in source.pieces():
+            one = source.piece(span)
+            assert one.size == 0 or len(one.data) == one.size + PADDING
+            found.append((one.offset, one.data[: one.size].tobytes()))
+        return found
+
+
+def ended(text):
+    return text if text.endswith(b"\n") or not text else text + b"\n"
+
+
+@given(LINES, st.booleans(), st.integers(1, 20), st.integers(1, 8))
+@quickly
+def test_pieces_put_together_are_the_text_with_a_newline_at_its_end(lines, newline, piece, slack):
+    text = b"\n".join(lines) + b"\n" * newline
+    pieces = [text for _, text in cut(from_memory(text), piece, slack)]
+    assert b"".join(pieces) == ended(text)
+    assert all(one.endswith(b"\n") for one in pieces if one)
+
+
+@given(LINES, st.integers(1, 20), st.integers(1, 8))
+@quickly
+def test_a_piece_knows_where_it_stands(lines, piece, slack):
+    text = ended(b"\n".join(lines))
+    for offset, part in cut(from_memory(text), piece, slack):
+        assert not part or text[offset : offset + len(part)] == part
+
+
+@given(LINES, st.integers(1, 20), st.integers(1, 8))
+@settings(deadline=None, database=None, max_examples=50)
+def test_a_file_is_cut_as_the_same_text_in_memory(tmp_path_factory, lines, piece, slack):
+    text = b"x" + b"\n".join(lines)
+    path = tmp_path_factory.mktemp("cut") / "text"
+    path.write_bytes(text)
+    source = open_source(path)
+    assert source.path is not None
+    assert cut(source, piece, slack) == cut(from_memory(text), piece, slack)
+
+
+@pytest.mark.parametrize("newline", [b"", b"\n"])
+def test_a_line_longer_than_several_pieces_belongs_to_the_one_it_begins_in(newline):
+    text = b"ab\n" + b"x" * 50 + b"\ncd" + newline
+    pieces = [text for _, text in cut(from_memory(text), 8, 2)]
+    assert pieces[0] == b"ab\n" + b"x" * 50 + b"\n"
+    assert [one for one in pieces[1:] if one] == [b"cd\n"]
+
+
+@pytest.mark.parametrize("piece", [1, 2, 4, 1 << 20])
+def test_a_byte_order_mark_is_no_part_of_the_text(piece):
+    pieces = cut(from_memory(BOM + TEXT), piece, 2)
+    assert b"".join(text for _, text in pieces) == TEXT + b"\n"
+    assert pieces[0][0] == len(BOM)
+
+
+def test_a_byte_order_mark_in_a_file_is_left_out(tmp_path):
+    path = tmp_path / "marked"
+    path.write_bytes(BOM + TEXT)
+    assert cut(open_source(path)) == [(3, TEXT + b"\n")]
+    assert open_source(path).head() == TEXT
+
+
+@given(LINES, st.integers(1, 20), st.data())
+@quickly
+def test_a_line_number_is_one_more_than_the_line_ends_before(lines, piece, data):
+    text = b"\n".join(lines) + b"\n"
+    offset = data.draw(st.integers(0, len(text) - 1))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(source_module, "PIECE", piece)
+        assert from_memory(text).line_at(offset) == 1 + text[:offset].count(b"\n")
+
+
+def test_a_place_names_the_file_as_it_was_given_and_the_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("some.run").write_bytes(TEXT)
+    assert open_source("some.run").place(TEXT.index(b"last")) == "some.run:4"
+
+
+PACKERS = {
+    "gz": gzip.compress,
+    "xz": lzma.compress,
+    "bz2": bz2.compress,
+    "zst": zstandard.ZstdCompressor().compress,
+}
+
+
+@pytest.mark.parametrize("packer", PACKERS.values(), ids=PACKERS)
+@pytest.mark.parametrize("mark", [b"", BOM], ids=["plain", "bom"])
+def test_packed_files_are_told_by_content_not_by_name(tmp_path, packer, mark):
+    path = tmp_path / "no-ending"
+    path.write_bytes(packer(mark + TEXT))
+    source = open_source(path)
+    assert source.head() == TEXT
+    assert cut(source) == [(len(mark), TEXT + b"\n")]
+
+
+def test_zstd_written_as_a_stream_without_its_size_is_unpacked(tmp_path):
+    packer = zstandard.ZstdCompressor().compressobj()
+    path = tmp_path / "streamed"
+    path.write_bytes(packer.compress(TEXT) + packer.flush())
+    assert open_source(path).head() == TEXT
+
+
+@pytest.mark.parametrize("name", ["gz", "xz", "bz2"])
+def test_packed_parts_behind_each_other_are_all_read(tmp_path, name):
+    pack = PACKERS[name]
+    path = tmp_path / "parts"
+    path.write_bytes(pack(b"one\n") + pack(b"two\n"))
+    assert open_source(path).head() == b"one\ntwo\n"
+
+
+@pytest.mark.parametrize("packer", PACKERS.values(), ids=PACKERS)
+@pytest.mark.parametrize("keep", [0.5, 0.95])
+def test_a_packed_file_that_was_cut_short_is_refused(tmp_path, packer, keep):
+    packed = packer(b"".join(b"%d\n" % (number * number) for number in range(5000)))
+    path = tmp_path / "short"
+    path.write_bytes(packed[: int(keep * len(packed))])
+    with pytest.raises(InputError, match="broken or cut short"):
+        open_source(path)
+
+
+@pytest.mark.parametrize("name", ["gz", "bz2"])
+def test_a_packed_file_with_a_changed_byte_is_refused(tmp_path, name):
+    packed = bytearray(PACKERS[name](TEXT * 100))
+    packed[-5] ^= 0xFF  # inside the checksum
+    path = tmp_path / "broken"
+    path.write_bytes(packed)
+    with pytest.raises(InputError, match="broken or cut short"):
+        open_source(path)
+
+
+class Standard:
+    """What is left of sys.stdin for a program that reads bytes."""
+
+    def __init__(self, content):
+        self.buffer = io.BytesIO(content)
+
+
+@pytest.mark.parametrize("packer", [bytes, *PACKERS.values()], ids=["plain", *PACKERS])
+def test_standard_input_is_read_packed_or_not(monkeypatch, packer):
+    monkeypatch.setattr(sys, "stdin", Standard(packer(TEXT)))
+    source = open_source("-")
+    assert cut(source) == [(0, TEXT + b"\n")]
+    assert source.place(0) == "<stdin>:1"
+
+
+def test_empty_standard_input_is_refused(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", Standard(b""))
+    with pytest.raises(InputError, match="<stdin> is empty"):
+        open_source("-")
+
+
+@pytest.mark.parametrize("content", [b"", gzip.compress(b"")], ids=["plain", "packed"])
+def test_an_empty_file_is_refused(tmp_path, content):
+    path = tmp_path / "nothing"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="nothing is empty"):
+        open_source(path)
+
+
+def test_a_file_that_shrinks_while_it_is_read_is_noticed(tmp_path):
+    path = tmp_path / "shrinking"
+    path.write_bytes(TEXT)
+    source = open_source(path)
+    path.write_bytes(TEXT[:5])
+    with pytest.raises(InputError, match="became shorter"):
+        source.piece(source.pieces()[0])

@@ -1,0 +1,229 @@
+"""Numbers and hashes from raw bytes, held against Python's own float() and integers."""
+
+import random
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from heldout.data.ids import LongIds, ShortIds, id_column
+from heldout.data.words import (
+    PADDING,
+    distinct,
+    field_words,
+    hash_fields,
+    mix,
+    parse_decimals,
+)
+
+quickly = settings(deadline=None, database=None)
+
+DIGITS = st.text("0123456789", min_size=1, max_size=25)
+SIGNS = st.sampled_from(["", "", "+", "-"])
+
+
+def column(fields):
+    """Lay fields out as a file does: one separator between them, padding behind."""
+    lengths = np.array([len(one) for one in fields], np.int64)
+    data = np.frombuffer(b" ".join(fields) + b"\n" * PADDING, np.uint8)
+    starts = np.cumsum(lengths + 1) - lengths - 1
+    return data, starts, starts + lengths
+
+
+def parse(texts):
+    values, hard = parse_decimals(*column([text.encode() for text in texts]))
+    return values.tolist(), hard.tolist()
+
+
+def bits(value):
+    return struct.pack("<d", value)
+
+
+def assert_right_where_not_hard(texts):
+    for text, value, hard in zip(texts, *parse(texts), strict=True):
+        assert hard or bits(value) == bits(float(text)), text
+
+
+@st.composite
+def decimals(draw, digits=DIGITS):
+    text = draw(digits)
+    dot = draw(st.none() | st.integers(0, len(text)))
+    if dot is not None:
+        text = f"{text[:dot]}.{text[dot:]}"
+    return draw(SIGNS) + text
+
+
+@given(st.lists(decimals(), min_size=1, max_size=20))
+@quickly
+def test_decimals_are_read_as_python_reads_them(texts):
+    assert_right_where_not_hard(texts)
+
+
+@given(st.lists(decimals(st.text("0123456789", min_size=17, max_size=19)), min_size=1))
+@quickly
+def test_numbers_of_more_than_53_bits_are_rounded_correctly(texts):
+    assert_right_where_not_hard(texts)
+
+
+@given(st.lists(decimals(st.text("0123456789", min_size=1, max_size=15)), min_size=1))
+@quickly
+def test_numbers_of_up_to_15_digits_are_never_left_to_the_slow_way(texts):
+    values, hard = parse(texts)
+    assert not any(hard)
+    assert list(map(bits, values)) == [bits(float(text)) for text in texts]
+
+
+@given(st.integers(1, 7), st.data())
+@quickly
+def test_a_column_printed_with_one_format_is_read_exactly(places, data):
+    # All fields with the same number of decimals take a short cut of their own.
+    whole = st.text("0123456789", min_size=1, max_size=8)
+    fraction = st.text("0123456789", min_size=places, max_size=places)
+    pairs = data.draw(st.lists(st.tuples(SIGNS, whole, fraction), min_size=1, max_size=10))
+    texts = [f"{sign}{before}.{after}" for sign, before, after in pairs]
+    values, hard = parse(texts)
+    assert not any(hard)
+    assert list(map(bits, values)) == [bits(float(text)) for text in texts]
+
+
+def test_most_numbers_of_17_to_19_digits_are_not_left_to_the_slow_way():
+    generator = random.Random(7)
+    texts = []
+    for _ in range(5000):
+        size = generator.randint(17, 19)
+        text = "".join(generator.choices("0123456789", k=size))
+        dot = generator.randint(1, size - 1)
+        texts.append(f"{text[:dot]}.{text[dot:]}")
+    _, hard = parse(texts)
+    assert sum(hard) < len(texts) / 50
+    assert_right_where_not_hard(texts)
+
+
+def test_numbers_halfway_between_two_floats_and_their_neighbours_are_right_or_hard():
+    generator = random.Random(11)
+    texts = []
+    for _ in range(2000):
+        middle = ((generator.getrandbits(52) | 1 << 52) << 1) + 1
+        texts += [str((middle << shift) + by) for shift in (0, 3, 8) for by in (-1, 0, 1)]
+        halves = str(middle * 5)  # middle / 2, written with one decimal
+        texts.append(f"{halves[:-1]}.{halves[-1]}")
+    assert_right_where_not_hard([text for text in texts if len(text) <= 20])
+
+
+def test_the_sign_of_zero_is_kept():
+    values, hard = parse(["-0.0", "0.0", "+0.0", "-0", "-.0"])
+    assert not any(hard)
+    assert np.signbit(values).tolist() == [True, False, False, True, True]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "-", "+", ".", "-.", "+-5", "--5", "1e5", "1E5", "nan", "inf", "0x1p3", "1.2.3", "1..2",
+     "12345678901234567890", "1.2345678901234567890", "1,5", "1_0", "½", "5f"],
+)  # fmt: skip
+def test_anything_but_a_plain_decimal_is_left_to_the_slow_way(text):
+    # Beside a plain field, because a whole column may be treated as one.
+    assert parse(["2.5", text, "2.5"])[1] == [False, True, False]
+
+
+NO_DIGITS = sorted(set(range(0x21, 0x100)) - set(b"0123456789."))
+
+
+@pytest.mark.parametrize("length", [1, 2, 7, 8, 9, 16, 17, 19])
+def test_every_byte_that_is_no_digit_is_noticed_at_every_place_of_an_integer(length):
+    fields = []
+    for byte in NO_DIGITS:
+        for place in range(length):
+            if place or byte not in b"+-":
+                field = bytearray(b"9" * length)
+                field[place] = byte
+                fields.append(bytes(field))
+    _, hard = parse_decimals(*column(fields))
+    assert hard.all()
+
+
+def test_every_byte_that_is_no_digit_is_noticed_before_and_behind_the_dot():
+    fields = []
+    for byte in [*NO_DIGITS, ord(".")]:
+        for place in (1, 2, 3, 5, 6):
+            field = bytearray(b"1234.56")
+            field[place] = byte
+            fields.append(bytes(field))
+    _, hard = parse_decimals(*column([b"1234.56", *fields]))
+    assert hard.tolist() == [False] + [True] * len(fields)
+
+
+def test_what_stands_around_a_field_does_not_change_it():
+    data = np.frombuffer(b"99912.599" + b"9" * PADDING, np.uint8)
+    values, hard = parse_decimals(data, np.array([3]), np.array([7]))
+    assert (values.tolist(), hard.tolist()) == ([12.5], [False])
+
+
+def test_no_fields_give_no_numbers():
+    data, none = np.zeros(PADDING, np.uint8), np.empty(0, np.int64)
+    values, hard = parse_decimals(data, none, none)
+    assert len(values) == len(hard) == 0
+
+
+def unmix(value):
+    """Undo `mix`, step by step backwards."""
+    whole = (1 << 64) - 1
+    inverse = pow(0x9E3779B97F4A7C15, -1, 1 << 64)
+    value = value * inverse & whole
+    value ^= value >> 32
+    return value * inverse & whole
+
+
+@given(st.lists(st.integers(0, 2**64 - 1), min_size=1))
+@quickly
+def test_mixing_can_be_undone_so_different_keys_stay_different(keys):
+    assert [unmix(one) for one in mix(np.array(keys, np.uint64)).tolist()] == keys
+
+
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=20)
+
+
+def hashes_in_text(ids):
+    data, starts, ends = column([one.encode() for one in ids])
+    return hash_fields(data, starts, ends - starts).tolist()
+
+
+@given(st.lists(TEXT, min_size=1, max_size=20))
+@quickly
+def test_a_field_in_a_text_and_an_id_in_a_column_have_one_hash(ids):
+    # 20 characters of up to 4 bytes do not always fit into 64 bytes: both kinds come up.
+    assert id_column(ids).hashes(0, len(ids)).tolist() == hashes_in_text(ids)
+
+
+@given(st.lists(TEXT.filter(lambda text: len(text.encode()) <= 64), min_size=1, max_size=20))
+@quickly
+def test_short_and_long_columns_give_an_id_the_same_hash(ids):
+    short, long = id_column(ids), id_column([*ids, "x" * 65])
+    assert isinstance(short, ShortIds)
+    assert isinstance(long, LongIds)
+    assert short.hashes(0, len(ids)).tolist() == long.hashes(0, len(ids)).tolist()
+
+
+def test_fields_of_up_to_eight_bytes_never_share_a_hash():
+    ids = [f"{number:x}" for number in range(50_000)] + [f"d{number}" for number in range(50_000)]
+    ids = list(dict.fromkeys(ids))
+    assert len(set(hashes_in_text(ids))) == len(ids)
+
+
+@given(st.lists(st.binary(min_size=0, max_size=30), min_size=1, max_size=10))
+@quickly
+def test_the_words_of_a_field_spell_its_bytes(fields):
+    data, starts, ends = column(fields)
+    words = field_words(data, starts, ends - starts)
+    spelt = np.stack(words, axis=1).astype("<u8").tobytes()
+    width = 8 * len(words)
+    for row, field in enumerate(fields):
+        assert spelt[row * width : (row + 1) * width] == field.ljust(width, b"\0")
+
+
+@given(st.lists(st.integers(0, 5)))
+@quickly
+def test_distinct_keeps_each_value_of_a_sorted_array_once(values):
+    assert distinct(np.array(sorted(values), np.int64)).tolist() == sorted(set(values))

@@ -1,0 +1,38 @@
+"""Every command in the documentation runs and prints what the documentation says."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from heldout.cli import main
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def console_blocks():
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for number, block in enumerate(re.findall(r"```console\n(.*?)```", text, re.DOTALL), 1):
+            yield pytest.param(block, id=f"{page.name}-{number}")
+
+
+@pytest.mark.parametrize("block", list(console_blocks()))
+def test_commands_print_what_is_shown(block, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for step in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        command, _, shown = step.partition("\n")
+        program, *arguments = shlex.split(command)
+        assert program == "heldout"
+        main(arguments)
+        printed = capsys.readouterr().out
+        if shown:  # a command shown without output may print anything
+            assert printed == shown
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
