@@ -71,12 +71,14 @@ def test_sameness_does_not_depend_on_how_wide_the_columns_are(left, right, long_
     one = id_column(left + [LONG] * long_left)
     two = id_column(right + [LONG] * long_right)
     rows, others = (grid.ravel() for grid in np.indices((len(one), len(two))))
-    expected = [one[a] == two[b] for a, b in zip(rows, others, strict=True)]
+    expected = [mine == other for mine in one.tolist() for other in two.tolist()]
     assert same_ids(one, rows, two, others).tolist() == expected
 
 
 def test_a_narrow_id_is_not_the_same_as_a_longer_one_that_begins_with_it():
     one, two = id_column(["12345678"]), id_column(["123456789", "12345678"])
+    assert isinstance(one, ShortIds)
+    assert isinstance(two, ShortIds)
     assert (len(one.words), len(two.words)) == (1, 2)
     assert same_ids(one, np.array([0, 0]), two, np.array([0, 1])).tolist() == [False, True]
 

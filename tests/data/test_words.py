@@ -89,7 +89,7 @@ def test_a_column_printed_with_one_format_is_read_exactly(places, data):
 
 
 def test_most_numbers_of_17_to_19_digits_are_not_left_to_the_slow_way():
-    generator = random.Random(7)
+    generator = random.Random(7)  # noqa: S311 - the same numbers every time
     texts = []
     for _ in range(5000):
         size = generator.randint(17, 19)
@@ -102,7 +102,7 @@ def test_most_numbers_of_17_to_19_digits_are_not_left_to_the_slow_way():
 
 
 def test_numbers_halfway_between_two_floats_and_their_neighbours_are_right_or_hard():
-    generator = random.Random(11)
+    generator = random.Random(11)  # noqa: S311 - the same numbers every time
     texts = []
     for _ in range(2000):
         middle = ((generator.getrandbits(52) | 1 << 52) << 1) + 1
@@ -110,6 +110,28 @@ def test_numbers_halfway_between_two_floats_and_their_neighbours_are_right_or_ha
         halves = str(middle * 5)  # middle / 2, written with one decimal
         texts.append(f"{halves[:-1]}.{halves[-1]}")
     assert_right_where_not_hard([text for text in texts if len(text) <= 20])
+
+
+def nearest_to_halfway(places, scale):
+    """The decimal with so many places that lies nearest to the middle of two floats.
+
+    Between 2**e and 2**(e + 1) floats are 2**(e - 52) apart, so m / 10**places is
+    m * 2**scale / 5**places floats away from zero, with scale = 52 - e - places.
+    """
+    fives, least = 5**places, 2.0 ** (52 - scale - places) * 10**places
+    for middle in ((fives - 1) // 2, (fives + 1) // 2):
+        number = middle * pow(2**scale, -1, fives) % fives
+        number += -(-(max(int(least), 2**53) - number) // fives) * fives
+        if number < min(2 * least, 10**19):
+            text = str(number).zfill(places + 1)
+            yield f"{text[:-places]}.{text[-places:]}"
+
+
+def test_the_decimals_nearest_to_halfway_between_two_floats_are_right_or_hard():
+    spans = ((places, scale) for places in range(1, 20) for scale in range(64))
+    texts = [text for span in spans for text in nearest_to_halfway(*span)]
+    assert len(texts) > 200
+    assert_right_where_not_hard(texts)
 
 
 def test_the_sign_of_zero_is_kept():

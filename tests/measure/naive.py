@@ -358,7 +358,7 @@ def set_relative_precision(q: Query, rel: int = 1) -> float:
     return share(found(q, None, rel), min(len(q.ranked), count_relevant(q, rel)))
 
 
-def utility(q: Query, a=1.0, b=-1.0, c=0.0, d=0.0, docs=0, rel: int = 1) -> float:
+def utility(q: Query, *, a=1.0, b=-1.0, c=0.0, d=0.0, docs=0, rel: int = 1) -> float:
     hits, relevant = found(q, None, rel), count_relevant(q, rel)
     others = len(q.ranked) - hits
     rest = docs - hits - others - (relevant - hits)

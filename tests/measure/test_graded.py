@@ -45,9 +45,7 @@ FAMILIES = {
         "nDCG(dcg='classic', base=4)@9": partial(naive.ndcg, k=9, dcg="classic", base=4.0),
         f"nDCG({SHOWN})@5": partial(naive.ndcg, k=5, gains=GAINS),
         f"nDCG({ODD_SHOWN})": partial(naive.ndcg, gains=ODD),
-        "nDCG(dcg='exp-log2', gains={2: 10})": partial(
-            naive.ndcg, dcg="exp-log2", gains={2: 10.0}
-        ),
+        "nDCG(dcg='exp-log2', gains={2: 10})": partial(naive.ndcg, dcg="exp-log2", gains={2: 10.0}),
     },
     "nDCGrel": {
         "nDCGrel": naive.ndcg_at_relevant,

@@ -95,7 +95,9 @@ def test_average_does_not_depend_on_the_tie_policy():
 @given(case=without_ties())
 def test_average_equals_order_when_there_are_no_ties(case):
     qrels, run = case
-    result = evaluate(qrels, run, [*MEASURES, *(name.replace("average", "order") for name in MEASURES)])
+    result = evaluate(
+        qrels, run, [*MEASURES, *(name.replace("average", "order") for name in MEASURES)]
+    )
     for name in MEASURES:
         plain = result.values(0, name.replace("average", "order")).tolist()
         assert result.values(0, name).tolist() == pytest.approx(plain, rel=1e-12, abs=1e-13), name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from heldout.data.words import Flags, Floats
 
     RunLike = Run | str | os.PathLike[str] | Mapping[str, Mapping[str, float]]
+    Runs = RunLike | Iterable[RunLike] | Mapping[str, Run | str | os.PathLike[str]]
 
 __all__ = ["DEFAULT_MEASURES", "Evaluation", "Missing", "RunScores", "evaluate", "summarise"]
 
@@ -172,7 +173,7 @@ class Evaluation:
 
 def evaluate(
     qrels: Qrels | Mapping[str, Mapping[str, int]] | str | os.PathLike[str],
-    runs: RunLike | Iterable[RunLike],
+    runs: Runs,
     measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
     *,
     missing: Missing = "zero",
@@ -189,7 +190,8 @@ def evaluate(
     qrels
         Judgements, or the path of a qrels file.
     runs
-        One run or several: objects, paths, or ``{query: {document: score}}``.
+        One run or several: objects, paths, or ``{query: {document: score}}``; or ``{name: run}``
+        with objects or paths.
     measures
         Names such as ``"nDCG@10"``, or measures.
     missing
@@ -230,13 +232,12 @@ def evaluate(
         raise MeasureError("no measure was given")
     if depth is not None and any(_averages_ties(measure) for measure in parsed):
         raise MeasureError("ties='average' cannot be combined with a depth (-M): use a cutoff @k")
-    several = [runs] if isinstance(runs, Run | str | os.PathLike) or hasattr(runs, "keys") else runs
 
-    def score(item: RunLike) -> RunScores:
+    def score(item: Any) -> RunScores:
         run = _as_run(item, options)
         return score_run(judgements, run, parsed, depth)
 
-    items: list[Any] = list(several)
+    items = _several(runs)
     scores = []
     for done in _each(score, items):
         scores.append(done)
@@ -260,6 +261,18 @@ def _each(score: Callable[[Any], RunScores], items: list[Any]) -> Iterator[RunSc
     return stream_threads(score, items)
 
 
+def _several(runs: Any) -> list[Any]:
+    """A list of runs, whatever came in; ``{name: run}`` gives them new names."""
+    if isinstance(runs, Run | str | os.PathLike):
+        return [runs]
+    if not hasattr(runs, "items"):
+        return list(runs)
+    values = list(runs.values())
+    if values and all(isinstance(value, Run | str | os.PathLike) for value in values):
+        return [(name, run) for name, run in runs.items()]
+    return [runs]
+
+
 def _as_qrels(qrels: Any) -> Qrels:
     if isinstance(qrels, Qrels):
         return qrels
@@ -267,6 +280,8 @@ def _as_qrels(qrels: Any) -> Qrels:
 
 
 def _as_run(run: Any, options: dict[str, Any]) -> Run:
+    if isinstance(run, tuple):
+        return replace(_as_run(run[1], options), name=str(run[0]))
     if isinstance(run, Run):
         return run
     if isinstance(run, str | os.PathLike):

@@ -1,0 +1,312 @@
+"""TREC lines in bulk, held against a parser that goes line by line."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from heldout import FormatError, InputError, read_qrels, read_run
+from heldout.data.formats import source as source_module
+from heldout.data.formats.source import Source
+from heldout.data.formats.trec import read_qrels_rows, read_run_rows, run_tag
+
+quickly = settings(deadline=None, database=None, max_examples=50)
+
+URL = "http://example.org/" + "path/" * 20
+
+
+def saved(folder, text, name="my.run"):
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def in_memory(text):
+    return Source("text", len(text.encode()), None, text.encode())
+
+
+def all_rows(rows):
+    """(query, document, number) of each row."""
+    names = list(dict.fromkeys(rows.queries.names))
+    queries = [names[code] for code in rows.queries.codes(names)]
+    return list(zip(queries, rows.docs.tolist(), rows.values.tolist(), strict=True))
+
+
+def naive_rows(text, doc, number):
+    """The same, one line after the other."""
+    lines = (line.split() for line in text.encode().split(b"\n"))
+    return [
+        (line[0].decode(), line[doc].decode(), float(line[number]))
+        for line in lines
+        if line and not line[0].startswith(b"#")
+    ]
+
+
+def in_pieces(read, text, piece):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(source_module, "PIECE", piece)
+        patch.setattr(source_module, "_SLACK", 8)
+        return read(in_memory(text))
+
+
+# Anything that is no ASCII white space may be in a field; "#" would make a first one a comment.
+FIELD = st.text(
+    st.characters(codec="utf-8", categories=["L", "N", "P", "S"]), min_size=1, max_size=12
+).filter(lambda text: text[0] != "#")
+DOC = FIELD | st.sampled_from(["d1", "d2", "12345678", "123456789", URL])
+SCORE = st.one_of(
+    st.integers(-(10**6), 10**6).map(str),
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.decimals(-1000, 1000, places=4).map(str),
+    st.sampled_from(
+        ["+5", ".5", "5.", "-.25", "1e3", "1E-3", "007", "-0.0", "2.50000000000000001"]
+    ),
+)
+QUERY = st.sampled_from(["q1", "q2", "301", "an-id-of-more-than-eight-bytes"]) | FIELD
+RUN_ROWS = st.lists(st.tuples(QUERY, FIELD, DOC, FIELD, SCORE, FIELD), min_size=1, max_size=12)
+GAP = st.sampled_from([" ", " ", "\t", "  ", " \t ", "\x0b", "\f"])
+NOISE = st.sampled_from(["\n", "  \n", "# a comment\n", " \t# one more\r\n", "\r\n", "#\n"])
+
+
+@st.composite
+def ragged(draw, rows, extra=True):
+    """Write rows with any white space, comments and blank lines between them."""
+    text = ""
+    for row in rows:
+        text += draw(st.just("") | NOISE)
+        more = draw(st.just([]) | st.lists(FIELD, max_size=2)) if extra else []
+        text += draw(st.sampled_from(["", "", " ", "\t "]))
+        text += "".join(field + draw(GAP) for field in [*row, *more]).rstrip(" \t\x0b\f")
+        text += draw(st.sampled_from(["\n", "\n", "\r\n", " \n"]))
+    return text[:-1] if draw(st.booleans()) else text
+
+
+@given(st.data(), RUN_ROWS, st.integers(1, 120))
+@quickly
+def test_ragged_and_regular_runs_are_read_as_a_plain_parser_reads_them(data, rows, piece):
+    regular = "".join(" ".join(row) + "\n" for row in rows)
+    expected = naive_rows(regular, 2, 4)
+    assert len(expected) == len(rows)
+    for text in (regular, data.draw(ragged(rows))):
+        assert all_rows(read_run_rows(in_memory(text))) == expected
+        assert all_rows(in_pieces(read_run_rows, text, piece)) == expected
+
+
+@given(
+    st.data(),
+    st.lists(st.tuples(QUERY, FIELD, DOC, st.integers(-3, 9).map(str)), min_size=1, max_size=12),
+    st.integers(1, 120),
+    st.booleans(),
+)
+@quickly
+def test_ragged_and_regular_qrels_are_read_as_a_plain_parser_reads_them(data, rows, piece, three):
+    rows = [(row[0], *row[2:]) for row in rows] if three else rows
+    regular = "".join(" ".join(row) + "\n" for row in rows)
+    expected = naive_rows(regular, 1 if three else 2, 2 if three else 3)
+    for text in (regular, data.draw(ragged(rows, extra=False))):
+        assert all_rows(read_qrels_rows(in_memory(text))) == expected
+        assert all_rows(in_pieces(read_qrels_rows, text, piece)) == expected
+
+
+LINE = "q1 Q0 a 1 2.5 tag"
+FORMS = {
+    "tabs": "q1\tQ0\ta\t1\t2.5\ttag\n",
+    "mixed": "q1\tQ0 a\t1 2.5\ttag\n",
+    "many spaces": "q1   Q0  a 1    2.5 tag\n",
+    "leading blanks": " \t q1 Q0 a 1 2.5 tag\n",
+    "trailing blanks": "q1 Q0 a 1 2.5 tag \t\n",
+    "crlf": "q1 Q0 a 1 2.5 tag\r\n",
+    "comments": f"# by me\n{LINE}\n   # and more\n",
+    "comment of six words": f"# run by me 2.5 times\n{LINE}\n",
+    "blank lines": f"\n\n{LINE}\n \n\t\n",
+    "more columns": f"{LINE} more 17\n",
+    "no newline": LINE,
+    "byte order mark": f"\ufeff{LINE}\n",
+}
+
+
+@pytest.mark.parametrize("text", FORMS.values(), ids=FORMS)
+def test_one_line_in_many_forms(tmp_path, text):
+    run = read_run(saved(tmp_path, text))
+    assert run.to_dict() == {"q1": {"a": 2.5}}
+    assert run.name == "tag"
+
+
+@pytest.mark.parametrize("doc", ["x" * 64, "x" * 65, URL, "é" * 40, "文書😀"])
+def test_long_and_foreign_ids_are_read(tmp_path, doc):
+    run = read_run(saved(tmp_path, f"q1 Q0 short 1 2 t\nü Q0 {doc} 1 3 t\nq1 Q0 {doc} 2 1 t\n"))
+    assert run.to_dict() == {"q1": {"short": 2.0, doc: 1.0}, "ü": {doc: 3.0}}
+
+
+@pytest.mark.parametrize("first", [0, 5, 39])
+def test_a_long_id_in_any_piece_makes_the_others_no_different(first):
+    docs = [URL if row == first else f"d{row}" for row in range(40)]
+    text = "".join(f"q Q0 {doc} 1 {row} t\n" for row, doc in enumerate(docs))
+    rows = in_pieces(read_run_rows, text, 50)
+    assert rows.docs.tolist() == docs
+
+
+NUMBERS = {
+    "+5": 5.0,
+    "-5": -5.0,
+    ".5": 0.5,
+    "5.": 5.0,
+    "-.5": -0.5,
+    "1e3": 1000.0,
+    "1.5E-3": 0.0015,
+    "1e+2": 100.0,
+    "0x10": 16.0,
+    "-0x1.8p1": -3.0,
+    "0X1P-2": 0.25,
+    "00012": 12.0,
+    "12345678901234567890123": 12345678901234567890123.0,
+    "0.1000000000000000055511151231257827": 0.1,
+    "1e-400": 0.0,
+    "5e-324": 5e-324,
+    "1.7976931348623157e308": 1.7976931348623157e308,
+}
+
+
+@pytest.mark.parametrize(("text", "value"), NUMBERS.items(), ids=NUMBERS)
+def test_scores_are_read_as_c_reads_them(tmp_path, text, value):
+    run = read_run(saved(tmp_path, f"q Q0 a 1 {text} t\n"))
+    assert run.to_dict() == {"q": {"a": value}}
+
+
+NOT_NUMBERS = ["abc", "1,5", "1_000", "--5", "+-5", "0x", "1e", "e5", ".", "-", "5f", "٣", "½",
+               "1.2.3", "0x1p", "1:2", "1/2", "True", "None"]  # fmt: skip
+NOT_FINITE = ["nan", "NaN", "-nan", "inf", "-Inf", "+infinity", "1e999", "-1e999"]
+
+
+@pytest.mark.parametrize("score", NOT_NUMBERS)
+def test_a_score_that_is_no_number_is_named_with_its_line(tmp_path, score):
+    path = saved(tmp_path, f"{LINE}\n# note\nq1 Q0 b 2 {score} tag\n")
+    with pytest.raises(FormatError) as caught:
+        read_run(path)
+    assert str(caught.value) == f"{path}:3: score {score!r} is not a number"
+
+
+@pytest.mark.parametrize("score", NOT_FINITE)
+def test_a_score_that_is_not_finite_is_named_with_its_line(tmp_path, score):
+    path = saved(tmp_path, f"{LINE}\nq1 Q0 b 2 {score} tag\n")
+    with pytest.raises(FormatError) as caught:
+        read_run(path)
+    assert str(caught.value) == f"{path}:2: score {score!r} is not a finite number"
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5])
+def test_too_few_fields_are_counted_and_what_was_expected_is_said(tmp_path, count):
+    path = saved(tmp_path, f"{LINE}\n\n" + " ".join("abcde"[:count]) + "\n")
+    with pytest.raises(FormatError) as caught:
+        read_run(path)
+    assert str(caught.value) == (
+        f"{path}:3: {count} fields, expected 6: query Q0 document rank score tag"
+    )
+
+
+@pytest.mark.parametrize("line", ["q1 0 a", "q1 0 a 1 more", "q1"])
+def test_qrels_lines_have_four_fields(tmp_path, line):
+    path = saved(tmp_path, f"q1 0 b 1\n{line}\n", "qrels")
+    with pytest.raises(FormatError) as caught:
+        read_qrels(path)
+    count = len(line.split())
+    assert (
+        str(caught.value) == f"{path}:2: {count} fields, expected 4: query iteration document grade"
+    )
+
+
+def test_further_bad_lines_are_counted_and_the_first_are_listed(tmp_path):
+    path = saved(tmp_path, "bad\n" * 3 + LINE + "\n" + "q Q0 d 1 x t\n" * 12)
+    with pytest.raises(FormatError) as caught:
+        read_run(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}:1: 1 fields")
+    assert message.endswith("(and 14 more bad lines: 2, 3, 5, 6, 7, 8, 9, 10, 11, …)")
+
+
+BAD = st.sampled_from(
+    ["only four fields here", "x", "q Q0 d 1 abc t", "q Q0 d 1 nan t", "q Q0 d 1"]
+)
+MIXED = st.lists(st.tuples(st.booleans(), BAD), min_size=1, max_size=20)
+
+
+@given(MIXED, st.integers(1, 100))
+@settings(deadline=None, database=None, max_examples=60)
+def test_skipping_leaves_out_the_bad_lines_and_only_those(tmp_path_factory, lines, piece):
+    lines = [(True, ""), *lines]
+    path = tmp_path_factory.mktemp("skip") / "mixed.run"
+    texts = [f"q Q0 d{at} 1 {100 - at} t" if good else bad for at, (good, bad) in enumerate(lines)]
+    path.write_text("\n".join(texts) + "\n")
+    said: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(source_module, "PIECE", piece)
+        run = read_run(path, skip_bad_lines=True, report=said.append)
+    assert run.docs.tolist() == [f"d{at}" for at, (good, _) in enumerate(lines) if good]
+    numbers = [at + 1 for at, (good, _) in enumerate(lines) if not good]
+    assert [sentence.partition(": ")[0] for sentence in said] == [f"{path}:{n}" for n in numbers]
+    assert all(sentence.endswith("; left out") for sentence in said)
+
+
+def test_bad_lines_of_qrels_are_skipped_too(tmp_path):
+    said: list[str] = []
+    path = saved(tmp_path, "q 0 a 1\nq 0 b\nq 0 c x\nq 0 d 0\n", "qrels")
+    qrels = read_qrels(path, skip_bad_lines=True, report=said.append)
+    assert qrels.to_dict() == {"q": {"a": 1, "d": 0}}
+    assert [one.partition(": ")[0] for one in said] == [f"{path}:2", f"{path}:3"]
+
+
+def test_nothing_left_after_skipping_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"my\.run has no rows"):
+        read_run(saved(tmp_path, "bad\n"), skip_bad_lines=True)
+
+
+@pytest.mark.parametrize("text", ["# only\n# comments\n", "\n\n", "\ufeff", " \t \n"])
+def test_a_file_without_rows_is_refused(tmp_path, text):
+    with pytest.raises(InputError, match=r"my\.run has no rows: expected lines of 6: query Q0"):
+        read_run(saved(tmp_path, text))
+
+
+def test_a_byte_that_is_not_utf8_is_named_with_its_line(tmp_path):
+    path = saved(tmp_path, f"{LINE}\n".encode() + "q1 Q0 é 2 1 tag\n".encode("latin1"))
+    with pytest.raises(FormatError, match=r"my\.run:2: byte 0xe9 is not UTF-8"):
+        read_run(path)
+
+
+@pytest.mark.parametrize("byte", [0x00, 0x01, 0x08, 0x0E, 0x1B, 0x1F])
+def test_a_control_character_shows_that_this_is_no_text(tmp_path, byte):
+    path = saved(tmp_path, f"{LINE}\nq1 Q0 {chr(byte)}b 2 1 tag\n")
+    with pytest.raises(FormatError, match=rf"my\.run:2: not a text file \(byte 0x{byte:02x}\)"):
+        read_run(path)
+
+
+def test_a_document_twice_is_named_with_both_lines(tmp_path):
+    path = saved(tmp_path, f"# note\n{LINE}\nq2 Q0 a 1 1 tag\nq1 Q0 b 1 1 tag\nq1 Q0 a 9 0 tag\n")
+    with pytest.raises(FormatError) as caught:
+        read_run(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}:5: ")
+    assert "document a stands twice for query q1" in message
+    assert "first in line 2" in message
+
+
+@pytest.mark.parametrize(
+    ("text", "tag"),
+    [
+        ("q Q0 a 1 2 first\nq Q0 b 2 1 last\n", "last"),
+        ("q Q0 a 1 2 first\nq Q0 b 2 1 last more columns\n", "last"),
+        ("q Q0 a 1 2 first\n# a comment of quite enough words\n\n", "first"),
+        ("q Q0 a 1 2 ünï\n", "ünï"),
+        ("q Q0 a 1 2 first\r\nq Q0 b 2 1 last\r\n", "last"),
+    ],
+)
+def test_the_tag_is_that_of_the_last_line(text, tag):
+    assert run_tag(in_memory(text)) == tag
+
+
+def test_the_tag_of_a_large_file_is_that_of_the_last_line():
+    text = "".join(f"q Q0 d{row} 1 1 t{row}\n" for row in range(10_000))
+    assert run_tag(in_memory(text)) == "t9999"
+
+
+def test_the_rank_column_is_not_used(tmp_path):
+    run = read_run(saved(tmp_path, "q Q0 a 1 1.0 t\nq Q0 b two 2.0 t\n"))
+    assert run.docs.tolist() == ["b", "a"]

@@ -1,0 +1,321 @@
+"""Runs and judgements in, numbers out: policies, aggregation, access, errors."""
+
+from __future__ import annotations
+
+import math
+import random
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from naive import collections
+
+from heldout import HeldoutError, InputError, MeasureError, Qrels, Run, evaluate, parse_measure
+from heldout.data.ids import id_column
+from heldout.data.run import Stretches
+from heldout.measure.evaluate import DEFAULT_MEASURES, summarise
+from heldout.report.tables import json_text
+
+QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2, "d": 1}, "q3": {"e": 1}}
+FULL = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"d": 2.0, "c": 1.0}, "q3": {"x": 2.0, "e": 1.0}}
+PART = {"q1": {"b": 2.0, "a": 1.0}, "q9": {"a": 1.0}, "q8": {"a": 1.0}}
+
+
+def test_missing_query_counts_zero_by_default():
+    result = evaluate(QRELS, PART, "RR")
+    assert result.queries() == ["q1", "q2", "q3"]
+    assert result.values(0, 0).tolist() == [0.5, 0.0, 0.0]
+    assert result.mean(0, 0) == pytest.approx(0.5 / 3)
+    assert ("judged queries that a run lacks", "count 0") in result.policies
+
+
+def test_missing_query_is_left_out_on_request():
+    result = evaluate(QRELS, PART, "RR", missing="skip")
+    assert result.queries() == ["q1"]
+    assert result.mean(0, 0) == 0.5
+    assert "left out" in dict(result.policies)["judged queries that a run lacks"]
+
+
+def test_several_runs_are_averaged_over_the_queries_that_all_have():
+    full, part = Run.from_dict(FULL, "full"), Run.from_dict(PART, "part")
+    result = evaluate(QRELS, [full, part], "RR", missing="skip")
+    assert result.queries() == ["q1"]
+    assert result.summary() == {"full": {"RR": 1.0}, "part": {"RR": 0.5}}
+    both = evaluate(QRELS, [full, part], "RR")
+    assert both.mean("full", "RR") == pytest.approx((1 + 1 + 0.5) / 3)
+    assert both.mean("part", "RR") == pytest.approx(0.5 / 3)
+
+
+def test_queries_without_judgements_are_ignored_and_counted():
+    result = evaluate(QRELS, PART, "RR")
+    assert result.runs[0].unjudged == 2
+    assert evaluate(QRELS, FULL, "RR").runs[0].unjudged == 0
+
+
+def test_runs_are_kept_in_the_order_given_and_named_apart():
+    first, second = Run.from_dict(FULL, "x"), Run.from_dict(PART, "x")
+    result = evaluate(QRELS, [first, second, FULL], "RR")
+    assert result.names == ("x", "x (2)", "run")
+    assert result.mean("x", "RR") > result.mean("x (2)", "RR")
+
+
+def test_progress_hears_of_every_run():
+    heard: list[str] = []
+    runs = [Run.from_dict(FULL, name) for name in "abc"]
+    evaluate(QRELS, runs, "RR", progress=heard.append)
+    assert heard == ["a", "b", "c"]
+
+
+def test_no_common_query_is_an_error_that_shows_ids_of_both_sides():
+    run = {f"topic-{number}": {"a": 1.0} for number in range(5)}
+    with pytest.raises(InputError) as caught:
+        evaluate(QRELS, run, "RR")
+    said = str(caught.value)
+    assert "no query in common" in said
+    for query in ("topic-0", "topic-1", "q1", "q2"):
+        assert query in said
+    assert "topic-4" not in said
+
+
+def test_no_query_in_all_runs_is_an_error_with_skip():
+    one, two = {"q1": {"a": 1.0}}, {"q2": {"c": 1.0}}
+    with pytest.raises(InputError, match="no judged query is in all of the runs"):
+        evaluate(QRELS, [one, two], "RR", missing="skip")
+    assert evaluate(QRELS, [one, two], "RR").queries() == ["q1", "q2", "q3"]
+
+
+def test_nothing_to_evaluate_is_an_error():
+    with pytest.raises(InputError, match="no run was given"):
+        evaluate(QRELS, [], "RR")
+    with pytest.raises(MeasureError, match="no measure was given"):
+        evaluate(QRELS, FULL, [])
+
+
+def test_wrong_name_is_found_before_any_work_is_done():
+    with pytest.raises(MeasureError, match="unknown measure"):
+        evaluate(QRELS, FULL, ["AP", "precison@5"])
+
+
+def test_default_measures_are_those_announced():
+    result = evaluate(QRELS, FULL)
+    assert [str(one) for one in result.measures] == list(DEFAULT_MEASURES)
+
+
+def test_mean_sum_and_geometric_mean():
+    result = evaluate(QRELS, FULL, ["AP", "NumRelRet", "GMAP"])
+    values = [1.0, 1.0, 0.5]
+    assert result.values(0, "AP").tolist() == values
+    assert result.mean(0, "AP") == sum(values) / 3
+    assert result.mean(0, "NumRelRet") == 4.0
+    assert result.mean(0, "GMAP") == pytest.approx(math.prod(values) ** (1 / 3))
+
+
+def test_sums_run_in_the_order_of_the_queries_as_those_of_trec_eval():
+    # Adding pairwise would round another way; trec_eval adds one by one.
+    values = np.array([0.1] * 1000)
+    total = 0.0
+    for value in values.tolist():
+        total += value
+    assert summarise(parse_measure("AP"), values) == total / 1000
+    assert total != float(values.sum())
+
+
+def test_text_has_no_mean():
+    assert math.isnan(evaluate(QRELS, FULL, "RelString").mean(0, 0))
+
+
+def test_values_and_means_by_name_number_or_measure():
+    result = evaluate(QRELS, [Run.from_dict(FULL, "full")], ["RR", "P@1"])
+    for run in ("full", 0):
+        for measure in ("P@1", "P_1", "precision@1", 1, parse_measure("P@1")):
+            assert result.values(run, measure).tolist() == [1.0, 1.0, 0.0]
+            assert result.mean(run, measure) == pytest.approx(2 / 3)
+
+
+def test_unknown_run_or_measure_is_answered_with_what_there_is():
+    result = evaluate(QRELS, [Run.from_dict(FULL, "full")], ["RR", "P@1"])
+    with pytest.raises(InputError, match="no run 'other'; there are full"):
+        result.mean("other", "RR")
+    with pytest.raises(MeasureError, match="AP was not computed; there are RR, P@1"):
+        result.mean("full", "AP")
+
+
+def test_summary_holds_the_mean_of_every_run_and_measure():
+    runs = [Run.from_dict(FULL, "full"), Run.from_dict(PART, "part")]
+    result = evaluate(QRELS, runs, ["RR", "NumQ"])
+    assert result.summary() == {
+        run: {name: result.mean(run, name) for name in ("RR", "NumQ")} for run in ("full", "part")
+    }
+
+
+def test_frame_has_one_row_for_each_run_query_and_measure():
+    runs = [Run.from_dict(FULL, "full"), Run.from_dict(PART, "part")]
+    result = evaluate(QRELS, runs, ["RR", "NumRet", "RelString"])
+    frame = result.to_frame()
+    assert frame.schema == {
+        "run": pl.String,
+        "query_id": pl.String,
+        "measure": pl.String,
+        "value": pl.Float64,
+    }
+    # Text has no place in a column of numbers.
+    assert frame.height == 2 * 3 * 2
+    picked = frame.filter((pl.col("run") == "part") & (pl.col("measure") == "RR"))
+    assert picked["query_id"].to_list() == ["q1", "q2", "q3"]
+    assert picked["value"].to_list() == [0.5, 0.0, 0.0]
+
+
+@settings(max_examples=40, deadline=None)
+@given(case=collections())
+def test_frame_and_values_say_the_same(case):
+    result = evaluate(*case, ["AP", "nDCG@5", "NumRet"])
+    for name in ("AP", "nDCG@5", "NumRet"):
+        rows = result.to_frame().filter(pl.col("measure") == name)
+        assert rows["value"].to_list() == result.values(0, name).tolist()
+        assert rows["query_id"].to_list() == result.queries()
+
+
+def test_paths_objects_and_dictionaries_give_the_same(tmp_path):
+    qrels, run = Qrels.from_dict(QRELS), Run.from_dict(FULL)
+    qrels.write(tmp_path / "x.qrels")
+    run.write(tmp_path / "x.run")
+    values = [
+        evaluate(*pair).summary()["run"]
+        for pair in ((QRELS, FULL), (qrels, run), (tmp_path / "x.qrels", str(tmp_path / "x.run")))
+    ]
+    assert values[0] == values[1] == values[2]
+
+
+def test_tie_policy_decides_who_comes_first():
+    qrels, run = {"q": {"b": 1}}, {"q": {"b": 1.0, "c": 1.0, "a": 1.0}}
+    ranks = {
+        ties: round(1 / evaluate(qrels, run, "RR", ties=ties).mean(0, 0))
+        for ties in ("docid-desc", "docid-asc", "input")
+    }
+    assert ranks == {"docid-desc": 2, "docid-asc": 2, "input": 1}
+    qrels = {"q": {"c": 1}}
+    assert evaluate(qrels, run, "RR").mean(0, 0) == 1.0
+    assert evaluate(qrels, run, "RR", ties="docid-asc").mean(0, 0) == pytest.approx(1 / 3)
+
+
+def test_policies_in_words_name_ties_precision_and_depth():
+    said = dict(
+        evaluate(QRELS, FULL, "RR", ties="docid-asc", single_precision=True, depth=5).policies
+    )
+    assert said["ties"] == "by score, then document id ascending, scores as 32-bit floats"
+    assert said["depth"] == "first 5 documents"
+    assert "as trec_eval" in dict(evaluate(QRELS, FULL, "RR").policies)["ties"]
+
+
+def test_table_for_a_notebook_escapes_what_others_named():
+    name = '<script>alert("x")</script>&'
+    shown = evaluate(QRELS, Run.from_dict(PART, name), "RR")._repr_html_()
+    assert "<script>" not in shown
+    assert "&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&amp;" in shown
+    assert shown.count("<td>") == 2
+    assert "0.1667" in shown
+
+
+@pytest.fixture(scope="module")
+def several_runs():
+    chance = random.Random(3)  # noqa: S311 - reproducible test data
+    queries = [f"q{number}" for number in range(40)]
+    docs = [f"doc{number}" for number in range(200)]
+    qrels = {q: {doc: chance.randint(-1, 3) for doc in chance.sample(docs, 40)} for q in queries}
+    runs = [
+        {q: {doc: chance.random() for doc in chance.sample(docs, 60)} for q in queries}
+        for _ in range(9)
+    ]
+    return qrels, runs
+
+
+def everything(result):
+    columns = [column.tobytes() for run in result.runs for column in run.columns]
+    return columns, json_text(result, per_query=True, summary=True)
+
+
+def test_number_of_threads_changes_no_bit(several_runs, monkeypatch):
+    measures = ["nDCG@10", "AP", "Bpref", "Rndcg", "ERR", "RBP", "AP(judged_only=True)"]
+    outcomes = []
+    for count in ("1", "2", "5"):
+        monkeypatch.setenv("HELDOUT_THREADS", count)
+        outcomes.append(everything(evaluate(*several_runs, measures)))
+    assert outcomes[0] == outcomes[1] == outcomes[2]
+
+
+def test_number_of_threads_changes_no_bit_for_a_run_of_a_million_rows(monkeypatch):
+    # From a million rows on the measures of one run are computed side by side.
+    rows, queries = 1_000_500, 25
+    docs = id_column(np.arange(rows).astype("U7").tolist())
+    starts = np.arange(queries) * (rows // queries)
+    stretches = Stretches(starts, [f"q{number}" for number in range(queries)], rows)
+    scores = np.random.default_rng(5).random(rows)
+    run = Run.assemble("large", stretches, docs, scores)
+    ids = docs.tolist()
+    qrels = {
+        f"q{number}": {ids[start + 11 * n]: n % 4 for n in range(300)}
+        for number, start in enumerate(starts.tolist())
+    }
+    measures = ["nDCG@10", "AP", "Bpref", "Rprec", "ERR", "nDCG", "R@1000", "AP(judged_only=True)"]
+    outcomes = []
+    for count in ("1", "2"):
+        monkeypatch.setenv("HELDOUT_THREADS", count)
+        outcomes.append(everything(evaluate(qrels, run, measures)))
+    assert outcomes[0] == outcomes[1]
+
+
+PRINT = """
+import sys, heldout
+from heldout.report.tables import json_text
+result = heldout.evaluate(sys.argv[1], sys.argv[2:], ["nDCG@10", "AP", "Bpref", "RBP"])
+sys.stdout.write(json_text(result, per_query=True, summary=True))
+"""
+
+
+def test_same_bytes_in_another_process_with_other_threads_and_hash_seeds(several_runs, tmp_path):
+    qrels, runs = several_runs
+    Qrels.from_dict(qrels).write(tmp_path / "qrels")
+    paths = [tmp_path / f"run{number}" for number in range(len(runs))]
+    for path, run in zip(paths, runs, strict=True):
+        Run.from_dict(run, path.name).write(path)
+    command = [sys.executable, "-c", PRINT, tmp_path / "qrels", *paths]
+    outputs = [
+        subprocess.run(  # noqa: S603
+            command,
+            capture_output=True,
+            check=True,
+            env={"HELDOUT_THREADS": threads, "PYTHONHASHSEED": seed},
+        ).stdout
+        for threads, seed in (("1", "0"), ("2", "1"))
+    ]
+    assert outputs[0] == outputs[1]
+    assert len(outputs[0]) > 10_000
+
+
+@pytest.mark.parametrize("count", ["", "0", "x", "-3"])
+def test_senseless_number_of_threads_means_the_number_of_cores(count, monkeypatch, several_runs):
+    monkeypatch.setenv("HELDOUT_THREADS", count)
+    qrels, runs = several_runs
+    assert evaluate(qrels, runs[:2], "AP").names == ("run", "run (2)")
+
+
+@settings(max_examples=30, deadline=None)
+@given(first=collections(), second=collections())
+def test_each_run_is_evaluated_as_if_it_were_alone(first, second):
+    qrels, run = first
+    other = second[1]
+    names = ["AP", "nDCG@5", "Bpref", "NumRet"]
+    both = evaluate(qrels, [run, other], names)
+    for number, one in enumerate((run, other)):
+        alone = evaluate(qrels, one, names)
+        for name in names:
+            assert both.values(number, name).tolist() == alone.values(0, name).tolist()
+
+
+def test_every_complaint_can_be_caught_as_one_kind():
+    for wrong in (lambda: evaluate(QRELS, {"z": {"a": 1.0}}), lambda: evaluate(QRELS, FULL, "?")):
+        with pytest.raises(HeldoutError):
+            wrong()

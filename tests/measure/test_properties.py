@@ -1,0 +1,204 @@
+"""What must hold for every list, whatever its numbers are."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from naive import DOCS, collections, in_order, without_ties
+
+from heldout import evaluate, parse_measure
+from heldout.measure.names import families
+
+NOT_LISTED = {"ir_measures", "RelString"}
+CUTOFF = {"none": "", "optional": "", "rank": "@5", "recall": "@0.5"}
+EVERY = [
+    f"{name}{CUTOFF[family.cutoff]}"
+    for name, family in sorted(families().items())
+    if name not in NOT_LISTED and not hasattr(family.compute, "own")
+]
+MORE = ["AP@3", "RR@3", "nDCG@5", "nDCG(dcg='exp-log2')@5", "nDCG(dcg='classic')", "ERR@3", "RBP@3"]
+BINARY = ["P@5", "R@5", "F@5", "RelP@5", "Success@5", "RR", "AP", "AP@3", "Rprec", "Bpref", "infAP"]
+BINARY += ["IPrec@0.5", "IPrec11", "binG", "SetP", "SetR", "SetF", "SetAP", "SetRelP", "NumRel"]
+BINARY += ["NumRelRet", "NumNonrelJudgedRet", "GMAP", "gm_bpref", "SmoothAP", "Utility"]
+# Sums that are differences of longer sums may end a rounding error off their bound.
+ROUNDED = {"nDCGrel", "Rndcg"}
+
+
+def columns(qrels, run, names, **how):
+    result = evaluate(qrels, run, names, **how)
+    return {name: result.values(0, at).tolist() for at, name in enumerate(names)}
+
+
+@settings(max_examples=150, deadline=None)
+@given(case=collections())
+def test_values_stay_within_the_bounds_of_their_family(case):
+    for name, values in columns(*case, [*EVERY, *MORE]).items():
+        family = parse_measure(name).definition
+        low, high = family.bounds
+        slack = 1e-12 if family.name in ROUNDED else 0.0
+        assert min(values) >= low - slack, name
+        assert max(values) <= high + slack, name
+
+
+@settings(max_examples=60, deadline=None)
+@given(case=without_ties(), names=st.permutations([f"ω{n}-{'x' * n}" for n in range(len(DOCS))]))
+def test_renaming_documents_changes_nothing_without_ties(case, names):
+    qrels, run = case
+    new = dict(zip(DOCS, names, strict=True))
+    other_qrels = {q: {new[doc]: grade for doc, grade in docs.items()} for q, docs in qrels.items()}
+    other_run = {q: {new[doc]: score for doc, score in docs.items()} for q, docs in run.items()}
+    measures = [*EVERY, *MORE]
+    assert columns(qrels, run, measures) == columns(other_qrels, other_run, measures)
+
+
+@settings(max_examples=60, deadline=None)
+@given(case=collections(), chance=st.randoms(use_true_random=False))
+def test_order_of_the_input_changes_nothing_even_with_ties(case, chance):
+    def shuffled(nested):
+        outer = [(query, list(docs.items())) for query, docs in nested.items()]
+        chance.shuffle(outer)
+        for _, docs in outer:
+            chance.shuffle(docs)
+        return {query: dict(docs) for query, docs in outer}
+
+    qrels, run = case
+    measures = [*EVERY, *MORE]
+    assert columns(qrels, run, measures) == columns(shuffled(qrels), shuffled(run), measures)
+
+
+UPWARDS = ["P@3", "R@3", "F@3", "RelP@3", "Success@2", "RR", "AP", "AP@4", "Bpref", "Rprec", "ERR"]
+UPWARDS += ["nDCG", "nDCG@3", "nDCG(dcg='exp-log2')", "nDCG(dcg='classic')@4", "RBP", "IPrec@0.5"]
+UPWARDS += ["IPrec11", "DCG", "binG", "RBP(rel=1)@3", "ERR(top=4)@3"]
+
+
+ANY_GRADE = st.none() | st.integers(-1, 4)  # None: not in the qrels
+
+
+@st.composite
+def neighbours(draw):
+    """A list, where in it a better document stands right below a worse one, and what it missed."""
+    better = draw(st.integers(1, 4))
+    worse = draw(st.none() | st.integers(-1, better - 1))
+    above = draw(st.lists(ANY_GRADE, max_size=6))
+    below = draw(st.lists(ANY_GRADE, max_size=6))
+    missed = draw(st.lists(st.integers(-1, 4), max_size=4))
+    return [*above, worse, better, *below], len(above), missed
+
+
+@settings(max_examples=200, deadline=None)
+@given(case=neighbours())
+def test_a_better_document_that_moves_up_never_lowers_a_measure(case):
+    grades, place, missed = case
+    docs = [f"d{number}" for number in range(len(grades))]
+    judged = {doc: grade for doc, grade in zip(docs, grades, strict=True) if grade is not None}
+    judged |= {f"missed{number}": grade for number, grade in enumerate(missed)}
+    swapped = list(docs)
+    swapped[place : place + 2] = swapped[place : place + 2][::-1]
+    before, after = (
+        columns({"q": judged}, {"q": {doc: -float(at) for at, doc in enumerate(order)}}, UPWARDS)
+        for order in (docs, swapped)
+    )
+    for name in UPWARDS:
+        # A sum of other numbers may be rounded the other way.
+        assert after[name][0] >= before[name][0] - 1e-15, name
+
+
+PERFECT = ["nDCG", "nDCG@1", "nDCG@5", "nDCG(dcg='exp-log2')", "nDCG(dcg='exp-log2')@7", "AP"]
+PERFECT += [
+    "nDCG(dcg='classic')",
+    "nDCG(dcg='classic', base=10)@20",
+    "nDCG(gains={1: 0.1, 2: 0.3})",
+]
+PERFECT += ["Rprec", "Bpref", "RR", "Success@1", "RelP@5", "IPrec11", "IPrec@1", "SetR", "binG"]
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    grades=st.lists(st.integers(0, 6), min_size=1, max_size=60).filter(any),
+    others=st.integers(0, 5),
+)
+def test_perfect_ranking_gives_exactly_one(grades, others):
+    grades = sorted(grades, reverse=True)
+    judged = {f"d{place}": grade for place, grade in enumerate(grades)}
+    scores = {f"d{place}": -float(place) for place in range(len(grades) + others)}
+    values = columns({"q": judged}, {"q": scores}, PERFECT)
+    assert values == {name: [1.0] for name in PERFECT}
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    grades=st.lists(st.integers(0, 6), min_size=1, max_size=40).filter(any),
+    chance=st.randoms(use_true_random=False),
+)
+def test_no_ranking_is_better_than_perfect(grades, chance):
+    docs = [f"d{place}" for place in range(len(grades))]
+    judged = dict(zip(docs, grades, strict=True))
+    # Only neighbours change places, so that values come as close to 1 as they can.
+    order = sorted(docs, key=lambda doc: -judged[doc])
+    for _ in range(3):
+        place = chance.randrange(len(order))
+        order[place : place + 2] = order[place : place + 2][::-1]
+    scores = {doc: -float(place) for place, doc in enumerate(order)}
+    for name, values in columns({"q": judged}, {"q": scores}, PERFECT).items():
+        assert values[0] <= 1.0, name
+
+
+@settings(max_examples=60, deadline=None)
+@given(case=without_ties())
+def test_judged_only_equals_a_list_without_unjudged_documents(case):
+    qrels, run = case
+    kept = {
+        query: {doc: score for doc, score in docs.items() if qrels.get(query, {}).get(doc, -1) >= 0}
+        for query, docs in run.items()
+    }
+    assume(kept["q1"])
+    measures = [*EVERY, *MORE]
+    assert columns(qrels, run, measures, judged_only=True) == columns(qrels, kept, measures)
+
+
+@settings(max_examples=60, deadline=None)
+@given(case=collections(), depth=st.integers(1, 14))
+def test_depth_equals_a_list_that_was_cut_there(case, depth):
+    qrels, run = case
+    cut = {query: {doc: docs[doc] for doc in in_order(docs)[:depth]} for query, docs in run.items()}
+    measures = [*EVERY, *MORE]
+    assert columns(qrels, run, measures, depth=depth) == columns(qrels, cut, measures)
+
+
+@settings(max_examples=60, deadline=None)
+@given(case=collections(), rel=st.integers(2, 4))
+def test_a_higher_threshold_equals_judgements_made_binary_there(case, rel):
+    qrels, run = case
+    binary = {
+        query: {doc: int(grade >= rel) if grade >= 0 else grade for doc, grade in docs.items()}
+        for query, docs in qrels.items()
+    }
+    strict = columns(qrels, run, BINARY, rel=rel)
+    assert strict == columns(binary, run, BINARY)
+    named = [_with_rel(name, rel) for name in BINARY]
+    assert list(columns(qrels, run, named).values()) == list(strict.values())
+
+
+def _with_rel(name, rel):
+    stem, at, cutoff = name.partition("@")
+    return f"{stem}(rel={rel}){at}{cutoff}"
+
+
+@settings(max_examples=40, deadline=None)
+@given(case=collections(grades=st.integers(0, 1)))
+def test_all_gain_variants_agree_on_binary_grades_where_they_must(case):
+    # 2^1 - 1 = 1 and 2^0 - 1 = 0: the exponential gain is the grade itself.
+    values = columns(*case, ["nDCG@5", "nDCG(dcg='exp-log2')@5"])
+    assert values["nDCG@5"] == values["nDCG(dcg='exp-log2')@5"]
+
+
+@pytest.mark.parametrize("name", [*EVERY, *MORE])
+def test_one_more_query_does_not_change_the_values_of_the_others(name):
+    qrels = {"q2": {"a": 2, "b": 0, "c": 1, "n": -1, "x": 2}}
+    run = {"q2": {"b": 5.0, "a": 4.0, "u": 3.0, "n": 2.0, "c": 1.0}}
+    # The added queries stand before and behind, have other lengths, and the same top grade.
+    more = {"q1": {"a": 1, "z": 0}, "q3": {"y": 2}}
+    lists = {"q1": {"z": 1.0, "a": 0.5}, "q3": {"u": 1.0, "v": 0.5, "y": 0.1}}
+    alone = columns(qrels, run, [name])[name]
+    assert columns(qrels | more, run | lists, [name])[name][1:2] == pytest.approx(alone, rel=1e-13)

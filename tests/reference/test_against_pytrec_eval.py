@@ -1,0 +1,217 @@
+"""Every measure of pytrec_eval, which wraps the C code of trec_eval 9.0, on random lists.
+
+trec_eval 9 holds scores as 32-bit floats and 10.0 as 64-bit floats, so ours are compared with
+``single_precision=True``. In two measures 9.0 and 10.0 differ: see the end of this file.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from heldout import evaluate, parse_measures
+
+pytrec_eval = pytest.importorskip("pytrec_eval")
+
+SHORT_CUTOFFS = ("P", "recall", "ndcg_cut", "map_cut", "relative_P", "success")
+# runid and relstring are texts, for which pytrec_eval gives no value.
+NAMES = {
+    *(pytrec_eval.supported_measures - {"runid", "relstring"} - {*SHORT_CUTOFFS}),
+    *(f"{name}.1,2,3,5,10,30" for name in SHORT_CUTOFFS),
+}
+DIFFERENT_IN_10 = ("iprec_at_recall", "11pt_avg")
+GEOMETRIC = ("gm_map", "gm_bpref")
+
+# Equal as 32-bit floats: 1 and 1 + 1e-8, 2^24 and 2^24 + 1.
+SCORES = [1.0, 1.0 + 1e-8, 16777216.0, 16777217.0, -1.0, 0.0, 0.5, 0.25, 3.0, -2.5, 1e-30, 0.1]
+DOCS = [f"{letter}{number}" for letter in "aB" for number in (1, 2, 9, 10, 11, 100)]
+
+
+@st.composite
+def collections(draw):
+    grades = st.sampled_from([-1, 0, 0, 1, 1, 2, 3])
+    judged = st.dictionaries(st.sampled_from(DOCS), grades, min_size=1)
+    # With negative grades alone the C code reads counts that it never set.
+    judged = judged.filter(lambda docs: max(docs.values()) >= 0)
+    ranked = st.dictionaries(st.sampled_from(DOCS), st.sampled_from(SCORES), min_size=1)
+    queries = st.sampled_from(["q1", "q10", "q2", "q3"])
+    qrels = draw(st.dictionaries(queries, judged, min_size=1))
+    run = draw(st.dictionaries(queries, ranked, min_size=1))
+    assume(qrels.keys() & run.keys())
+    return qrels, run
+
+
+def larger_case(seed):
+    chance = random.Random(seed)  # noqa: S311 - reproducible test data
+    docs = [f"doc-{number}" for number in range(400)]
+    queries = [str(number) for number in range(301, 331)]
+    qrels = {
+        query: {doc: chance.choice([-1, 0, 0, 0, 1, 2]) for doc in chance.sample(docs, 120)}
+        for query in chance.sample(queries, 25)
+    }
+    run = {
+        query: {doc: round(chance.gauss(0, 3), seed % 4) for doc in chance.sample(docs, 250)}
+        for query in chance.sample(queries, 25)
+    }
+    return qrels, run
+
+
+def ours(qrels, run, printed, **how):
+    """Our value of each query for the names that pytrec_eval prints."""
+    result = evaluate(qrels, run, printed, single_precision=True, missing="skip", **how)
+    columns = {
+        name: result.values(0, parse_measures([name], **how)[0]).tolist() for name in printed
+    }
+    return {
+        query: {name: column[row] for name, column in columns.items()}
+        for row, query in enumerate(result.queries())
+    }
+
+
+def check(qrels, run, *, rel=1, judged_only=False):
+    evaluator = pytrec_eval.RelevanceEvaluator(
+        qrels, NAMES, relevance_level=rel, judged_docs_only_flag=judged_only
+    )
+    theirs = evaluator.evaluate(run)
+    printed = [name for name in next(iter(theirs.values())) if not name.startswith(DIFFERENT_IN_10)]
+    how = {"rel": rel} if rel != 1 else {}
+    if judged_only:
+        how["judged_only"] = True
+    mine = ours(qrels, run, printed, **how)
+    # Queries on one side only are left out by both.
+    assert mine.keys() == theirs.keys() == qrels.keys() & run.keys()
+    for query, row in theirs.items():
+        for name in printed:
+            wanted = row[name]
+            if name in GEOMETRIC:  # pytrec_eval leaves the logarithm that is to be averaged
+                wanted = math.exp(wanted)
+                mine[query][name] = max(1e-5, mine[query][name])
+            close = math.isclose(mine[query][name], wanted, rel_tol=1e-9, abs_tol=1e-12)
+            assert close, f"{name}, {query}: {mine[query][name]} instead of {wanted}"
+
+
+@settings(max_examples=150, deadline=None)
+@given(case=collections())
+def test_every_measure_equals_that_of_trec_eval_nine(case):
+    check(*case)
+
+
+@settings(max_examples=60, deadline=None)
+@given(case=collections())
+def test_every_measure_with_a_higher_threshold(case):
+    check(*case, rel=2)
+
+
+@settings(max_examples=60, deadline=None)
+@given(case=collections())
+def test_every_measure_of_judged_documents_only(case):
+    qrels, run = case
+    for query in qrels.keys() & run.keys():
+        # A list of which nothing is left is 0 / 0 in some of the C measures.
+        assume(any(qrels[query].get(doc, -1) >= 0 for doc in run[query]))
+    check(qrels, run, judged_only=True)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_every_measure_on_larger_lists(seed):
+    check(*larger_case(seed))
+
+
+def test_negative_grades_are_pooled_and_not_judged_in_both():
+    qrels = {"q": {"n": -1, "z": 0, "r": 1, "s": 1}}
+    run = {"q": {"n": 5.0, "z": 4.0, "r": 3.0, "u": 2.0, "s": 1.0}}
+    check(qrels, run)
+    row = pytrec_eval.RelevanceEvaluator(qrels, {"bpref", "num_nonrel_judged_ret"}).evaluate(run)
+    # Only z counts as judged non-relevant: n is skipped like the unknown u.
+    assert row["q"]["num_nonrel_judged_ret"] == 1.0
+    assert row["q"]["bpref"] == 0.0
+
+
+def test_means_equal_those_of_pytrec_eval():
+    qrels, run = larger_case(11)
+    rows = pytrec_eval.RelevanceEvaluator(qrels, {"map", "ndcg", "gm_map"}).evaluate(run).values()
+    result = evaluate(qrels, run, ["map", "ndcg", "gm_map"], missing="skip", single_precision=True)
+    for name in ("map", "ndcg", "gm_map"):
+        theirs = pytrec_eval.compute_aggregated_measure(name, [row[name] for row in rows])
+        assert result.mean(0, name) == pytest.approx(theirs, rel=1e-12)
+
+
+def test_scores_that_differ_in_64_bits_only_are_ties_in_32():
+    # In 64 bits a is first; in 32 bits it ties with b, which has the greater id.
+    qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0 + 1e-8, "b": 1.0}}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(run)
+    assert theirs["q"]["recip_rank"] == 0.5
+    assert evaluate(qrels, run, "RR", single_precision=True).mean(0, 0) == 0.5
+    assert evaluate(qrels, run, "RR").mean(0, 0) == 1.0
+
+
+# Where 9.0 and 10.0 differ: 9.0 takes recall level · R + 0.9 and cuts, 10.0 rounds.
+
+
+def ranked_grades(qrels, run, query):
+    single = {doc: float(np.float32(score)) for doc, score in run[query].items()}
+    order = sorted(single, key=str.encode, reverse=True)
+    return [qrels[query].get(doc, -1) for doc in sorted(order, key=lambda doc: -single[doc])]
+
+
+def interpolated(grades, needed):
+    best = hits = 0.0
+    for rank, grade in enumerate(grades, 1):
+        hits += grade >= 1
+        if hits >= needed:
+            best = max(best, hits / rank)
+    return best
+
+
+def needed_nine(level, relevant):
+    return int(level * relevant + 0.9)
+
+
+def needed_ten(level, relevant):
+    return math.floor(level * relevant + 0.5)
+
+
+LEVELS = [number / 10 for number in range(11)]
+
+
+def check_interpolated(qrels, run):
+    names = {"iprec_at_recall", "11pt_avg"}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, names).evaluate(run)
+    mine = ours(qrels, run, next(iter(theirs.values())))
+    for query, row in theirs.items():
+        grades = ranked_grades(qrels, run, query)
+        relevant = sum(grade >= 1 for grade in qrels[query].values())
+        for values, needed in ((row, needed_nine), (mine[query], needed_ten)):
+            wanted = [interpolated(grades, needed(level, relevant)) for level in LEVELS]
+            found = [values[f"iprec_at_recall_{level:.2f}"] for level in LEVELS]
+            assert found == pytest.approx(wanted, rel=1e-12)
+            assert values["11pt_avg"] == pytest.approx(sum(wanted) / 11, rel=1e-12)
+
+
+@settings(max_examples=100, deadline=None)
+@given(case=collections())
+def test_interpolated_precision_rounds_as_ten_does_and_not_as_nine(case):
+    check_interpolated(*case)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_interpolated_precision_on_larger_lists(seed):
+    check_interpolated(*larger_case(seed))
+
+
+def test_smallest_case_in_which_nine_and_ten_differ():
+    # R = 2, level 0.6: 9.0 asks for int(2.1) = 2 documents, 10.0 for round(1.2) = 1.
+    qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"x": 2.0, "a": 1.0}}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"iprec_at_recall"}).evaluate(run)
+    assert theirs["q"]["iprec_at_recall_0.60"] == 0.0
+    assert evaluate(qrels, run, "iprec_at_recall_0.60").mean(0, 0) == 0.5
+
+
+def test_all_names_of_pytrec_eval_are_understood():
+    for name in pytrec_eval.supported_measures - {"runid"}:
+        assert parse_measures([name])

@@ -1,0 +1,193 @@
+"""Tables of results: escaped for where they go, the best marked, nothing rounded in JSON."""
+
+import json
+import re
+
+import pytest
+
+from heldout import Run, evaluate
+from heldout.report.measures import describe_measures
+from heldout.report.tables import (
+    html_table,
+    json_text,
+    latex_text,
+    markdown_text,
+    policy_lines,
+    table_text,
+    tsv_text,
+)
+
+QRELS = {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 1}}
+RANKED = {"q1": {"x": 2.0, "y": 1.5, "a": 1.0}, "q2": {"b": 1.0}}
+BETTER = {"q1": {"a": 1.0}, "q2": {"b": 1.0}, "q9": {"a": 1.0}}
+MEANS = {"per_query": False, "summary": True}
+ALL = {"per_query": True, "summary": True}
+
+
+def evaluated(*names, measures=("RR",), **options):
+    """Two runs, of which the second is better, under any names."""
+    contents = [RANKED, BETTER]
+    runs = [Run.from_dict(contents[at], name) for at, name in enumerate(names)]
+    return evaluate(QRELS, runs, measures, **options)
+
+
+def rows_of(text):
+    return [line.split("\t") for line in text.splitlines()]
+
+
+def cells_of(line):
+    """What stands between the lines of a table drawn for people."""
+    return [cell.strip() for cell in re.split("[│┃]", line)]
+
+
+def test_tsv_is_rounded_to_the_digits():
+    result = evaluated("one", "two")
+    assert rows_of(tsv_text(result, digits=2, **MEANS)) == [
+        ["run", "RR"],
+        ["one", "0.44"],
+        ["two", "0.67"],
+    ]
+
+
+def test_tsv_of_queries_has_a_row_for_each_and_one_for_the_mean():
+    rows = rows_of(tsv_text(evaluated("one"), digits=4, **ALL))
+    assert rows == [
+        ["run", "query", "RR"],
+        ["one", "q1", "0.3333"],
+        ["one", "q2", "1.0000"],
+        ["one", "q3", "0.0000"],
+        ["one", "all", "0.4444"],
+    ]
+
+
+def test_counts_are_printed_as_whole_numbers():
+    rows = rows_of(tsv_text(evaluated("one", measures=("NumRet", "RR")), digits=4, **ALL))
+    assert [row[2] for row in rows] == ["NumRet", "3", "1", "0", "4"]
+
+
+def test_a_name_cannot_break_out_of_a_tsv_cell_or_steer_a_terminal():
+    text = tsv_text(evaluated("tab\there\nline\x1b[31m\x9b"), digits=4, **MEANS)
+    assert text.count("\n") == 2
+    assert [row[0] for row in rows_of(text)] == ["run", "tab\ufffdhere\ufffdline\ufffd[31m\ufffd"]
+
+
+def test_markdown_escapes_bars():
+    text = markdown_text(evaluated("a|b"), digits=4, **MEANS)
+    assert text.splitlines()[2] == r"| a\|b | 0.4444 |"
+
+
+def test_markdown_aligns_texts_left_and_numbers_right():
+    result = evaluated("one", measures=("RR", "P@1"))
+    assert markdown_text(result, digits=4, **MEANS).splitlines()[1] == "| --- | ---: | ---: |"
+    assert markdown_text(result, digits=4, **ALL).splitlines()[1] == "| --- | --- | ---: | ---: |"
+
+
+def test_markdown_says_what_was_done_below_the_table():
+    result = evaluated("one")
+    text = markdown_text(result, digits=4, **MEANS)
+    assert text.splitlines()[-1] == "; ".join(policy_lines(result))
+
+
+def test_latex_escapes_every_special_character():
+    text = latex_text(evaluated(r"a_b&c%d#e$f{g}h~i^j\k"), digits=4, **MEANS)
+    expected = (
+        r"a\_b\&c\%d\#e\$f\{g\}h\textasciitilde{}i\textasciicircum{}j\textbackslash{}k"
+        r" & 0.4444 \\"
+    )
+    assert expected in text.splitlines()
+
+
+def test_latex_sets_the_best_mean_in_bold_and_nothing_else():
+    text = latex_text(evaluated("one", "two"), digits=4, **ALL)
+    assert text.count("textbf") == 1
+    assert r"two & all & \textbf{0.6667} \\" in text
+
+
+def test_latex_marks_nothing_when_there_is_one_run():
+    assert "textbf" not in latex_text(evaluated("one"), digits=4, **MEANS)
+
+
+def test_latex_marks_all_of_several_equal_means():
+    result = evaluate(QRELS, [Run.from_dict(BETTER, "one"), Run.from_dict(BETTER, "two")], "RR")
+    assert latex_text(result, digits=4, **MEANS).count(r"\textbf{0.6667}") == 2
+
+
+def test_json_is_exact_and_has_null_for_what_is_undefined():
+    content = json.loads(json_text(evaluated("one", measures=("RR", "RelString")), **ALL))
+    (run,) = content["runs"]
+    assert run["means"] == {"RR": (1 / 3 + 1) / 3, "RelString": None}
+    assert run["queries"]["q1"] == {"RR": 1 / 3, "RelString": "--1"}
+    assert content["queries"] == 3
+
+
+def test_what_is_undefined_is_called_so():
+    rows = rows_of(tsv_text(evaluated("one", measures=("RelString",)), digits=4, **MEANS))
+    assert rows[1] == ["one", "undefined"]
+
+
+def test_html_escapes_names():
+    page = html_table(evaluated("<script>alert('x')</script>&"))
+    assert "<script>" not in page
+    assert "<td>&lt;script&gt;alert(&#x27;x&#x27;)&lt;/script&gt;&amp;</td>" in page
+    assert evaluated("one")._repr_html_().startswith("<table>")
+
+
+def test_policies_tell_of_missing_and_unjudged_queries_of_each_run():
+    lines = policy_lines(evaluated("one", "two"))
+    assert lines[0] == "queries: 3"
+    assert "one lacks 1 judged queries" in lines
+    assert "two lacks 1 judged queries" in lines
+    assert "two has 1 queries without judgements: ignored" in lines
+    assert not any(line.startswith("one has") for line in lines)
+
+
+def test_policies_tell_how_many_queries_count():
+    assert policy_lines(evaluated("one", "two", missing="skip"))[0] == "queries: 2 of 3 judged"
+
+
+def test_the_table_is_plain_text_unless_for_a_terminal():
+    text = table_text(evaluated("one", "two"), digits=4, **MEANS)
+    assert "\x1b" not in text
+    cells = [cells_of(line) for line in text.splitlines()]
+    assert cells[0] == ["run", "RR"]
+    assert cells[2:] == [["one", "0.4444"], ["two", "0.6667"]]
+
+
+def test_a_name_in_square_brackets_is_no_markup_and_no_control_gets_through():
+    text = table_text(evaluated("[bold]x[/bold]\x1b[2J"), digits=4, **MEANS)
+    assert "[bold]x[/bold]\ufffd[2J" in text
+
+
+def test_on_a_terminal_the_best_is_bold(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    text = table_text(evaluated("one", "two"), digits=4, terminal=True, **MEANS)
+    assert "\x1b[1m0.6667\x1b[0m" in text
+    assert "\x1b[1m0.4444\x1b[0m" not in text
+
+
+@pytest.mark.parametrize("columns", [30, 50, 200])
+def test_columns_that_do_not_fit_go_into_further_tables(monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("TERM", "dumb")  # no colours, so that widths can be counted
+    measures = [f"P@{cutoff}" for cutoff in range(1, 9)]
+    text = table_text(evaluated("one", measures=measures), digits=4, terminal=True, **MEANS)
+    heads = [line for line in text.splitlines() if line.startswith("run")]
+    shown = [cell for head in heads for cell in cells_of(head)[1:]]
+    assert shown == measures
+    assert max(map(len, text.splitlines())) <= columns
+    assert len(heads) == {30: 4, 50: 2, 200: 1}[columns]
+
+
+def test_every_family_is_described_by_a_sentence():
+    lines = describe_measures([]).splitlines()
+    heads = [at for at, line in enumerate(lines) if not line.startswith(" ")]
+    assert len(heads) > 20
+    assert all(lines[at + 1].startswith("    ") and len(lines[at + 1]) > 10 for at in heads)
+
+
+def test_a_family_is_described_under_any_of_its_names():
+    expected = describe_measures(["nDCG"])
+    assert expected.startswith("nDCG(")
+    for name in ("ndcg", "nDCG@10", "ndcg_cut_5", "nDCG(dcg='exp')@3"):
+        assert describe_measures([name]) == expected

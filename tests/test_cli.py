@@ -1,0 +1,416 @@
+"""The command line: what it prints, where it puts it, and what its switches change."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+
+import polars as pl
+import pytest
+
+from heldout import __version__
+from heldout.cli import FORMATS, main
+
+QRELS = "q1 0 a 1\nq1 0 b 0\nq1 0 c 2\nq2 0 d 1\nq3 0 e 1\n"
+# q1 has an unjudged document on top; q3 is missing; q9 is not judged.
+RUN = """\
+q1 Q0 x 1 4.0 first
+q1 Q0 b 2 3.0 first
+q1 Q0 a 3 2.0 first
+q1 Q0 c 4 1.0 first
+q2 Q0 d 1 1.0 first
+q9 Q0 a 1 1.0 first
+"""
+OTHER = "q1 Q0 a 1 2.0 second\nq2 Q0 x 1 2.0 second\nq2 Q0 d 2 1.0 second\nq3 Q0 e 1 1.0 second\n"
+TIED = "q1 Q0 b 1 1.0 tied\nq1 Q0 c 2 1.0 tied\nq1 Q0 a 3 1.0 tied\n"
+COMMAND = [sys.executable, "-c", "from heldout.cli import main; main()"]
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    texts = {"qrels": QRELS, "first.run": RUN, "second.run": OTHER, "tied.run": TIED}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def printed(capsys, *arguments):
+    main(list(arguments))
+    return capsys.readouterr()
+
+
+def result(capsys, *arguments):
+    return json.loads(printed(capsys, "eval", "--format", "json", *arguments).out)
+
+
+def means(capsys, *arguments):
+    return [list(run["means"].values()) for run in result(capsys, *arguments)["runs"]]
+
+
+def per_query(capsys, *arguments):
+    """The values of the only measure, by query, of the first run."""
+    queries = result(capsys, "-q", *arguments)["runs"][0]["queries"]
+    return {query: next(iter(values.values())) for query, values in queries.items()}
+
+
+def test_tsv_has_a_header_and_a_line_a_run(capsys):
+    out = printed(capsys, "eval", "qrels", "first.run", "second.run", "-m", "RR", "-m", "P@1").out
+    # first: RR is 1/3, 1 and 0; second: 1, 1/2 and 1.
+    assert out == "run\tRR\tP@1\nfirst\t0.4444\t0.3333\nsecond\t0.8333\t0.6667\n"
+
+
+def test_policies_go_to_standard_error_beside_tsv(capsys):
+    err = printed(capsys, "eval", "qrels", "first.run", "-m", "RR").err
+    assert err.splitlines() == [
+        "queries: 3",
+        "ties: by score, then document id descending (as trec_eval)",
+        "judged queries that a run lacks: count 0",
+        "first lacks 1 judged queries",
+        "first has 1 queries without judgements: ignored",
+    ]
+
+
+def test_quiet_leaves_the_policies_out(capsys):
+    captured = printed(capsys, "eval", "qrels", "first.run", "-m", "RR", "--quiet")
+    assert (captured.out, captured.err) == ("run\tRR\nfirst\t0.4444\n", "")
+
+
+def test_switches_are_told_in_the_policies(capsys):
+    arguments = ["--ties", "docid-asc", "--single-precision", "--intersection", "-M", "7"]
+    err = printed(capsys, "eval", "qrels", "first.run", *arguments).err
+    assert err.splitlines()[:4] == [
+        "queries: 2 of 3 judged",
+        "ties: by score, then document id ascending, scores as 32-bit floats",
+        "judged queries that a run lacks: are left out (queries that all runs have)",
+        "depth: first 7 documents",
+    ]
+
+
+def test_per_query_prints_every_judged_query_and_then_the_mean(capsys):
+    out = printed(capsys, "eval", "qrels", "first.run", "-m", "RR", "-q").out
+    assert out.splitlines() == [
+        "run\tquery\tRR",
+        "first\tq1\t0.3333",
+        "first\tq2\t1.0000",
+        "first\tq3\t0.0000",
+        "first\tall\t0.4444",
+    ]
+
+
+def test_no_summary_prints_the_queries_only(capsys):
+    out = printed(capsys, "eval", "qrels", "first.run", "-m", "RR", "-q", "-n").out
+    assert [line.split("\t")[1] for line in out.splitlines()] == ["query", "q1", "q2", "q3"]
+
+
+def test_digits_are_those_that_are_asked_for(capsys):
+    out = printed(capsys, "eval", "qrels", "first.run", "-m", "RR", "--digits", "7").out
+    assert out.endswith("first\t0.4444444\n")
+
+
+def test_json_is_at_full_precision(capsys):
+    whole = result(capsys, "qrels", "first.run", "second.run", "-m", "RR", "-q")
+    first, second = whole["runs"]
+    assert whole["measures"] == ["RR"]
+    assert first["queries"] == {"q1": {"RR": 1 / 3}, "q2": {"RR": 1.0}, "q3": {"RR": 0.0}}
+    assert first["means"] == {"RR": (1 / 3 + 1 + 0) / 3}
+    assert second["means"] == {"RR": (1 + 1 / 2 + 1) / 3}
+    assert (first["judged_queries_missing"], first["queries_without_judgements"]) == (1, 1)
+    assert whole["policies"]["judged queries that a run lacks"] == "count 0"
+
+
+def test_json_without_queries_or_without_means_has_none(capsys):
+    (run,) = result(capsys, "qrels", "first.run")["runs"]
+    assert "queries" not in run
+    (run,) = result(capsys, "qrels", "first.run", "-q", "-n")["runs"]
+    assert "means" not in run
+
+
+def test_markdown_is_a_table_with_the_policies_below(capsys):
+    captured = printed(capsys, "eval", "qrels", "first.run", "-m", "RR", "--format", "md")
+    lines = captured.out.splitlines()
+    assert lines[:4] == ["| run | RR |", "| --- | ---: |", "| first | 0.4444 |", ""]
+    assert "ties: by score" in lines[4]
+    assert captured.err == ""
+
+
+def test_latex_is_a_table_with_the_best_in_bold(capsys):
+    out = printed(
+        capsys, "eval", "qrels", "first.run", "second.run", "-m", "RR", "--format", "latex"
+    ).out
+    assert out.count("\\begin{tabular}{lr}") == out.count("\\end{tabular}") == 1
+    assert r"first & 0.4444 \\" in out
+    assert r"second & \textbf{0.8333} \\" in out
+    assert "% queries: 3" in out
+
+
+def test_the_table_for_people_holds_the_same_numbers(capsys):
+    out = printed(capsys, "eval", "qrels", "first.run", "-m", "RR", "--format", "table").out
+    assert out.splitlines()[0].split() == ["run", "┃", "RR"]
+    assert out.splitlines()[-1].split() == ["first", "│", "0.4444"]
+    assert "\x1b" not in out
+
+
+def test_parquet_holds_the_values_of_all_queries(capsys, files):
+    printed(capsys, "eval", "qrels", "first.run", "-m", "RR", "-f", "parquet", "-o", "out.parquet")
+    assert pl.read_parquet(files / "out.parquet").rows() == [
+        ("first", "q1", "RR", 1 / 3),
+        ("first", "q2", "RR", 1.0),
+        ("first", "q3", "RR", 0.0),
+    ]
+
+
+def test_trec_prints_what_trec_eval_prints(capsys):
+    # trec_eval leaves out the query that the run lacks, unless -c is given.
+    out = printed(
+        capsys,
+        "eval",
+        "-f",
+        "trec",
+        "-q",
+        "-m",
+        "recip_rank",
+        "-m",
+        "num_ret",
+        "qrels",
+        "first.run",
+    ).out
+    assert out.splitlines() == [
+        "num_ret               \tq1\t4",
+        "recip_rank            \tq1\t0.3333",
+        "num_ret               \tq2\t1",
+        "recip_rank            \tq2\t1.0000",
+        "num_ret               \tall\t5",
+        "recip_rank            \tall\t0.6667",
+    ]
+
+
+def test_trec_with_c_counts_the_missing_query_as_zero(capsys):
+    out = printed(capsys, "eval", "-f", "trec", "-c", "-m", "recip_rank", "qrels", "first.run").out
+    assert out == "recip_rank            \tall\t0.4444\n"
+
+
+def test_trec_refuses_intersection(capsys):
+    with pytest.raises(SystemExit):
+        main(["eval", "-f", "trec", "--intersection", "qrels", "first.run"])
+    assert "--format trec" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("form", [form for form in FORMATS if form != "parquet"])
+def test_output_goes_to_a_file_and_not_to_the_screen(capsys, files, form):
+    arguments = ["eval", "qrels", "first.run", "--format", form]
+    on_screen = printed(capsys, *arguments).out
+    in_file = printed(capsys, *arguments, "-o", "result")
+    assert in_file.out == ""
+    assert (files / "result").read_text(encoding="utf-8") == on_screen
+    assert len(on_screen) > 20
+
+
+def test_output_leaves_no_other_file(capsys, files):
+    before = set(files.iterdir())
+    for form in ("tsv", "parquet"):
+        printed(capsys, "eval", "qrels", "first.run", "--format", form, "-o", "result")
+    assert set(files.iterdir()) - before == {files / "result"}
+
+
+def test_an_old_result_is_replaced(capsys, files):
+    (files / "result").write_text("old " * 1000)
+    printed(capsys, "eval", "qrels", "first.run", "-m", "RR", "-o", "result")
+    assert (files / "result").read_text() == "run\tRR\nfirst\t0.4444\n"
+
+
+def test_rel_sets_the_least_relevant_grade(capsys):
+    assert per_query(capsys, "qrels", "first.run", "-m", "RR", "-l", "2") == {
+        "q1": 1 / 4,
+        "q2": 0.0,
+        "q3": 0.0,
+    }
+
+
+def test_a_measure_that_sets_its_own_grade_keeps_it(capsys):
+    values = means(capsys, "qrels", "second.run", "-m", "RR(rel=1)", "-m", "RR", "-l", "2")
+    assert values[0][-1] == 0.0
+
+
+def test_judged_only_closes_the_ranks_up(capsys):
+    found = per_query(capsys, "qrels", "first.run", "-m", "RR", "-J")
+    assert found == {"q1": 1 / 2, "q2": 1.0, "q3": 0.0}
+
+
+def test_depth_cuts_the_lists(capsys):
+    assert per_query(capsys, "qrels", "first.run", "-m", "RR", "-M", "2")["q1"] == 0.0
+    assert per_query(capsys, "qrels", "first.run", "-m", "RR", "-M", "3")["q1"] == 1 / 3
+
+
+def test_intersection_averages_over_what_all_runs_have(capsys):
+    both = ["qrels", "first.run", "second.run", "-m", "RR"]
+    assert means(capsys, *both, "--intersection") == [[(1 / 3 + 1) / 2], [(1 + 1 / 2) / 2]]
+    assert means(capsys, *both, "-c") == means(capsys, *both)
+
+
+def test_complete_and_intersection_exclude_each_other(capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["eval", "-c", "--intersection", "qrels", "first.run"])
+    assert caught.value.code == 2
+    assert "not allowed with" in capsys.readouterr().err
+
+
+def test_queries_are_picked_by_id(capsys):
+    found = per_query(capsys, "qrels", "first.run", "-m", "RR", "--queries", "q2, q1")
+    assert list(found) == ["q1", "q2"]
+
+
+def test_queries_are_picked_by_a_file_of_ids(capsys, files):
+    (files / "ids.txt").write_text("# the test half\nq2 what is it\n\nq3\n")
+    found = per_query(capsys, "qrels", "first.run", "-m", "RR", "--queries", "ids.txt")
+    assert found == {"q2": 1.0, "q3": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("ties", "value"),
+    # b is not relevant; c and a are.
+    [("docid-desc", 1.0), ("docid-asc", 1.0), ("input", 1 / 2)],
+)
+def test_ties_are_broken_as_asked(capsys, ties, value):
+    found = per_query(capsys, "qrels", "tied.run", "-m", "RR", "--ties", ties)
+    assert found["q1"] == value
+
+
+@pytest.mark.parametrize(("ties", "grade"), [("docid-desc", 2), ("docid-asc", 1), ("input", 0)])
+def test_each_tie_policy_puts_another_document_on_top(capsys, ties, grade):
+    values = means(
+        capsys, "qrels", "tied.run", "--queries", "q1", "-m", "P(rel=1)@1", "-m", "P(rel=2)@1",
+        "--ties", ties,
+    )  # fmt: skip
+    assert values == [[float(grade >= 1), float(grade >= 2)]]
+
+
+def test_single_precision_makes_near_scores_a_tie(capsys, files):
+    (files / "near.run").write_text("q1 Q0 a 1 1.00000001 t\nq1 Q0 b 2 1.0 t\n")
+    arguments = ["qrels", "near.run", "-m", "RR"]
+    assert per_query(capsys, *arguments)["q1"] == 1.0
+    assert per_query(capsys, *arguments, "--single-precision")["q1"] == 0.5
+
+
+def test_qrels_are_joined_by_commas(capsys, files):
+    lines = QRELS.splitlines(keepends=True)
+    (files / "one").write_text("".join(lines[:2]))
+    (files / "two").write_text("".join(lines[2:]))
+    joined = printed(capsys, "eval", "one,two", "first.run").out
+    assert joined == printed(capsys, "eval", "qrels", "first.run").out
+
+
+def test_bad_lines_are_left_out_and_told(capsys, files):
+    (files / "bad.run").write_text(RUN + "one two\nq1 Q0 y 1 high first\n")
+    captured = printed(capsys, "eval", "qrels", "bad.run", "-m", "RR", "--skip-bad-lines")
+    assert captured.out == "run\tRR\nfirst\t0.4444\n"
+    told = captured.err.splitlines()
+    assert told[0].startswith("bad.run:7: 2 fields")
+    assert told[1].startswith("bad.run:8: score 'high'")
+    assert told[-1] == "2 bad lines were left out"
+
+
+def test_only_the_first_ten_bad_lines_are_told(capsys, files):
+    (files / "bad.run").write_text(RUN + "bad\n" * 25)
+    err = printed(capsys, "eval", "qrels", "bad.run", "--skip-bad-lines").err
+    assert err.count("left out\n") == 10 + 1
+    assert "25 bad lines were left out" in err
+
+
+def test_runs_of_one_name_are_told_apart(capsys):
+    out = printed(capsys, "eval", "qrels", "first.run", "first.run", "-m", "RR").out
+    assert [line.split("\t")[0] for line in out.splitlines()] == ["run", "first", "first (2)"]
+
+
+def test_a_run_comes_from_standard_input(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(RUN.encode())))
+    from_pipe = printed(capsys, "eval", "qrels", "-").out
+    assert from_pipe == printed(capsys, "eval", "qrels", "first.run").out
+
+
+def test_qrels_come_from_standard_input(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(QRELS.encode())))
+    from_pipe = printed(capsys, "eval", "-", "first.run").out
+    assert from_pipe == printed(capsys, "eval", "qrels", "first.run").out
+
+
+def test_a_program_of_its_own_does_the_same(capsys):
+    here = printed(capsys, "eval", "qrels", "first.run")
+    with open("first.run", "rb") as run:  # noqa: PTH123 - as a shell gives it
+        there = subprocess.run(  # noqa: S603 - this Python
+            [*COMMAND, "eval", "qrels", "-"], stdin=run, capture_output=True, text=True, check=True
+        )
+    assert (there.stdout, there.stderr) == (here.out, here.err)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows tells a closed pipe differently")
+def test_a_reader_that_goes_away_gets_no_traceback():
+    # A pipe that nobody reads, from the very start.
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run(  # noqa: S603 - this Python
+            [*COMMAND, "eval", "qrels", "first.run", "-q", "--quiet"],
+            stdout=writer,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    finally:
+        os.close(writer)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
+@pytest.mark.parametrize("command", ["eval", "measures", "demo"])
+def test_the_help_of_every_command_has_an_example(capsys, command):
+    with pytest.raises(SystemExit) as caught:
+        main([command, "--help"])
+    assert caught.value.code == 0
+    examples = capsys.readouterr().out.partition("examples:\n")[2]
+    assert f"heldout {command}" in examples
+
+
+def test_the_help_lists_the_commands(capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["--help"])
+    assert caught.value.code == 0
+    out = capsys.readouterr().out
+    assert all(f"\n    {command} " in out for command in ("eval", "measures", "demo"))
+
+
+def test_the_version_is_printed(capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["--version"])
+    assert caught.value.code == 0
+    assert capsys.readouterr().out == f"heldout {__version__}\n"
+
+
+def test_measures_lists_all_families_with_their_spellings(capsys):
+    out = printed(capsys, "measures").out
+    assert all(f"\n{name}(" in f"\n{out}" for name in ("AP", "nDCG", "P", "R", "RR", "RBP", "ERR"))
+    assert "\n    also: " in out
+
+
+def test_measures_describes_those_that_are_named(capsys):
+    out = printed(capsys, "measures", "ndcg_cut_10", "P").out
+    assert [line.partition("(")[0] for line in out.splitlines() if line[0] != " "] == ["nDCG", "P"]
+
+
+def test_demo_writes_files_that_can_be_evaluated(capsys, files):
+    out = printed(capsys, "demo", "shown").out
+    names = {path.name for path in (files / "shown").iterdir()}
+    assert names == {"qrels.txt", "baseline.run", "improved.run", "report.md"}
+    assert "heldout eval" in out.splitlines()[-1]
+    runs = ["shown/baseline.run", "shown/improved.run"]
+    (baseline,), (improved,) = means(capsys, "shown/qrels.txt", *runs, "-m", "nDCG@10")
+    assert 0 < baseline < improved < 1
+    # The report shows the very numbers that evaluating the files gives.
+    report = (files / "shown" / "report.md").read_text()
+    again = printed(capsys, "eval", "shown/qrels.txt", *runs, "--format", "md").out
+    assert report.endswith(again)
+
+
+def test_the_command_that_demo_offers_works(capsys):
+    command = printed(capsys, "demo").out.splitlines()[-1].split()
+    assert command[0] == "heldout"
+    assert printed(capsys, *command[1:]).out.count("\n") == 1 + 50 + 1

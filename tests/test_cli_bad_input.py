@@ -1,0 +1,227 @@
+"""Whatever is wrong with the input: one line that says it, exit code 2, nothing left behind."""
+
+import gzip
+import os
+import subprocess
+import sys
+
+import pytest
+
+from heldout.cli import main
+
+QRELS = "q1 0 a 1\nq2 0 b 1\n"
+RUN = "q1 Q0 a 1 2.0 t\nq1 Q0 b 2 1.0 t\n"
+COMMAND = [sys.executable, "-c", "from heldout.cli import main; main()"]
+
+BAD_RUNS = {
+    "truncated gz": (gzip.compress(RUN.encode() * 50)[:-12], "broken or cut short"),
+    "binary": (bytes(range(256)) * 20, ":1: not a text file (byte 0x00)"),
+    "picture": (b"\x89PNG\r\n\x1a\n" + bytes(100), "bad.run:"),
+    "NaN score": (b"q1 Q0 a 1 NaN t\n", ":1: score 'NaN' is not a finite number"),
+    "inf score": (b"q1 Q0 a 1 1 t\nq1 Q0 b 1 -inf t\n", ":2: score '-inf' is not a finite number"),
+    "too large score": (b"q1 Q0 a 1 1e999 t\n", ":1: score '1e999' is not a finite number"),
+    "duplicate": (RUN.encode() + b"q1 Q0 a 3 0 t\n", ":3: run t: document a stands twice"),
+    "5 columns": (RUN.encode() + b"q1 Q0 c 3 0\n", ":3: 5 fields, expected 6: query Q0 document"),
+    "no number": (b"q1 Q0 a 1 high t\n", ":1: score 'high' is not a number"),
+    "empty": (b"", "bad.run is empty"),
+    "empty inside gz": (gzip.compress(b""), "bad.run is empty"),
+    "only comments": (b"# a\n# b\n", "bad.run has no rows"),
+    "only a byte order mark": (b"\xef\xbb\xbf", "bad.run has no rows"),
+    "not UTF-8": ("q1 Q0 é 1 1 t\n".encode("latin1"), ":1: byte 0xe9 is not UTF-8"),
+    "UTF-16": (RUN.encode("utf-16"), "bad.run:1: "),
+    "bad JSON": (b'{"q1": {"a": 1.0}', "bad.run:1: not JSON"),
+    "JSON of another shape": (b'{"q1": [1]}', "query 'q1' holds list"),
+    "CSV with a missing column": (b"query_id,doc_id,rank\nq1,a,1\n", "no column for the score"),
+    "CSV with no number": (b"query_id,doc_id,score\nq1,a,x\n", "bad.run:2: 'x' is not a number"),
+    "broken parquet": (b"PAR1" + bytes(50) + b"PAR1", "not a parquet table"),
+    "qrels instead": (QRELS.encode(), ":1: 4 fields, expected 6"),
+}
+BAD_QRELS = {
+    "truncated gz": (gzip.compress(QRELS.encode() * 50)[:-12], "broken or cut short"),
+    "binary": (bytes(range(256)) * 20, "not a text file"),
+    "5 columns": (b"q1 0 a 1 x\n", ":1: 5 fields, expected 4: query iteration document grade"),
+    "run instead": (RUN.encode(), ":1: 6 fields, expected 4"),
+    "no number": (b"q1 0 a yes\n", ":1: grade 'yes' is not a number"),
+    "NaN": (b"q1 0 a nan\n", ":1: grade 'nan' is not a finite number"),
+    "half a grade": (b"q1 0 a 0.5\n", "0.5"),
+    "two grades": (b"q1 0 a 1\nq1 0 a 0\n", ":2: the qrels: document a stands twice"),
+    "empty": (b"", "bad.qrels is empty"),
+    "only comments": (b"# a\n", "bad.qrels has no rows"),
+    "CSV with a missing column": (b"query_id,doc_id,rank\nq1,a,1\n", "no column for the grade"),
+}
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_text(QRELS)
+    (tmp_path / "good.run").write_text(RUN)
+    return tmp_path
+
+
+def refused(capsys, *arguments):
+    """Run a command that must fail properly; give back what it says."""
+    before = sorted(os.listdir())  # noqa: PTH208 - names only
+    with pytest.raises(SystemExit) as caught:
+        main(list(arguments))
+    captured = capsys.readouterr()
+    assert caught.value.code == 2
+    assert captured.out == ""
+    assert captured.err.startswith("heldout")
+    assert captured.err.endswith("\n")
+    assert captured.err.count("\n") == 1
+    assert sorted(os.listdir()) == before  # noqa: PTH208
+    return captured.err
+
+
+@pytest.mark.parametrize("form", ["tsv", "trec"])
+@pytest.mark.parametrize(("content", "message"), BAD_RUNS.values(), ids=BAD_RUNS)
+def test_a_bad_run_is_refused(capsys, files, content, message, form):
+    (files / "bad.run").write_bytes(content)
+    said = refused(capsys, "eval", "qrels", "bad.run", "-f", form, "-o", "out")
+    assert "bad.run" in said
+    assert message in said
+
+
+@pytest.mark.parametrize(("content", "message"), BAD_QRELS.values(), ids=BAD_QRELS)
+def test_bad_qrels_are_refused(capsys, files, content, message):
+    (files / "bad.qrels").write_bytes(content)
+    said = refused(capsys, "eval", "bad.qrels", "good.run", "-o", "out")
+    assert "bad.qrels" in said
+    assert message in said
+
+
+def test_a_bad_run_among_good_ones_stops_it_all(capsys, files):
+    (files / "bad.run").write_text("q1 Q0 a 1 high t\n")
+    said = refused(capsys, "eval", "qrels", "good.run", "bad.run", "good.run", "-o", "out")
+    assert "bad.run:1" in said
+
+
+def test_an_old_result_survives_a_failure(capsys, files):
+    (files / "out").write_text("old")
+    (files / "bad.run").write_text("q1 Q0 a 1 high t\n")
+    refused(capsys, "eval", "qrels", "bad.run", "-o", "out")
+    assert (files / "out").read_text() == "old"
+
+
+@pytest.mark.parametrize("form", ["tsv", "trec"])
+def test_ids_of_both_sides_are_shown_when_no_query_is_common(capsys, files, form):
+    (files / "other.run").write_text("MS-17 Q0 a 1 1 t\nMS-18 Q0 a 1 1 t\n")
+    said = refused(capsys, "eval", "qrels", "other.run", "-f", form, "-o", "out")
+    assert "no query in common" in said
+    assert "MS-17, MS-18" in said
+    assert "q1, q2" in said
+
+
+def test_no_query_that_all_runs_have_is_refused(capsys, files):
+    (files / "other.run").write_text("q2 Q0 a 1 1 t\n")
+    said = refused(capsys, "eval", "qrels", "good.run", "other.run", "--intersection", "-o", "out")
+    assert "no judged query is in all of the runs" in said
+
+
+@pytest.mark.parametrize("place", ["qrels", "run"])
+def test_a_directory_is_refused(capsys, files, place):
+    (files / "folder").mkdir()
+    arguments = ["folder", "good.run"] if place == "qrels" else ["qrels", "folder"]
+    assert "folder is a directory" in refused(capsys, "eval", *arguments, "-o", "out")
+
+
+@pytest.mark.parametrize("arguments", [["nowhere", "good.run"], ["qrels", "nowhere"]])
+def test_a_missing_file_is_refused(capsys, arguments):
+    assert "nowhere: no such file" in refused(capsys, "eval", *arguments, "-o", "out")
+
+
+@pytest.mark.skipif(
+    sys.platform == "win32" or os.geteuid() == 0,
+    reason="Windows has other permissions, and root may read everything",
+)
+def test_a_file_without_permission_is_refused(capsys, files):
+    (files / "good.run").chmod(0)
+    said = refused(capsys, "eval", "qrels", "good.run", "-o", "out")
+    assert "good.run: no permission to read it" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [("nDGC@10", "nDCG"), ("precision_at", "P"), ("mapp", "AP"), ("bprf", "Bpref")],
+)
+def test_an_unknown_measure_is_refused_with_near_names(capsys, name, near):
+    said = refused(capsys, "eval", "qrels", "good.run", "-m", name, "-o", "out")
+    assert f"unknown measure {name!r}" in said
+    assert near in said.partition("did you mean ")[2].rstrip("?\n").split(" or ")
+
+
+def test_trec_output_takes_the_names_of_trec_eval_only(capsys):
+    said = refused(capsys, "eval", "qrels", "good.run", "-m", "nDCG@10", "-f", "trec", "-o", "out")
+    assert "'nDCG@10' is not a measure of trec_eval" in said
+    assert "ndcg_cut" in said
+
+
+WRONG_USE = {
+    "unknown format": (["-f", "excel"], "invalid choice: 'excel'"),
+    "unknown tie policy": (["--ties", "random"], "invalid choice: 'random'"),
+    "depth 0": (["-M", "0"], "'0' is not a whole number from 1 on"),
+    "negative depth": (["-M", "-3"], "-M/--depth"),
+    "depth that is no number": (["-M", "ten"], "'ten' is not a whole number from 1 on"),
+    "18 digits": (["--digits", "18"], "'18' is not a number of decimals"),
+    "grade that is no number": (["-l", "high"], "-l/--rel"),
+    "unknown option": (["--frobnicate"], "unrecognized arguments: --frobnicate"),
+    "shortened option": (["--per"], "unrecognized arguments: --per"),
+    "nothing to print": (["-n"], "leaves nothing to print"),
+    "parquet to the screen": (["-f", "parquet"], "-o FILE"),
+    "missing folder": (["-o", "nowhere/out"], "nowhere/out: cannot be written"),
+    "parquet into a missing folder": (
+        ["-f", "parquet", "-o", "nowhere/out"],
+        "nowhere/out: cannot be written",
+    ),
+    "measure without its cutoff": (["-m", "F"], "F needs a cutoff, for example F@10"),
+    "measure at 0": (["-m", "nDCG@0"], "a cutoff is a whole number from 1 on"),
+    "unknown parameter": (["-m", "AP(depth=3)"], "AP has no parameter 'depth'"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "message"), WRONG_USE.values(), ids=WRONG_USE)
+def test_wrong_use_is_refused(capsys, arguments, message):
+    assert message in refused(capsys, "eval", "qrels", "good.run", *arguments)
+
+
+@pytest.mark.parametrize("arguments", [[], ["eval"], ["eval", "qrels"], ["evaluate"]])
+def test_an_incomplete_command_says_where_help_is(capsys, arguments):
+    assert "--help)" in refused(capsys, *arguments)
+
+
+def test_an_unknown_measure_to_describe_is_refused(capsys):
+    assert "unknown measure" in refused(capsys, "measures", "nDGC")
+
+
+def test_a_demo_in_place_of_a_file_is_refused(capsys):
+    assert "qrels: the folder cannot be made" in refused(capsys, "demo", "qrels")
+
+
+@pytest.mark.parametrize("name", ["truncated gz", "binary", "NaN score", "bad JSON", "empty"])
+def test_a_program_of_its_own_prints_one_line_and_no_traceback(files, name):
+    content, message = BAD_RUNS[name]
+    (files / "bad.run").write_bytes(content)
+    done = subprocess.run(  # noqa: S603 - this Python
+        [*COMMAND, "eval", "qrels", "bad.run", "-o", "out"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("heldout: bad.run")
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (files / "out").exists()
+
+
+def test_bad_standard_input_is_called_by_its_name():
+    done = subprocess.run(  # noqa: S603 - this Python
+        [*COMMAND, "eval", "qrels", "-"],
+        input="q1 Q0 a 1 high t\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr == "heldout: <stdin>:1: score 'high' is not a number\n"

@@ -1,0 +1,95 @@
+"""Starting up is most of the time of a small evaluation, so what gets imported is kept in check."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+SLOW = {"numpy", "polars", "pandas", "rich", "scipy", "numba", "pyarrow", "zstandard"}
+
+# Python's own start has imported something already: that does not count.
+SCRIPT = """
+import json, sys
+before = set(sys.modules)
+{code}
+sys.stderr.write(json.dumps(sorted(set(sys.modules) - before)))
+"""
+
+
+def imported(code, folder):
+    """The modules that `code` imports in a fresh Python."""
+    done = subprocess.run(  # noqa: S603 - this Python
+        [sys.executable, "-c", SCRIPT.format(code=code)],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=folder,
+    )
+    return set(json.loads(done.stderr))
+
+
+def command(*arguments):
+    return f"""
+from heldout.cli import main
+try:
+    main({list(arguments)!r})
+except SystemExit as ended:
+    assert not ended.code
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "qrels").write_text("q1 0 a 1\n")
+    (tmp_path / "a.run").write_text("q1 Q0 a 1 2.0 t\nq1 Q0 b 2 1.0 t\n")
+    return tmp_path
+
+
+def test_importing_the_package_is_quick(folder):
+    found = imported("import heldout", folder)
+    assert "heldout" in found
+    assert not found & SLOW
+    # 30 with Python 3.11, all of its standard library; NumPy alone would be more than 100.
+    assert len(found) < 60
+
+
+def test_names_are_imported_when_they_are_used(folder):
+    found = imported("import heldout; heldout.Run", folder)
+    assert "numpy" in found
+    assert not found & (SLOW - {"numpy"})
+
+
+def test_every_public_name_can_be_imported(folder):
+    code = """
+import heldout
+assert all(getattr(heldout, name) is not None for name in heldout.__all__)
+assert set(heldout.__all__) < set(dir(heldout))
+"""
+    assert "heldout.measure.evaluate" in imported(code, folder)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["eval", "--help"], ["--version"]])
+def test_help_needs_no_numpy(folder, arguments):
+    found = imported(command(*arguments), folder)
+    assert "argparse" in found
+    assert not found & SLOW
+
+
+@pytest.mark.parametrize("form", ["tsv", "json", "md", "latex", "trec"])
+def test_evaluating_trec_files_needs_numpy_only(folder, form):
+    found = imported(command("eval", "qrels", "a.run", "--format", form, "--quiet"), folder)
+    assert found & SLOW == {"numpy"}
+
+
+def test_an_unknown_name_of_the_package_is_an_attribute_error(folder):
+    code = """
+import heldout
+try:
+    heldout.evaluat
+except AttributeError as error:
+    assert "evaluat" in str(error)
+else:
+    raise AssertionError
+"""
+    assert "heldout" in imported(code, folder)
