@@ -131,12 +131,22 @@ def test_a_missing_file_is_refused(capsys, arguments):
     assert "nowhere: no such file" in refused(capsys, "eval", *arguments, "-o", "out")
 
 
-@pytest.mark.skipif(
-    sys.platform == "win32" or os.geteuid() == 0,
-    reason="Windows has other permissions, and root may read everything",
-)
-def test_a_file_without_permission_is_refused(capsys, files):
+@pytest.fixture
+def ordinary_user(files):
+    """Root may read everything, so root becomes nobody for the time of a test."""
+    if os.geteuid():
+        yield
+        return
+    files.chmod(0o777)
+    os.seteuid(65534)
+    yield
+    os.seteuid(0)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
+def test_a_file_without_permission_is_refused(capsys, files, request):
     (files / "good.run").chmod(0)
+    request.getfixturevalue("ordinary_user")
     said = refused(capsys, "eval", "qrels", "good.run", "-o", "out")
     assert "good.run: no permission to read it" in said
 
@@ -225,3 +235,31 @@ def test_bad_standard_input_is_called_by_its_name():
     )
     assert done.returncode == 2
     assert done.stderr == "heldout: <stdin>:1: score 'high' is not a number\n"
+
+
+STRANGE_ARGUMENTS = {
+    "output is a folder": (["-o", "."], "is a directory"),
+    "output is nothing": (["-o", ""], "is a directory, or nothing"),
+    "two dots in a cutoff": (["-m", "P@1.2.3"], "cannot read 'P@1.2.3'"),
+    "endless parameter": (["-m", "AP(rel=1e999)"], "expected a whole number"),
+    "text as parquet": (["-m", "relstring", "-f", "parquet", "-o", "out"], "RelString"),
+    "long list of unknown ids": (["--queries", ",".join(f"x{n}" for n in range(2000))], "judged"),
+}
+
+
+@pytest.mark.parametrize(("more", "message"), STRANGE_ARGUMENTS.values(), ids=STRANGE_ARGUMENTS)
+def test_strange_arguments_are_refused_in_a_line(capsys, more, message):
+    assert message in refused(capsys, "eval", "qrels", "good.run", *more)
+
+
+def test_a_path_longer_than_any_file_is_refused(capsys):
+    said = refused(capsys, "eval", "qrels", "x" * 5000)
+    assert "cannot be read" in said
+
+
+@pytest.mark.parametrize("form", ["tsv", "trec"])
+def test_a_depth_beyond_all_bounds_is_no_limit(capsys, form):
+    main(["eval", "qrels", "good.run", "-f", form])
+    plain = capsys.readouterr().out
+    main(["eval", "qrels", "good.run", "-f", form, "-M", "9" * 20])
+    assert capsys.readouterr().out == plain

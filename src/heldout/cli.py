@@ -178,16 +178,24 @@ def _eval(options: argparse.Namespace) -> None:
 
 def _paths(given: str) -> list[str]:
     """The files in a list with commas, unless there is a file of that very name."""
+    return [given] if _is_file(given) else given.split(",")
+
+
+def _is_file(given: str) -> bool:
     from pathlib import Path  # noqa: PLC0415
 
-    return [given] if Path(given).exists() else given.split(",")
+    try:
+        return Path(given).is_file()
+    except OSError:  # a list of ids can be too long for a path
+        return False
 
 
 def _select(judgements: Qrels, wanted: list[str], *, quiet: bool) -> Qrels:
+    selected = judgements.select(wanted)
     unknown = sorted(set(wanted) - set(judgements.queries))
     if unknown and not quiet:
         _note(f"{len(unknown)} of the wanted queries are not judged: {', '.join(unknown[:5])}")
-    return judgements.select(wanted)
+    return selected
 
 
 class _Skipped:
@@ -214,9 +222,12 @@ def _note(sentence: str) -> None:
 def _query_ids(given: str) -> list[str]:
     from pathlib import Path  # noqa: PLC0415
 
-    path = Path(given)
-    if path.is_file():
-        lines = (line.split() for line in path.read_text(encoding="utf-8").splitlines())
+    if _is_file(given):
+        try:
+            text = Path(given).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{given}: cannot be read as a list of ids ({error})") from None
+        lines = (line.split() for line in text.splitlines())
         return [fields[0] for fields in lines if fields and not fields[0].startswith("#")]
     return [one.strip() for one in given.split(",") if one.strip()]
 
@@ -352,6 +363,9 @@ def _demo(options: argparse.Namespace) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; what a user can mend is one line and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal without UTF-8 shows ? instead of failing
+            stream.reconfigure(errors="replace")
     try:
         options = _parser().parse_args(arguments)
         options.run(options)

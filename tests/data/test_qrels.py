@@ -71,11 +71,24 @@ def test_negative_grades_are_kept():
 
 
 @pytest.mark.parametrize(
-    "text", ["q 0 a 1\nq 0 b 1.5\n", "query-id\tcorpus-id\tscore\nq\tb\t1.5\n"]
+    ("text", "message"),
+    [
+        ("q 0 a 1\nq 0 b 1.5\n", r":2: grade '1\.5' is not a whole number"),
+        ("query-id\tcorpus-id\tscore\nq\tb\t1.5\n", r"document b.*1\.5.*whole number"),
+        ("q 0 a 1\nq 0 b 99999999999\n", r":2: grade '99999999999' .*too great"),
+    ],
 )
-def test_a_grade_between_two_whole_numbers_is_refused(tmp_path, text):
-    with pytest.raises(InputError, match=r"qrels.*document b.*1\.5.*whole number"):
+def test_a_grade_that_is_no_grade_is_refused(tmp_path, text, message):
+    with pytest.raises(InputError, match=message):
         read_qrels(saved(tmp_path, text))
+
+
+def test_a_grade_between_two_whole_numbers_can_be_left_out(tmp_path):
+    path = saved(tmp_path, "q 0 a 1\nq 0 b 1.5\nq 0 c 2\n")
+    said = []
+    qrels = read_qrels(path, skip_bad_lines=True, report=said.append)
+    assert qrels.to_dict() == {"q": {"a": 1, "c": 2}}
+    assert len(said) == 1
 
 
 @pytest.mark.parametrize("grade", [1.5, float("nan"), float("inf")])

@@ -12,9 +12,9 @@ from heldout.data.words import distinct, mix, query_keys
 
 if TYPE_CHECKING:
     from heldout.data.ids import IdColumn
-    from heldout.data.words import Ints
+    from heldout.data.words import Ints, Words
 
-__all__ = ["duplicate_row"]
+__all__ = ["duplicate_row", "repeats"]
 
 BLOCK: Final = 8192
 """Rows that are sorted together: few enough to stay in cache."""
@@ -50,7 +50,23 @@ def _search_block(docs: IdColumn, offsets: Ints, first: int, last: int) -> int |
         return None
     keys = query_keys(hashes, query)
     order = np.argsort(keys, kind="stable")
-    again = np.flatnonzero(keys[order][1:] == keys[order][:-1])
-    rows, others = order[again], order[again + 1]
-    same = (query[rows] == query[others]) & (docs.compare(rows + begin, others + begin) == 0)
-    return int(others[np.argmax(same)]) + begin if same.any() else None
+    repeated = repeats(docs, order + begin, keys[order])
+    return int(repeated[0][1]) if repeated else None
+
+
+def repeats(docs: IdColumn, rows: Ints, keys: Words) -> list[tuple[int, int]]:
+    """Pairs of rows (the first, a later one) of one query with the same document.
+
+    Rows are sorted by key. Equal keys hardly ever mean different documents, but they may, so the
+    documents themselves are compared.
+    """
+    equal = np.flatnonzero(keys[1:] == keys[:-1])
+    suspects = distinct(np.sort(np.concatenate((equal, equal + 1))))
+    seen: dict[tuple[int, str], int] = {}
+    found = []
+    names = docs.take(rows[suspects]).tolist()
+    for place, row, name in zip(suspects.tolist(), rows[suspects].tolist(), names, strict=True):
+        first = seen.setdefault((int(keys[place]), name), row)
+        if first != row:
+            found.append((first, row))
+    return found

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from heldout.data.formats import trec
-from heldout.data.formats.source import open_source
+from heldout.data.formats.source import PACKERS, open_source, pack
 from heldout.data.run import QRELS_COLUMNS, RUN_COLUMNS, Qrels, Run
 from heldout.errors import DuplicateError, FormatError, InputError
 
@@ -40,7 +42,7 @@ def detect_format(source: Source) -> Format:
     head = source.head()
     if head.startswith(b"PAR1"):
         return "parquet"
-    if head.lstrip()[:1] == b"{":
+    if re.match(rb"\s*\{\s*[\"}]", head):
         return "json"
     lines = (line for line in head.decode(errors="replace").splitlines() if line.strip())
     first = next((line for line in lines if not line.lstrip().startswith("#")), "")
@@ -83,7 +85,9 @@ def read_run(
     if kind != "trec":
         from heldout.data.formats.tables import read_table  # noqa: PLC0415
 
-        columns = read_table(source, kind, RUN_COLUMNS)
+        columns = read_table(
+            source, kind, RUN_COLUMNS, skip_bad_lines=skip_bad_lines, report=report
+        )
         run_name = name or _stem(source.name)
         with _located(source, ""):
             return Run.from_columns(
@@ -126,7 +130,8 @@ def read_qrels(
         return parts[0]
     queries = [part.queries[number] for part in parts for number in part.query_of_row().tolist()]
     docs = [doc for part in parts for doc in part.docs.tolist()]
-    return Qrels.from_columns(queries, docs, np.concatenate([part.grades for part in parts]))
+    joined = Qrels.from_columns(queries, docs, np.concatenate([part.grades for part in parts]))
+    return replace(joined, repeated=joined.repeated + sum(part.repeated for part in parts))
 
 
 def _read_one_qrels(path: Path_, skip: bool, report: Callable[[str], None] | None) -> Qrels:
@@ -135,7 +140,7 @@ def _read_one_qrels(path: Path_, skip: bool, report: Callable[[str], None] | Non
     if kind != "trec":
         from heldout.data.formats.tables import read_table  # noqa: PLC0415
 
-        columns = read_table(source, kind, QRELS_COLUMNS)
+        columns = read_table(source, kind, QRELS_COLUMNS, skip_bad_lines=skip, report=report)
         with _located(source, ""):
             return Qrels.from_columns(*columns)
     rows = trec.read_qrels_rows(source)
@@ -174,8 +179,6 @@ def _located(source: Source, kind: str) -> Iterator[None]:
 
 def _stem(name: str) -> str:
     """The name of a file without folders and the endings that tell format and packing."""
-    import re  # noqa: PLC0415
-
     base = Path(name).name
     endings = r"(\.(run|trec|txt|csv|tsv|json|parquet|qrels|gz|xz|bz2|zst))+$"
     return re.sub(endings, "", base, flags=re.IGNORECASE) or base
@@ -183,16 +186,21 @@ def _stem(name: str) -> str:
 
 @contextmanager
 def write_atomically(path: Path_) -> Iterator[Path]:
-    """Give a temporary path beside `path`, and rename it when all is written."""
-    import tempfile  # noqa: PLC0415 - only for writing
+    """Give a temporary path beside `path`, and rename it when all is written.
 
+    A device or a pipe cannot be renamed to: it is written to as it is.
+    """
     target = Path(path)
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        if not target.name or target.is_dir():
+            raise InputError(f"{os.fspath(path)!r} is a directory, or nothing: give a file's path")
+        if target.exists() and not target.is_file():
+            yield target
+            return
+        aside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+        aside.touch(exist_ok=False)
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror})") from None
-    os.close(handle)
-    aside = Path(name)
     try:
         yield aside
         aside.replace(target)
@@ -213,8 +221,9 @@ def write_qrels(qrels: Qrels, path: Path_) -> None:
 
 
 def _write(what: Any, path: Path_, lines: Callable[[Any], Iterator[str]]) -> None:
+    packing = Path(path).suffix.lower()
+    ending = Path(path).with_suffix("").suffix.lower() if packing in PACKERS else packing
     with write_atomically(path) as aside:
-        ending = Path(path).suffix.lower()
         if ending in _ENDINGS:
             from heldout.data.formats.tables import write_table  # noqa: PLC0415
 
@@ -222,3 +231,5 @@ def _write(what: Any, path: Path_, lines: Callable[[Any], Iterator[str]]) -> Non
         else:
             with aside.open("w", encoding="utf-8", newline="\n") as file:
                 file.writelines(lines(what))
+        if packing in PACKERS:
+            aside.write_bytes(pack(aside.read_bytes(), packing))

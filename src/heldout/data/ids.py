@@ -17,11 +17,20 @@ from heldout.data.words import PADDING, Flags, Ints, Words, hash_fields, mix
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from numpy.typing import NDArray
 
-__all__ = ["SHORT", "IdColumn", "LongIds", "ShortIds", "id_column", "same_ids"]
+__all__ = [
+    "SHORT",
+    "IdColumn",
+    "LongIds",
+    "ShortIds",
+    "as_id",
+    "encode_ids",
+    "id_column",
+    "same_ids",
+]
 
 SHORT: Final = 64
 """The longest id, in bytes, that is held as words."""
@@ -144,16 +153,34 @@ IdColumn = ShortIds | LongIds
 
 def id_column(ids: Iterable[Any]) -> IdColumn:
     """Make a column of strings, or of anything whose ``str`` is the id."""
-    strings = [one if isinstance(one, str) else str(one) for one in ids]
-    encoded = [one.encode() for one in strings]
+    strings = [as_id(one) for one in ids]
+    encoded = encode_ids(strings)
     longest = max(map(len, encoded), default=0)
-    if any(b"\0" in one for one in encoded):
-        raise InputError("an id holds a zero byte: remove it")
     if longest > SHORT:
         return LongIds(np.array(strings, np.dtypes.StringDType()), _hash(encoded))
     width = max(1, -(-longest // 8))
     raw = np.array(encoded, f"S{8 * width}").view("<u8").reshape(-1, width)
     return ShortIds(tuple(np.ascontiguousarray(raw.T, np.uint64)))
+
+
+def as_id(value: Any) -> str:
+    """An id as text; numbers are taken as they are printed."""
+    if isinstance(value, str):
+        return value
+    if value is None or value != value:  # noqa: PLR0124 - NaN, with which pandas marks a gap
+        raise InputError("an id is missing")
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def encode_ids(ids: Collection[str]) -> list[bytes]:
+    """Ids as UTF-8, refusing those that cannot be held."""
+    try:
+        encoded = [one.encode() for one in ids]
+    except UnicodeEncodeError as error:
+        raise InputError(f"id {error.object!r} is not valid Unicode") from None
+    if any(b"\0" in one for one in encoded):
+        raise InputError("an id holds a zero byte: remove it")
+    return encoded
 
 
 def _hash(encoded: list[bytes]) -> Words:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from heldout.data.duplicates import duplicate_row
-from heldout.data.ids import IdColumn, id_column
+from heldout.data.duplicates import duplicate_row, repeats
+from heldout.data.ids import IdColumn, as_id, encode_ids, id_column
 from heldout.data.ordering import put_in_order
 from heldout.data.words import Floats, Ints, Words, query_keys
 from heldout.errors import DuplicateError, InputError
@@ -35,6 +35,8 @@ TiePolicy = Literal["docid-desc", "docid-asc", "input"]
 ``input``
     as they came in.
 """
+
+GREATEST_GRADE: Final = 2**31
 
 RUN_COLUMNS = {
     "query": ("query_id", "qid", "query-id", "q_id", "query", "topic", "topic_id"),
@@ -88,10 +90,12 @@ class Stretches(NamedTuple):
     @classmethod
     def of(cls, queries: Iterable[Any]) -> Stretches:
         """Find the stretches in a column with one query id a row."""
-        column = [query if isinstance(query, str) else str(query) for query in queries]
+        column = [as_id(query) for query in queries]
         changes = [row for row in range(1, len(column)) if column[row] != column[row - 1]]
         starts = [0, *changes] if column else []
-        return cls(np.array(starts, np.int64), [column[row] for row in starts], len(column))
+        names = [column[row] for row in starts]
+        encode_ids(set(names))
+        return cls(np.array(starts, np.int64), names, len(column))
 
     def codes(self, names: Iterable[str]) -> Ints:
         """The number in `names` of the query of each row."""
@@ -184,7 +188,7 @@ class Run:
         """
         try:
             values = np.array(list(scores), np.float64)
-        except (TypeError, ValueError) as error:
+        except (OverflowError, TypeError, ValueError) as error:
             raise InputError(f"run {name}: a score is not a number ({error})") from None
         stretches, doc_column = Stretches.of(queries), id_column(docs)
         if not stretches.rows == len(doc_column) == len(values):
@@ -220,7 +224,10 @@ class Run:
         if ties not in get_args(TiePolicy):
             raise InputError(f"ties={ties!r}: expected one of {', '.join(get_args(TiePolicy))}")
         if single_precision:
-            scores = scores.astype(np.float32).astype(np.float64)
+            with np.errstate(over="ignore"):
+                scores = scores.astype(np.float32).astype(np.float64)
+            if not np.isfinite(scores).all():
+                raise InputError(f"run {name}: a score is too great for a 32-bit float")
         names = tuple(dict.fromkeys(queries.names))
         offsets = np.append(queries.starts, queries.rows)
         if len(names) < len(queries.names):  # bring the rows of each query together
@@ -340,7 +347,7 @@ class Qrels:
         """Make qrels of three columns of equal length."""
         try:
             values = np.array(list(grades), np.float64)
-        except (TypeError, ValueError) as error:
+        except (OverflowError, TypeError, ValueError) as error:
             raise InputError(f"qrels: a grade is not a number ({error})") from None
         stretches, doc_column = Stretches.of(queries), id_column(docs)
         if not stretches.rows == len(doc_column) == len(values):
@@ -350,12 +357,13 @@ class Qrels:
             )
         if not len(values):
             raise InputError("the qrels have no rows")
-        broken = np.flatnonzero(~(np.isfinite(values) & (values == np.rint(values))))
+        whole = np.isfinite(values) & (values == np.rint(values))
+        broken = np.flatnonzero(~whole | (np.abs(values) > GREATEST_GRADE))
         if len(broken):
             row = int(broken[0])
             raise InputError(
                 f"qrels, document {doc_column[row]} (row {row + 1}): "
-                f"grade {values[row]} is not a whole number"
+                f"grade {values[row]:g} is not a whole number, or too great"
             )
         return cls.assemble(stretches, doc_column, values.astype(np.int64))
 
@@ -378,18 +386,13 @@ class Qrels:
 
     def _repeated_rows(self) -> Ints:
         """Rows whose judgement stands before; two grades for one document clash."""
-        again = np.flatnonzero(self.keys[1:] == self.keys[:-1]) + 1
-        rows: Ints = self.rows_by_key[again]
-        earlier = self.rows_by_key[again - 1]
-        same = self.docs.compare(rows, earlier) == 0
-        rows, earlier = rows[same], earlier[same]
-        clash = np.flatnonzero(self.grades[rows] != self.grades[earlier])
-        if len(clash):
-            row, first = int(rows[clash[0]]), int(earlier[clash[0]])
-            query = self.queries[int(np.searchsorted(self.offsets, row, "right")) - 1]
-            detail = f" with grades {self.grades[first]} and {self.grades[row]}"
-            raise DuplicateError("the qrels", query, self.docs[row], detail)
-        return rows
+        pairs = repeats(self.docs, self.rows_by_key, self.keys)
+        for first, row in pairs:
+            if self.grades[first] != self.grades[row]:
+                query = self.queries[int(np.searchsorted(self.offsets, row, "right")) - 1]
+                detail = f" with grades {self.grades[first]} and {self.grades[row]}"
+                raise DuplicateError("the qrels", query, self.docs[row], detail)
+        return np.array([row for _, row in pairs], np.int64)
 
     def query_of_row(self) -> Ints:
         """The number of the query of each judgement."""

@@ -162,6 +162,8 @@ class Evaluation:
             for at, measure in enumerate(self.measures)
             if measure.definition.aggregate != "text"
         ]
+        if not parts:
+            raise MeasureError("a text such as RelString has no place in a table of numbers")
         return pl.concat(parts)
 
     def _repr_html_(self) -> str:

@@ -179,6 +179,7 @@ def join(qrels: Qrels, run: Run, depth: int | None = None, *, ties: bool = False
     first, size = _ties(run, rows, owner) if ties else (rank, np.ones_like(rank))
     counts = np.diff(run.offsets)
     if depth is not None:
+        depth = min(depth, len(run))  # whatever is asked for, it fits into 64 bits
         keep = rank <= depth
         query, rank, judgements = query[keep], rank[keep], judgements[keep]
         first, size = first[keep], size[keep]

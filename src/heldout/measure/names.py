@@ -7,6 +7,7 @@ spellings of ir_measures, ranx and trec_eval are understood too (``MAP``, ``ndcg
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -248,7 +249,7 @@ def _fit(name: str, key: str, value: Value, default: Value) -> Value:
 
 def _fit_number(value: Value, default: Value) -> int | float | None:
     """The value as the kind of number that the default is; None if it is no such number."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return None
     if isinstance(default, float):
         return float(value)
@@ -263,7 +264,7 @@ def _show(value: object) -> str:
     return repr(value)
 
 
-_NAME = re.compile(r"\s*([^\W\d][\w-]*)\s*(?:\((.*)\))?\s*(?:@\s*([0-9.]+)\s*)?", re.DOTALL)
+_NAME = re.compile(r"\s*([^\W\d][\w-]*)\s*(?:\((.*)\))?\s*(?:@\s*(\d+\.?\d*|\.\d+)\s*)?", re.DOTALL)
 _PARAM = re.compile(r"\s*(\w+)\s*=\s*('[^']*'|\"[^\"]*\"|\{[^}]*\}|[^,'\"{}]+?)\s*(?:,|$)")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
@@ -313,6 +314,11 @@ def _parse(name: str) -> list[Measure]:
         if canonical is not None:
             cutoff = float(match[3]) if match[3] else None
             return [make_measure(canonical, cutoff, _parse_params(name, match[2]))]
+    known = re.match(r"\s*([^\W\d][\w-]*)\s*[(@]", name)
+    if known and _canonical(known[1]) is not None:
+        raise MeasureError(
+            f"cannot read {name!r}: a measure is written {known[1]}(parameter=value)@cutoff"
+        )
     other = _ranx(name) or _external(name)
     if other:
         return other

@@ -16,6 +16,9 @@ def describe_measures(names: list[str]) -> str:
     wanted = {_family(name) for name in names} if names else set(known)
     lines = []
     for name in sorted(wanted, key=str.lower):
+        if name not in known:
+            lines.append("(computed by the ir_measures package)")
+            continue
         one = known[name]
         params = ", ".join(f"{key}={value!r}" for key, value in one.defaults)
         lines += [f"{name}({params}){_AT[one.cutoff]}", f"    {one.summary}"]

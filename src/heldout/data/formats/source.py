@@ -23,7 +23,7 @@ from heldout.errors import InputError, MissingExtraError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["STDIN", "Piece", "Source", "open_source"]
+__all__ = ["PACKERS", "STDIN", "Piece", "Source", "open_source", "pack"]
 
 STDIN: Final = "-"
 PIECE: Final = 1 << 20
@@ -201,9 +201,9 @@ def open_source(path: str | os.PathLike[str]) -> Source:
     name = os.fspath(path)
     if name == STDIN:
         return _unpack("<stdin>", sys.stdin.buffer.read())
-    if Path(name).is_dir():
-        raise InputError(f"{name} is a directory: give the path of a file in it")
     try:
+        if Path(name).is_dir():
+            raise InputError(f"{name} is a directory: give the path of a file in it")
         with open(name, "rb", buffering=0) as file:  # noqa: PTH123 - no second buffer
             size = os.fstat(file.fileno()).st_size
             magic = file.read(_MAGIC)
@@ -241,14 +241,35 @@ def _unpack_zstd(content: bytes) -> bytes:
         import zstandard  # noqa: PLC0415 - only for files that need it
     except ImportError:
         raise MissingExtraError("zstd files need a package: pip install zstandard") from None
-    unpacker = zstandard.ZstdDecompressor().decompressobj()
-    try:
-        unpacked = unpacker.decompress(content)
-    except zstandard.ZstdError as error:
-        raise ValueError(str(error)) from None
-    if not unpacker.eof:
-        raise EOFError("the end is missing")
-    return unpacked
+    frames = []
+    while content:  # files may be joined, each with frames of its own
+        unpacker = zstandard.ZstdDecompressor().decompressobj()
+        try:
+            frames.append(unpacker.decompress(content))
+        except zstandard.ZstdError as error:
+            raise ValueError(str(error)) from None
+        if not unpacker.eof:
+            raise EOFError("the end is missing")
+        content = unpacker.unused_data
+    return b"".join(frames)
+
+
+PACKERS: Final = {".gz": "gzip", ".xz": "lzma", ".bz2": "bz2", ".zst": ""}
+"""Endings of packed files, and the module that packs them."""
+
+
+def pack(content: bytes, ending: str) -> bytes:
+    """Pack content as the ending of a file says."""
+    if ending != ".zst":
+        packed: bytes = import_module(PACKERS[ending]).compress(content)
+        return packed
+    if sys.version_info >= (3, 14):
+        from compression import zstd  # noqa: PLC0415
+
+        return zstd.compress(content)  # type: ignore[no-any-return]
+    import zstandard  # noqa: PLC0415
+
+    return zstandard.ZstdCompressor().compress(content)
 
 
 def _unpack(name: str, content: bytes) -> Source:

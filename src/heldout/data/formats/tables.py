@@ -10,6 +10,7 @@ from heldout.data.run import pick_columns
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     import polars as pl
@@ -24,56 +25,95 @@ _SEPARATORS: Final = {"csv": ",", "tsv": "\t"}
 Columns = tuple[list[str], list[str], list[Any]]
 
 
-def read_table(source: Source, kind: str, known: dict[str, tuple[str, ...]]) -> Columns:
-    """Read query, document and number from a table or a JSON object."""
+def read_table(
+    source: Source,
+    kind: str,
+    known: dict[str, tuple[str, ...]],
+    *,
+    skip_bad_lines: bool = False,
+    report: Callable[[str], None] | None = None,
+) -> Columns:
+    """Read query, document and number from a table or a JSON object.
+
+    Comments are allowed above the header of a text, not below it, where ``#`` may begin an id.
+    """
     if kind == "json":
         return _read_json(source)
     import polars as pl  # noqa: PLC0415 - slow to import, and TREC files do without
 
-    content = BytesIO(source.read(source.begin, source.size))
+    content = source.read(source.begin, source.size)
+    comments = 0
+    while kind != "parquet" and content.startswith(b"#"):
+        comments += 1
+        content = content.partition(b"\n")[2]
     try:
-        if kind == "parquet":
-            frame = pl.read_parquet(content)
-        else:
-            frame = pl.read_csv(
-                content, separator=_SEPARATORS[kind], infer_schema=False, comment_prefix="#"
-            )
+        frame = _read_frame(content, kind)
+        picked = pick_columns(frame, known, source.name)
+        texts = [series.cast(pl.String) for series in picked.values()]
+        values = texts[2].str.strip_chars().cast(pl.Float64, strict=False)
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = str(error).splitlines()[0]
         raise InputError(f"{source.name}: not a {kind} table that can be read ({reason})") from None
-    frame = frame.rename({name: name.strip().lower() for name in frame.columns})
-    picked = pick_columns(frame, known, source.name)
-    query, doc, number = picked.values()
-    _refuse_gaps(source, kind, picked)
-    values = number.cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)
-    wrong = values.is_null()
+    wrong = texts[0].is_null() | texts[1].is_null() | values.is_null() | ~values.is_finite()
     if wrong.any():
-        row = int(wrong.arg_max() or 0)
-        raise InputError(f"{_row(source, kind, row)}: {number[row]!r} is not a number")
-    return query.cast(pl.String).to_list(), doc.cast(pl.String).to_list(), values.to_list()
+        places = wrong.arg_true().to_list()
+        table = dict(zip(picked, texts, strict=True))
+        messages = [_complaint(source, kind, comments, row, table) for row in places]
+        if not skip_bad_lines:
+            raise InputError(messages[0] + (f" (and {len(places) - 1} more)" if places[1:] else ""))
+        for message in messages if report else []:
+            report(f"{message}; left out")  # type: ignore[misc]
+        texts = [series.filter(~wrong) for series in texts]
+        values = values.filter(~wrong)
+    return texts[0].to_list(), texts[1].to_list(), values.to_list()
 
 
-def _refuse_gaps(source: Source, kind: str, picked: dict[str, pl.Series]) -> None:
-    for role, series in picked.items():
-        gaps = series.is_null()
-        if gaps.any():
-            raise InputError(f"{_row(source, kind, int(gaps.arg_max() or 0))}: no {role}")
+def _read_frame(content: bytes, kind: str) -> pl.DataFrame:
+    import polars as pl  # noqa: PLC0415
+
+    if kind == "parquet":
+        frame = pl.read_parquet(BytesIO(content))
+    else:
+        frame = pl.read_csv(BytesIO(content), separator=_SEPARATORS[kind], infer_schema=False)
+    return frame.rename({name: name.strip().lower() for name in frame.columns})
 
 
-def _row(source: Source, kind: str, row: int) -> str:
-    """Where a row stands: by line in a text (the header is line 1), else by number."""
-    return f"{source.name}, row {row + 1}" if kind == "parquet" else f"{source.name}:{row + 2}"
+def _complaint(
+    source: Source, kind: str, comments: int, row: int, table: dict[str, pl.Series]
+) -> str:
+    """What is wrong with a row; in a text it stands at a line, the header being the first."""
+    where = f"{source.name}, row {row + 1}"
+    if kind != "parquet":
+        where = f"{source.name}:{row + comments + 2}"
+    for what, series in table.items():
+        if series[row] is None:
+            return f"{where}: no {what}"
+    number = str(list(table.values())[-1][row])
+    named = number.strip().lower().lstrip("+-") in {"nan", "inf", "infinity"}
+    return f"{where}: {number!r} is not a {'finite ' if named else ''}number"
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object whose names are all different; of equal ones JSON would keep the last."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        again = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"the name {again!r} stands twice in one JSON object: keep one of them")
+    return found
 
 
 def _read_json(source: Source) -> Columns:
     try:
-        content = json.loads(source.read(source.begin, source.size))
+        content = json.loads(source.read(source.begin, source.size), object_pairs_hook=_once)
     except UnicodeDecodeError as error:
         raise InputError(f"{source.name}: not UTF-8 ({error.reason})") from None
     except json.JSONDecodeError as error:
         raise InputError(f"{source.name}:{error.lineno}: not JSON ({error.msg})") from None
-    except RecursionError:
-        raise InputError(f"{source.name}: JSON nested too deep") from None
+    except (RecursionError, ValueError):
+        raise InputError(f"{source.name}: JSON nested too deep, or a number too long") from None
+    except InputError as error:
+        raise InputError(f"{source.name}: {error}") from None
     queries: list[str] = []
     docs: list[str] = []
     values: list[Any] = []

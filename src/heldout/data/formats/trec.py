@@ -10,12 +10,12 @@ import numpy as np
 from heldout.data.formats.scan import BadLine, split_fields
 from heldout.data.ids import SHORT, IdColumn, ShortIds, id_column
 from heldout.data.parallel import stream_threads
-from heldout.data.run import Stretches
+from heldout.data.run import GREATEST_GRADE, Stretches
 from heldout.data.words import Floats, Ints, Words, field_words, parse_decimals
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from heldout.data.formats.source import Piece, Source
     from heldout.data.run import Qrels, Run
@@ -31,6 +31,7 @@ _MANY = 1 << 30
 _SHORTEST_LINE = 6
 # What C's strtod takes: decimal or hexadecimal, no thousands marks, no words.
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_BLANK = re.compile(r"[\x00-\x20]")
 _HEX = re.compile(rb"[+-]?0[xX][0-9a-fA-F]+\.?[0-9a-fA-F]*([pP][+-]?\d+)?")
 
 
@@ -105,27 +106,15 @@ def read_qrels_rows(source: Source) -> Rows:
     columns = _columns_of_first_line(source)
     wanted = (0, 1, 2) if columns == 3 else (0, 2, 3)
     columns = columns if columns in QRELS_LINE else 4
-    rows = _read(source, wanted, (columns, columns), QRELS_LINE[columns], "grade")
-    return _only_whole(source, rows)
-
-
-def _only_whole(source: Source, rows: Rows) -> Rows:
-    """Leave out grades between two integers, as bad lines; ``1.0`` is 1."""
-    broken = np.flatnonzero((rows.values != np.rint(rows.values)) | (np.abs(rows.values) > 2**31))
-    if not len(broken):
-        return rows
-    row = int(broken[0])
-    raise InputError(
-        f"{source.name}: document {rows.docs[row]} has the grade {rows.values[row]:g}: "
-        "a grade is a whole number"
-    )
+    return _read(source, wanted, (columns, columns), QRELS_LINE[columns], "grade")
 
 
 def run_tag(source: Source) -> str:
     """The tag in the last line with six fields, which trec_eval takes as the run's name."""
     tail = source.read(max(source.begin, source.size - 65536), source.size)
-    lines = (line.split() for line in reversed(tail.splitlines()) if line[:1] != b"#")
-    return next((line[5].decode(errors="replace") for line in lines if len(line) > 5), "run")
+    lines = (line.split() for line in reversed(tail.split(b"\n")))
+    whole = (line for line in lines if len(line) > 5 and not line[0].startswith(b"#"))
+    return next((line[5].decode(errors="replace") for line in whole), "run")
 
 
 def _columns_of_first_line(source: Source) -> int:
@@ -194,28 +183,36 @@ def _documents(piece: Piece, starts: Ints, ends: Ints) -> list[Words] | list[str
 def _numbers(piece: Piece, starts: Ints, ends: Ints, what: str) -> tuple[Floats, list[BadLine]]:
     """Numbers as trec_eval reads them; what is no finite number is NaN and a bad line."""
     values, hard = parse_decimals(piece.data, starts, ends)
-    bad = []
     for row in np.flatnonzero(hard).tolist():
+        values[row] = _number(piece.data[starts[row] : ends[row]].tobytes())
+    wrong = ~np.isfinite(values) if hard.any() else np.zeros(len(values), np.bool_)
+    if what == "grade":
+        wrong |= (values != np.rint(values)) | (np.abs(values) > GREATEST_GRADE)
+    bad = []
+    for row in np.flatnonzero(wrong).tolist():
         raw = piece.data[starts[row] : ends[row]].tobytes()
-        values[row] = _number(raw)
-        if not np.isfinite(values[row]):
-            shown = raw[:40].decode(errors="replace")
-            known = shown.lower().lstrip("+-") in {"nan", "inf", "infinity"}
-            finite = " finite" if known or _NUMBER.fullmatch(raw) else ""
-            bad.append(
-                BadLine(
-                    piece.offset + int(starts[row]), f"{what} {shown!r} is not a{finite} number"
-                )
-            )
-            values[row] = np.nan
+        bad.append(BadLine(piece.offset + int(starts[row]), _complaint(raw, what)))
+        values[row] = np.nan
     return values, bad
+
+
+def _complaint(raw: bytes, what: str) -> str:
+    shown = raw[:40].decode(errors="replace")
+    value = _number(raw)
+    if np.isfinite(value):
+        return f"{what} {shown!r} is not a whole number, or too great"
+    named = shown.lower().lstrip("+-") in {"nan", "inf", "infinity"}
+    return f"{what} {shown!r} is not a {'finite ' if named or not np.isnan(value) else ''}number"
 
 
 def _number(raw: bytes) -> float:
     if _NUMBER.fullmatch(raw):
         return float(raw)
     if _HEX.fullmatch(raw):
-        return float.fromhex(raw.decode())
+        try:
+            return float.fromhex(raw.decode())
+        except OverflowError:
+            return float("inf")
     return float("nan")
 
 
@@ -238,26 +235,41 @@ def refuse_empty(source: Source, rows: Rows, expected: str) -> None:
 
 def lines_with(source: Source, query: str, doc: str) -> list[int]:
     """The numbers of the lines that hold a query and a document; for a message, so plain."""
-    text = source.read(source.begin, source.size).decode()
+    lines = source.read(source.begin, source.size).split(b"\n")
+    wanted, document = query.encode(), doc.encode()
     found = []
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(lines, 1):
         fields = line.split()
-        if fields[:1] == [query] and doc in fields[1:3]:
+        if fields[:1] == [wanted] and document in fields[1:3]:
             found.append(number)
     return found
+
+
+def _refuse_unwritable(ids: Iterable[str], what: str) -> None:
+    for one in ids:
+        if not one or _BLANK.search(one) or (what == "query" and one.startswith("#")):
+            raise InputError(
+                f"{what} id {one!r} cannot stand in a TREC file, where blanks separate and "
+                "# begins a comment: write .csv, .json or .parquet instead"
+            )
 
 
 def run_lines(run: Run) -> Iterator[str]:
     """The lines of a run file, scores printed so that they read back to the same number."""
     docs, scores = run.docs.tolist(), run.scores.tolist()
+    _refuse_unwritable(run.queries, "query")
+    _refuse_unwritable(docs, "document")
+    tag = _BLANK.sub("_", run.name) or "run"
     for number, query in enumerate(run.queries):
         begin, end = int(run.offsets[number]), int(run.offsets[number + 1])
         for row in range(begin, end):
-            yield f"{query} Q0 {docs[row]} {row - begin + 1} {scores[row]!r} {run.name}\n"
+            yield f"{query} Q0 {docs[row]} {row - begin + 1} {scores[row]!r} {tag}\n"
 
 
 def qrels_lines(qrels: Qrels) -> Iterator[str]:
     """The lines of a qrels file."""
     docs, grades = qrels.docs.tolist(), qrels.grades.tolist()
+    _refuse_unwritable(qrels.queries, "query")
+    _refuse_unwritable(docs, "document")
     for row, query in enumerate(qrels.query_of_row().tolist()):
         yield f"{qrels.queries[query]} 0 {docs[row]} {grades[row]}\n"
