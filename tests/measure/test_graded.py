@@ -59,6 +59,8 @@ FAMILIES = {
     "G": {
         "G": naive.cost_gain,
         f"G({SHOWN})": partial(naive.cost_gain, gains=GAINS),
+        # A rank costs at least 1, whatever could be gained there.
+        "G(gains={1: 0.25, 2: 0.5})": partial(naive.cost_gain, gains={1: 0.25, 2: 0.5}),
     },
     "RBP": {
         "RBP": naive.rbp,

@@ -19,6 +19,8 @@ FAMILIES = {
         "P@40": partial(naive.precision, k=40),
         "P(rel=2)@3": partial(naive.precision, k=3, rel=2),
         "P(rel=0)@3": partial(naive.precision, k=3, rel=0),
+        # No threshold makes a document relevant that was pooled and not judged.
+        "P(rel=-1)@3": partial(naive.precision, k=3, rel=-1),
     },
     "R": {
         "R@1": partial(naive.recall, k=1),

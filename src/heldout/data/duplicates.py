@@ -17,14 +17,16 @@ if TYPE_CHECKING:
 __all__ = ["duplicate_row", "repeats"]
 
 BLOCK: Final = 8192
-"""Rows that are sorted together: few enough to stay in cache."""
+"""Rows that are looked at together: few enough to stay in cache."""
+
+_SLOTS: Final = 17  # bits
 
 
 def duplicate_row(docs: IdColumn, offsets: Ints) -> int | None:
     """A row whose document stands twice for its query, or None.
 
-    Blocks of whole queries are sorted by 32 bits of a key; only a block in which two of these
-    meet is looked at closely.
+    Rows of a block are thrown into slots by their hash; only those that meet another one there are
+    compared.
     """
     cuts = distinct(np.searchsorted(offsets, np.arange(0, offsets[-1] + BLOCK, BLOCK)))
     cuts[-1] = len(offsets) - 1
@@ -43,13 +45,18 @@ def _search_block(docs: IdColumn, offsets: Ints, first: int, last: int) -> int |
     begin, end = int(offsets[first]), int(offsets[last])
     counts = offsets[first + 1 : last + 1] - offsets[first:last]
     query = np.repeat(np.arange(first, last), counts)
-    hashes = docs.hashes(begin, end)
-    short = ((hashes + mix(query.astype(np.uint64))) >> np.uint64(32)).astype(np.uint32)
-    short.sort()
-    if not (short[1:] == short[:-1]).any():
+    keys = query_keys(docs.hashes(begin, end), query)
+    slots: Words = mix(keys) >> np.uint64(64 - _SLOTS)
+    rows = np.arange(len(keys))
+    winner = np.empty(1 << _SLOTS, np.int32)  # the last row that fell into each slot
+    winner[slots] = rows
+    overwritten = winner[slots] != rows
+    if not overwritten.any():
         return None
-    keys = query_keys(hashes, query)
-    order = np.argsort(keys, kind="stable")
+    crowded = np.zeros(1 << _SLOTS, np.bool_)
+    crowded[slots[overwritten]] = True
+    suspects = np.flatnonzero(crowded[slots])
+    order = suspects[np.argsort(keys[suspects], kind="stable")]
     repeated = repeats(docs, order + begin, keys[order])
     return int(repeated[0][1]) if repeated else None
 

@@ -234,7 +234,7 @@ def _find(qrels: Qrels, run: Run, codes: Ints) -> tuple[Ints, Ints]:
     A small table of hash values lets through only rows that may be judged; those are looked up
     among the sorted keys and then compared byte by byte.
     """
-    bits = max(10, min(24, int(len(qrels) * 6).bit_length()))
+    bits = max(20, min(24, int(len(qrels) * 6).bit_length()))
     shift = np.uint64(64 - bits)
     table = np.zeros(1 << bits, np.bool_)
     table[mix(qrels.keys) >> shift] = True

@@ -69,6 +69,8 @@ def text_rows(
 
 def _plain(text: str) -> str:
     """Text without control characters, which could steer a terminal."""
+    if text.isprintable():
+        return text
     return re.sub(r"[\x00-\x1f\x7f-\x9f]", "\N{REPLACEMENT CHARACTER}", text)
 
 
