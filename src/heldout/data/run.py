@@ -104,6 +104,25 @@ class Stretches(NamedTuple):
         return np.repeat(of_stretch, np.diff(self.starts, append=self.rows))
 
 
+def _columns(
+    queries: Iterable[Any], docs: Iterable[Any], numbers: Iterable[float], what: str, number: str
+) -> tuple[Stretches, IdColumn, Floats]:
+    """Three columns of equal length, brought into our form."""
+    try:
+        values = np.array(list(numbers), np.float64)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise InputError(f"{what}: a {number} is not a number ({error})") from None
+    stretches, doc_column = Stretches.of(queries), id_column(docs)
+    if not stretches.rows == len(doc_column) == len(values):
+        raise InputError(
+            f"{what}: columns of different lengths ({stretches.rows} queries, "
+            f"{len(doc_column)} documents, {len(values)} {number}s)"
+        )
+    if not len(values):
+        raise InputError(f"{what} has no rows")
+    return stretches, doc_column, values
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
     """One system's ranked lists.
@@ -186,18 +205,7 @@ class Run:
             Hold scores as 32-bit floats, as trec_eval 9 and pytrec_eval do: scores closer than
             that are ties.
         """
-        try:
-            values = np.array(list(scores), np.float64)
-        except (OverflowError, TypeError, ValueError) as error:
-            raise InputError(f"run {name}: a score is not a number ({error})") from None
-        stretches, doc_column = Stretches.of(queries), id_column(docs)
-        if not stretches.rows == len(doc_column) == len(values):
-            raise InputError(
-                f"run {name}: columns of different lengths ({stretches.rows} queries, "
-                f"{len(doc_column)} documents, {len(values)} scores)"
-            )
-        if not len(values):
-            raise InputError(f"run {name} has no rows")
+        stretches, doc_column, values = _columns(queries, docs, scores, f"run {name}", "score")
         broken = np.flatnonzero(~np.isfinite(values))
         if len(broken):
             row = int(broken[0])
@@ -345,18 +353,7 @@ class Qrels:
         cls, queries: Iterable[Any], docs: Iterable[Any], grades: Iterable[float]
     ) -> Qrels:
         """Make qrels of three columns of equal length."""
-        try:
-            values = np.array(list(grades), np.float64)
-        except (OverflowError, TypeError, ValueError) as error:
-            raise InputError(f"qrels: a grade is not a number ({error})") from None
-        stretches, doc_column = Stretches.of(queries), id_column(docs)
-        if not stretches.rows == len(doc_column) == len(values):
-            raise InputError(
-                f"qrels: columns of different lengths ({stretches.rows} queries, "
-                f"{len(doc_column)} documents, {len(values)} grades)"
-            )
-        if not len(values):
-            raise InputError("the qrels have no rows")
+        stretches, doc_column, values = _columns(queries, docs, grades, "qrels", "grade")
         whole = np.isfinite(values) & (values == np.rint(values))
         broken = np.flatnonzero(~whole | (np.abs(values) > GREATEST_GRADE))
         if len(broken):
