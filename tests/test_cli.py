@@ -66,7 +66,7 @@ def test_policies_go_to_standard_error_beside_tsv(capsys):
     assert err.splitlines() == [
         "queries: 3",
         "ties: by score, then document id descending (as trec_eval)",
-        "judged queries that a run lacks: count 0",
+        "judged queries that a run lacks: count 0 (an empty list)",
         "first lacks 1 judged queries",
         "first has 1 queries without judgements: ignored",
     ]
@@ -117,7 +117,7 @@ def test_json_is_at_full_precision(capsys):
     assert first["means"] == {"RR": (1 / 3 + 1 + 0) / 3}
     assert second["means"] == {"RR": (1 + 1 / 2 + 1) / 3}
     assert (first["judged_queries_missing"], first["queries_without_judgements"]) == (1, 1)
-    assert whole["policies"]["judged queries that a run lacks"] == "count 0"
+    assert whole["policies"]["judged queries that a run lacks"] == "count 0 (an empty list)"
 
 
 def test_json_without_queries_or_without_means_has_none(capsys):

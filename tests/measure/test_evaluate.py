@@ -29,7 +29,7 @@ def test_missing_query_counts_zero_by_default():
     assert result.queries() == ["q1", "q2", "q3"]
     assert result.values(0, 0).tolist() == [0.5, 0.0, 0.0]
     assert result.mean(0, 0) == pytest.approx(0.5 / 3)
-    assert ("judged queries that a run lacks", "count 0") in result.policies
+    assert ("judged queries that a run lacks", "count 0 (an empty list)") in result.policies
 
 
 def test_missing_query_is_left_out_on_request():
@@ -319,3 +319,58 @@ def test_every_complaint_can_be_caught_as_one_kind():
     for wrong in (lambda: evaluate(QRELS, {"z": {"a": 1.0}}), lambda: evaluate(QRELS, FULL, "?")):
         with pytest.raises(HeldoutError):
             wrong()
+
+
+SMALL_QRELS = {"q": {"a": 1, "b": 2}, "r": {"c": 1}}
+SMALL_RUN = {"q": {"a": 2.0, "b": 1.0}}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"missing": "complete"}, {"depth": 0}, {"depth": -1}, {"rel": "2"}, {"rel": 1.5}],
+)
+def test_settings_that_make_no_sense_are_refused(settings):
+    with pytest.raises(InputError):
+        evaluate(SMALL_QRELS, SMALL_RUN, "AP", **settings)
+
+
+def test_a_measure_is_taken_as_it_is():
+    result = evaluate(SMALL_QRELS, SMALL_RUN, [parse_measure("P@1"), "P@1"], rel=2)
+    assert [str(measure) for measure in result.measures] == ["P@1", "P(rel=2)@1"]
+
+
+def test_the_tie_policy_is_that_of_the_runs():
+    runs = [Run.from_dict(SMALL_RUN, "x", ties="docid-asc"), Run.from_dict(SMALL_RUN, "y")]
+    assert "ascending" in dict(evaluate(SMALL_QRELS, runs[0], "AP").policies)["ties"]
+    both = dict(evaluate(SMALL_QRELS, runs, "AP").policies)["ties"]
+    assert "ascending" in both
+    assert "descending" in both
+
+
+def test_every_run_gets_a_name_of_its_own():
+    names = ["x", "x", "x (2)", "x"]
+    result = evaluate(SMALL_QRELS, [Run.from_dict(SMALL_RUN, name) for name in names], "AP")
+    assert len(set(result.names)) == len(names)
+
+
+def test_settings_that_ir_measures_does_not_know_are_refused():
+    with pytest.raises(MeasureError, match="depth"):
+        evaluate(SMALL_QRELS, SMALL_RUN, "Compat", depth=1)
+    with pytest.raises(MeasureError, match="judged_only"):
+        evaluate(SMALL_QRELS, SMALL_RUN, "Compat", judged_only=True)
+
+
+def test_numbers_of_runs_that_are_not_there_are_refused():
+    with pytest.raises(InputError, match="no run number 3"):
+        evaluate(SMALL_QRELS, SMALL_RUN, "AP").values(3, "AP")
+
+
+def test_great_grades_are_no_problem_where_they_need_not_be():
+    clicks = {"q": {"a": 1100, "b": 3}}
+    assert evaluate(clicks, SMALL_RUN, "ERR").mean(0, "ERR") == pytest.approx(1.0)
+    with pytest.raises(MeasureError, match="too great"):
+        evaluate(clicks, SMALL_RUN, "nDCG(dcg=exp)@10")
+
+
+def test_runs_can_be_named():
+    assert evaluate(SMALL_QRELS, {"mine": Run.from_dict(SMALL_RUN)}, "AP").names == ("mine",)

@@ -87,7 +87,7 @@ def other_value(key, value):
         return changed[key]
     if isinstance(value, bool):
         return not value
-    return 3 if value is None else value + 1
+    return 3 if value is None else value / 2 if key == "p" else value + 1
 
 
 @pytest.mark.parametrize("name", sorted(OWN))
@@ -375,3 +375,60 @@ def test_every_family_can_be_evaluated_under_its_printed_name():
     names = [f"{name}{at[family.cutoff]}" for name, family in OWN.items()]
     result = evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "c": 2.0}}, names)
     assert list(result.summary()["run"]) == names
+
+
+# What was once taken without a word, or ended in a traceback.
+@pytest.mark.parametrize(
+    "name",
+    [
+        "AP(",
+        "nDCG@10(",
+        "P(rel=1, rel=2)@5",
+        "nDCG(gains={1: 2, 1: 3})",
+        "P@" + "9" * 400,
+        "P.²",
+        "relstring.nan",
+        "relstring.inf",
+        "ndcg.1=nan",
+        "IPrec11(levels='x')",
+        "IPrec11(levels='')",
+        "IPrec@1.5",
+        "nDCG(base=1)",
+        "nDCG(base=0)",
+        "RBP(p=1.5)",
+        "F(beta=1e999)@5",
+        "ERR(top=-5000)",
+        "P@-1",
+        "AP@10@5",
+        "RelString@99999999999999999999",
+    ],
+)
+def test_nonsense_is_refused(name):
+    with pytest.raises(MeasureError):
+        parse_measures([name])
+
+
+@pytest.mark.parametrize(
+    ("spelling", "canonical"),
+    [
+        ("rbp.95", "RBP(p=0.95, rel=1)"),
+        ("ndcg_burges@10", "nDCG(dcg='exp-log2')@10"),
+        ("11pt", "IPrec11"),
+        ("11-pt_avg", "IPrec11"),
+    ],
+)
+def test_spellings_of_ranx_and_of_old_trec_eval(spelling, canonical):
+    assert str(parse_measure(spelling)) == canonical
+
+
+@pytest.mark.parametrize(
+    "name", ["IPrec@0.123456789", "IPrec@1e-07", "nDCG(gains={1: 0.123456789})@10"]
+)
+def test_no_digit_is_lost_in_a_name(name):
+    assert str(parse_measure(name)) == name
+    assert parse_measure(str(parse_measure(name))) == parse_measure(name)
+
+
+def test_a_setting_for_all_spares_what_a_name_sets():
+    names = ["P(rel=1)@5", "P@5", "map"]
+    assert [str(one) for one in parse_measures(names, rel=2)] == ["P@5", "P(rel=2)@5", "AP(rel=2)"]

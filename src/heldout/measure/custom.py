@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from heldout.errors import MeasureError
-from heldout.measure.names import JUDGED_ONLY, Family, add_family, families
+from heldout.measure.names import JUDGED_ONLY, Family, add_family, families, find_family
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,12 +92,15 @@ def define_measure(
         called = name or str(getattr(own, "__name__", ""))
         if not re.fullmatch(r"[^\W\d]\w*", called):
             raise MeasureError(f"{called!r} cannot name a measure: use letters, digits and _")
-        known = families().get(called)
+        families()
+        known = find_family(called)
         if known is not None and not hasattr(known.compute, "own"):
-            raise MeasureError(f"{called} is a measure already: choose another name")
+            raise MeasureError(f"{called} is {known.name}, a measure already: choose another name")
         parameters = inspect.signature(own).parameters.values()
         keywords = [one for one in parameters if one.kind is one.KEYWORD_ONLY]
         defaults: list[tuple[str, Value]] = [(one.name, one.default) for one in keywords]
+        if any(one.name == JUDGED_ONLY for one in keywords):
+            raise MeasureError(f"{called}: every measure has the parameter {JUDGED_ONLY} already")
         if any(one.default is one.empty for one in keywords):
             raise MeasureError(f"{called}: every keyword-only parameter needs a default")
         compute = _over_queries(own)

@@ -6,7 +6,7 @@ import math
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -14,7 +14,14 @@ from heldout.data.parallel import run_threads, stream_threads
 from heldout.data.run import Qrels, Run
 from heldout.errors import InputError, MeasureError
 from heldout.measure.judged import Judged, join
-from heldout.measure.names import JUDGED_ONLY, Measure, Value, parse_measures
+from heldout.measure.names import (
+    EXTERNAL,
+    JUDGED_ONLY,
+    Measure,
+    Value,
+    parse_measure,
+    parse_measures,
+)
 from heldout.measure.ranking import GEOMETRIC_FLOOR
 
 if TYPE_CHECKING:
@@ -69,6 +76,8 @@ class RunScores:
         For each measure the value of every query.
     unjudged
         How many queries of the run have no judgements and were left aside.
+    ties
+        The run's tie policy.
     """
 
     name: str
@@ -76,6 +85,7 @@ class RunScores:
     present: Flags
     columns: tuple[NDArray[Any], ...]
     unjudged: int = 0
+    ties: str = "docid-desc"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,6 +137,8 @@ class Evaluation:
 
     def _run(self, run: str | int) -> int:
         if isinstance(run, int):
+            if not -len(self.runs) <= run < len(self.runs):
+                raise InputError(f"no run number {run}; there are {len(self.runs)}")
             return run
         if run not in self.names:
             raise InputError(f"no run {run!r}; there are {', '.join(self.names)}")
@@ -135,7 +147,7 @@ class Evaluation:
     def _measure(self, measure: str | Measure | int) -> int:
         if isinstance(measure, int):
             return measure
-        parsed = parse_measures([measure])[0]
+        parsed = parse_measure(measure)
         if parsed not in self.measures:
             raise MeasureError(
                 f"{parsed} was not computed; there are {', '.join(map(str, self.measures))}"
@@ -222,18 +234,9 @@ def evaluate(
     >>> evaluate(qrels, run, ["RR", "P@1"]).summary()
     {'run': {'RR': 0.75, 'P@1': 0.5}}
     """
+    _check_settings(missing, depth, rel)
     judgements = _as_qrels(qrels)
-    wanted = [measures] if isinstance(measures, str | Measure) else list(measures)
-    changes: dict[str, Value] = {}
-    if rel != 1:
-        changes["rel"] = rel
-    if judged_only:
-        changes[JUDGED_ONLY] = True
-    parsed = tuple(parse_measures(wanted, **changes))
-    if not parsed:
-        raise MeasureError("no measure was given")
-    if depth is not None and any(_averages_ties(measure) for measure in parsed):
-        raise MeasureError("ties='average' cannot be combined with a depth (-M): use a cutoff @k")
+    parsed = _parse(measures, depth, rel, judged_only=judged_only)
 
     def score(item: Any) -> RunScores:
         run = _as_run(item, options)
@@ -247,11 +250,38 @@ def evaluate(
             progress(done.name)
     if not scores:
         raise InputError("no run was given")
-    policies = (*_policies(missing, depth, options), *_variants(parsed))
+    policies = (*_policies(scores, missing, depth, options), *_variants(parsed))
     result = Evaluation(parsed, _distinct_names(scores, items), missing, policies)
     if not result.counted().any():
         raise InputError("no judged query is in all of the runs: leave out --intersection")
     return result
+
+
+def _parse(measures: Any, depth: int | None, rel: int, *, judged_only: bool) -> tuple[Measure, ...]:
+    """The measures, checked against what they cannot be combined with."""
+    wanted = [measures] if isinstance(measures, str | Measure) else list(measures)
+    defaults: dict[str, Value] = {}
+    if rel != 1:
+        defaults["rel"] = rel
+    if judged_only:
+        defaults[JUDGED_ONLY] = True
+    parsed = tuple(parse_measures(wanted, **defaults))
+    if not parsed:
+        raise MeasureError("no measure was given")
+    if depth is not None and any(measure.family == EXTERNAL for measure in parsed):
+        raise MeasureError("measures of ir_measures cannot be combined with a depth (-M)")
+    if depth is not None and any(_averages_ties(measure) for measure in parsed):
+        raise MeasureError("ties='average' cannot be combined with a depth (-M): use a cutoff @k")
+    return parsed
+
+
+def _check_settings(missing: str, depth: int | None, rel: int) -> None:
+    if missing not in get_args(Missing):
+        raise InputError(f"missing={missing!r}: expected one of {', '.join(get_args(Missing))}")
+    if depth is not None and (not isinstance(depth, int) or depth < 1):
+        raise InputError(f"depth={depth!r}: expected a whole number from 1 on")
+    if not isinstance(rel, int):
+        raise InputError(f"rel={rel!r}: expected a whole number")
 
 
 def _each(score: Callable[[Any], RunScores], items: list[Any]) -> Iterator[RunScores]:
@@ -288,7 +318,8 @@ def _as_run(run: Any, options: dict[str, Any]) -> Run:
         return run
     if isinstance(run, str | os.PathLike):
         return Run.read(run, **options)
-    return Run.from_dict(run, **options)
+    making = {key: options[key] for key in ("ties", "single_precision") if key in options}
+    return Run.from_dict(run, **making)
 
 
 def score_run(
@@ -311,10 +342,7 @@ def score_run(
 
     columns = tuple(run_threads(column, measures) if len(run) > 10**6 else map(column, measures))
     unjudged = len(run.queries) - int(judged.present.sum())
-    return RunScores(run.name, judged.queries, judged.present, columns, unjudged)
-
-
-EXTERNAL = "ir_measures"
+    return RunScores(run.name, judged.queries, judged.present, columns, unjudged, run.ties)
 
 
 def compute(judged: Judged, measure: Measure) -> NDArray[Any]:
@@ -343,12 +371,15 @@ def _distinct_names(scores: list[RunScores], items: list[Any]) -> tuple[RunScore
     files = [Path(item).name for item in items if isinstance(item, str | os.PathLike)]
     if len(set(names)) < len(names) and len(set(files)) == len(names):
         names = files
-    seen: dict[str, int] = {}
+    taken: set[str] = set()
     result = []
     for one, name in zip(scores, names, strict=True):
-        seen[name] = seen.get(name, 0) + 1
-        told = name if seen[name] == 1 else f"{name} ({seen[name]})"
-        result.append(RunScores(told, one.queries, one.present, one.columns, one.unjudged))
+        told, number = name, 1
+        while told in taken or (number > 1 and told in names):
+            number += 1
+            told = f"{name} ({number})"
+        taken.add(told)
+        result.append(replace(one, name=told))
     return tuple(result)
 
 
@@ -360,12 +391,16 @@ _TIES = {
 
 
 def _policies(
-    missing: Missing, depth: int | None, options: Mapping[str, Any]
+    scores: list[RunScores], missing: Missing, depth: int | None, options: Mapping[str, Any]
 ) -> tuple[tuple[str, str], ...]:
-    ties = _TIES[str(options.get("ties", "docid-desc"))]
+    ties = " / ".join(_TIES[policy] for policy in dict.fromkeys(one.ties for one in scores))
     if options.get("single_precision"):
         ties += ", scores as 32-bit floats"
-    absent = "count 0" if missing == "zero" else "are left out (queries that all runs have)"
+    absent = (
+        "count 0 (an empty list)"
+        if missing == "zero"
+        else "are left out (queries that all runs have)"
+    )
     policies = [("ties", ties), ("judged queries that a run lacks", absent)]
     if depth is not None:
         policies.append(("depth", f"first {depth} documents"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from heldout.errors import MeasureError, MissingExtraError
-from heldout.measure.names import Family, Measure, add_family
+from heldout.measure.names import EXTERNAL, Family, Measure, add_family
 
 if TYPE_CHECKING:
     from heldout.data.run import Qrels, Run
@@ -27,13 +27,24 @@ KNOWN: Final = frozenset(
 )
 
 
+_FAILURES = (
+    ArithmeticError,
+    AssertionError,
+    ImportError,
+    KeyError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+
+
 def _not_here(judged: Judged, k: None, *, name: str = "") -> Floats:
     """Compute a measure with the ir_measures package."""
     del judged, k
     raise MeasureError(f"{name} is computed by ir_measures from whole runs")
 
 
-add_family(Family("ir_measures", _not_here, (("name", ""),), "none", higher_is_better=True))
+add_family(Family(EXTERNAL, _not_here, (("name", ""),), "none", higher_is_better=True))
 
 
 def external_measure(name: str) -> Measure | None:
@@ -54,7 +65,7 @@ def external_measure(name: str) -> Measure | None:
         parsed = ir_measures.parse_measure(name)
     except (ValueError, NameError, KeyError, SyntaxError, AssertionError) as error:
         raise MeasureError(f"ir_measures cannot read {name!r}: {error}") from None
-    return Measure("ir_measures", None, (("name", str(parsed)),))
+    return Measure(EXTERNAL, None, (("name", str(parsed)),))
 
 
 def external_values(qrels: Qrels, run: Run, name: str) -> Floats:
@@ -67,7 +78,7 @@ def external_values(qrels: Qrels, run: Run, name: str) -> Floats:
     try:
         for metric in ir_measures.iter_calc([measure], qrels.to_dict(), run.to_dict()):
             values[numbers[metric.query_id]] = metric.value
-    except (ValueError, RuntimeError, ImportError) as error:
-        reason = " ".join(str(error).split())
+    except _FAILURES as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
         raise MeasureError(f"ir_measures cannot compute {name} here: {reason}") from None
     return values

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from heldout.errors import MeasureError
 from heldout.measure.judged import Judged, count_up, over
 from heldout.measure.names import Gains, family
 from heldout.measure.ties import mean_discount
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__: list[str] = []
 
+GREATEST_EXPONENT: Final = 1000
+
 
 def gain_of(grade: Ints, gains: Gains | None, *, exponential: bool = False) -> Floats:
     """The gain of each grade: the grade itself, 2^grade - 1, or what `gains` says.
@@ -24,6 +27,10 @@ def gain_of(grade: Ints, gains: Gains | None, *, exponential: bool = False) -> F
     Without a judgement, or with a negative one, there is no gain.
     """
     base = np.where(grade >= 0, grade, 0).astype(np.float64)
+    if exponential and base.max(initial=0) > GREATEST_EXPONENT:
+        raise MeasureError(
+            f"grade {base.max():g} is too great for the gain 2^grade - 1: set gains={{grade: gain}}"
+        )
     value = np.exp2(base) - 1 if exponential else base
     for one, gain in gains or ():
         value[grade == one] = gain
@@ -120,7 +127,9 @@ def normalised_gain(
     ``base`` not discounted, then log(rank)).
     """
     best = ideal_discounted_gain(judged, k, dcg=dcg, gains=gains, base=base)
-    return over(discounted_gain(judged, k, dcg=dcg, gains=gains, base=base, ties=ties), best)
+    found = discounted_gain(judged, k, dcg=dcg, gains=gains, base=base, ties=ties)
+    # No list is better than the best one; means over ties may exceed it by their rounding.
+    return np.minimum(over(found, best), 1.0)
 
 
 def _running(query: Ints, values: Floats, queries: int) -> Floats:
@@ -160,7 +169,7 @@ def gain_at_relevant(judged: Judged, k: None, *, gains: Gains | None = None) -> 
     whole = np.arange(len(judged))
     last = discounted_gain(judged, None, gains=gains)
     total += over((number - found) * last, ideal(whole, number))
-    return over(total, number)
+    return np.minimum(over(total, number), 1.0)  # running sums round
 
 
 @family("Rndcg", cutoff="none")
@@ -181,7 +190,8 @@ def gain_at_levels(judged: Judged, k: None, *, rel: int = 1, gains: Gains | None
     last = over(discounted_gain(judged, None, gains=gains), ideal(whole, number))
     goes_on = (judged.retrieved > number + 1) & (number > 0)
     total += np.where(goes_on, last, 0.0)
-    return np.where(judged.relevant(rel) > 0, over(total, points + goes_on), 0.0)
+    mean = np.minimum(over(total, points + goes_on), 1.0)  # running sums round
+    return np.where(judged.relevant(rel) > 0, mean, 0.0)
 
 
 def _dcg_at(judged: Judged, gains: Gains | None, query: Ints, depth: Ints) -> Floats:
@@ -284,7 +294,8 @@ def expected_reciprocal_rank(judged: Judged, k: int | None, *, top: int | None =
         keep &= judged.rank <= k
     query, rank = judged.query[keep], judged.rank[keep]
     scale = judged.top_grade if top is None else top
-    stop = np.minimum((np.exp2(judged.grade[keep]) - 1) / 2.0**scale, 1.0)
+    # (2^grade - 1) / 2^scale without the great numbers
+    stop = np.minimum(np.exp2(np.minimum(judged.grade[keep] - scale, 1.0)) - 2.0**-scale, 1.0)
     go_on = np.ones(len(judged))
     value = np.zeros(len(judged))
     nth = count_up(query, len(judged))

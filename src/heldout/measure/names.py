@@ -7,12 +7,12 @@ spellings of ir_measures, ranx and trec_eval are understood too (``MAP``, ``ndcg
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from heldout.errors import MeasureError
+from heldout.measure.parameters import NUMBER, NUMERAL, Gains, Value, fit_parameter, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -21,12 +21,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Family", "Gains", "Measure", "Value", "family", "parse_measure", "parse_measures"]
 
-Gains = tuple[tuple[int, float], ...]
-"""A gain for each grade, in order of the grades."""
-
-Value = bool | int | float | str | None | Gains
 Aggregate = Literal["mean", "sum", "gmean", "text"]
 Cutoff = Literal["none", "optional", "rank", "recall"]
+
+EXTERNAL = "ir_measures"
+"""The family of all measures that the package of that name computes."""
 
 JUDGED_ONLY = "judged_only"
 """The parameter that every family has: leave out retrieved documents without a judgement."""
@@ -114,6 +113,12 @@ def families() -> Mapping[str, Family]:
     return _families
 
 
+def find_family(spelling: str) -> Family | None:
+    """The family that goes by a name or an alias, in upper or lower case."""
+    name = _canonical(spelling)
+    return None if name is None else _families[name]
+
+
 def spellings(name: str) -> list[str]:
     """The other names under which a family is known."""
     return [alias for alias, known in _aliases.items() if known == name and alias != name.lower()]
@@ -148,11 +153,11 @@ class Measure:
 
     def __str__(self) -> str:
         defaults = dict(self.definition.defaults)
-        shown = [f"{k}={_show(v)}" for k, v in self.params if v != defaults.get(k)]
+        shown = [f"{k}={show_value(v)}" for k, v in self.params if v != defaults.get(k)]
         inner = f"({', '.join(shown)})" if shown else ""
-        at = "" if self.cutoff is None else f"@{self.cutoff:g}"
-        if isinstance(self.cutoff, int):
-            at = f"@{self.cutoff}"
+        if self.family == EXTERNAL:
+            return str(self.options["name"])
+        at = "" if self.cutoff is None else f"@{show_value(self.cutoff)}"
         return f"{self.family}{inner}{at}"
 
     def __repr__(self) -> str:
@@ -178,18 +183,32 @@ class Measure:
 
 
 def make_measure(
-    name: str, cutoff: float | None = None, given: Mapping[str, Value] | None = None
+    name: str,
+    cutoff: float | None = None,
+    given: Mapping[str, Value] | None = None,
+    defaults: Mapping[str, Value] | None = None,
 ) -> Measure:
-    """Make a measure of a known family, checking cutoff and parameters."""
+    """Make a measure of a known family, checking cutoff and parameters.
+
+    Parameters
+    ----------
+    given
+        Parameters that are set.
+    defaults
+        Values for parameters that the family has and that are not set.
+    """
     known = families()[name]
-    given = dict(given or {})
-    defaults = dict(known.defaults)
+    own = dict(known.defaults)
+    given = {
+        **{key: value for key, value in (defaults or {}).items() if key in own},
+        **(given or {}),
+    }
     for key, value in given.items():
-        if key not in defaults:
+        if key not in own:
             raise MeasureError(
-                f"{name} has no parameter {key!r}; it has {', '.join(defaults) or 'none'}"
+                f"{name} has no parameter {key!r}; it has {', '.join(own) or 'none'}"
             )
-        given[key] = _fit(name, key, value, defaults[key])
+        given[key] = fit_parameter(name, key, value, own[key])
     params = tuple((key, given.get(key, default)) for key, default in known.defaults)
     return Measure(name, _check_cutoff(known, cutoff), params)
 
@@ -203,70 +222,20 @@ def _check_cutoff(known: Family, cutoff: float | None) -> int | float | None:
     if known.cutoff == "none":
         raise MeasureError(f"{known.name} takes no cutoff (got @{cutoff:g})")
     if known.cutoff == "recall":
+        if not 0 <= cutoff <= 1:
+            raise MeasureError(f"{known.name}@{cutoff:g}: a recall level is from 0 to 1")
         return float(cutoff)
-    if cutoff != int(cutoff) or cutoff < 1:
-        raise MeasureError(f"{known.name}@{cutoff:g}: a cutoff is a whole number from 1 on")
+    if not 1 <= cutoff <= GREATEST_CUTOFF or cutoff != int(cutoff):
+        raise MeasureError(
+            f"{known.name}@{cutoff:g}: a cutoff is a whole number from 1 on, at most {GREATEST_CUTOFF:,}"
+        )
     return int(cutoff)
 
 
-_CHOICES: dict[str, dict[str, str]] = {
-    "dcg": {
-        "log2": "log2",
-        "trec": "log2",
-        "exp-log2": "exp-log2",
-        "exp": "exp-log2",
-        "burges": "exp-log2",
-        "classic": "classic",
-        "jarvelin": "classic",
-    },
-    "ties": {"order": "order", "average": "average"},
-    "normalise": {"all": "all", "query": "query"},
-}
+GREATEST_CUTOFF = 10**9
 
-
-def _fit(name: str, key: str, value: Value, default: Value) -> Value:
-    """Bring a parameter to the kind that it must have."""
-    choices = _CHOICES.get(key)
-    if choices is not None:
-        if str(value) in choices:
-            return choices[str(value)]
-        expected = "one of " + ", ".join(dict.fromkeys(choices.values()))
-    elif key == "gains":
-        if value is None or isinstance(value, tuple):
-            return value
-        expected = "for example {0: 0, 1: 1, 2: 3}"
-    elif isinstance(default, bool | str):
-        if isinstance(value, type(default)):
-            return value
-        expected = "True or False" if isinstance(default, bool) else "text in quotes"
-    else:
-        fitted = _fit_number(value, default)
-        if fitted is not None or (value is None and default is None):
-            return fitted
-        expected = "a number" if isinstance(default, float) else "a whole number"
-    raise MeasureError(f"{name}: {key}={_show(value)}, expected {expected}")
-
-
-def _fit_number(value: Value, default: Value) -> int | float | None:
-    """The value as the kind of number that the default is; None if it is no such number."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        return None
-    if isinstance(default, float):
-        return float(value)
-    return int(value) if value == int(value) else None
-
-
-def _show(value: object) -> str:
-    if isinstance(value, tuple):
-        return "{" + ", ".join(f"{grade}: {gain:g}" for grade, gain in value) + "}"
-    if isinstance(value, float):
-        return f"{value:g}" if float(f"{value:g}") == value else repr(value)
-    return repr(value)
-
-
-_NAME = re.compile(r"\s*([^\W\d][\w-]*)\s*(?:\((.*)\))?\s*(?:@\s*(\d+\.?\d*|\.\d+)\s*)?", re.DOTALL)
+_NAME = re.compile(rf"\s*([\w-]+)\s*(?:\((.*)\))?\s*(?:@\s*({NUMERAL})\s*)?", re.DOTALL)
 _PARAM = re.compile(r"\s*(\w+)\s*=\s*('[^']*'|\"[^\"]*\"|\{[^}]*\}|[^,'\"{}]+?)\s*(?:,|$)")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def parse_measure(name: str | Measure) -> Measure:
@@ -285,7 +254,8 @@ def parse_measures(names: Iterable[str | Measure], **defaults: Value) -> list[Me
     Parameters
     ----------
     defaults
-        Parameters for all measures that have them and do not set them, e.g. ``rel=2``.
+        Parameters for all names that do not set them, e.g. ``rel=2``. A `Measure` is taken as it
+        is: it has all its parameters set.
     """
     found: list[Measure] = []
     for name in names:
@@ -293,35 +263,42 @@ def parse_measures(names: Iterable[str | Measure], **defaults: Value) -> list[Me
             found.append(name)
             continue
         for one in _split(name):
-            found.extend(measure.with_defaults(**defaults) for measure in _parse(one))
+            found.extend(_parse(one, defaults))
     return list(dict.fromkeys(found))
 
 
 def _split(name: str) -> list[str]:
     """Split ``"AP nDCG@10"`` at blanks and semicolons outside brackets."""
-    return re.findall(r"(?:[^\s;(]|\([^)]*\))+", name) or [name]
+    parts, depth, current = [], 0, ""
+    for character in name:
+        depth += (character == "(") - (character == ")")
+        if depth <= 0 and (character.isspace() or character == ";"):
+            parts.append(current)
+            current = ""
+        else:
+            current += character
+    return [part for part in [*parts, current] if part] or [name]
 
 
-def _parse(name: str) -> list[Measure]:
+def _parse(name: str, defaults: Mapping[str, Value]) -> list[Measure]:
     from heldout.measure.trec_names import parse_trec_name  # noqa: PLC0415 - knows measures
 
-    exact = parse_trec_name(name)
-    if exact:
-        return exact
+    other = _ranx(name, defaults) or parse_trec_name(name, defaults)
+    if other:
+        return other
     match = _NAME.fullmatch(name)
-    if match:
-        canonical = _canonical(match[1])
-        if canonical is not None:
-            cutoff = float(match[3]) if match[3] else None
-            return [make_measure(canonical, cutoff, _parse_params(name, match[2]))]
-    known = re.match(r"\s*([^\W\d][\w-]*)\s*[(@]", name)
+    canonical = _canonical(match[1]) if match else None
+    if match and canonical is not None:
+        cutoff = float(match[3]) if match[3] else None
+        return [make_measure(canonical, cutoff, _parse_params(name, match[2]), defaults)]
+    known = re.match(r"\s*([\w-]+)", name)
     if known and _canonical(known[1]) is not None:
         raise MeasureError(
             f"cannot read {name!r}: a measure is written {known[1]}(parameter=value)@cutoff"
         )
-    other = _ranx(name) or _external(name)
-    if other:
-        return other
+    external = _external(name, defaults)
+    if external:
+        return external
     raise MeasureError(_unknown(name))
 
 
@@ -331,16 +308,28 @@ def _canonical(spelling: str) -> str | None:
     return spelling if spelling in _families else _aliases.get(spelling.lower())
 
 
-def _ranx(name: str) -> list[Measure]:
-    """``rbp.95`` is RBP with p = 0.95."""
+def _ranx(name: str, defaults: Mapping[str, Value]) -> list[Measure]:
+    """``rbp.95`` is RBP with p = 0.95, ``ndcg_burges`` is nDCG with exponential gains."""
     match = re.fullmatch(r"rbp(\.\d+)", name)
-    return [make_measure("RBP", None, {"p": float(match[1]), "rel": 1})] if match else []
+    if match:
+        return [make_measure("RBP", None, {"p": float(match[1]), "rel": 1}, defaults)]
+    match = re.fullmatch(r"n?dcg_burges(?:@(\d+))?", name)
+    if match:
+        family_name = "nDCG" if name.startswith("n") else "DCG"
+        cutoff = float(match[1]) if match[1] else None
+        return [make_measure(family_name, cutoff, {"dcg": "exp-log2"}, defaults)]
+    return []
 
 
-def _external(name: str) -> list[Measure]:
+def _external(name: str, defaults: Mapping[str, Value]) -> list[Measure]:
     from heldout.measure.external import external_measure  # noqa: PLC0415 - rarely needed
 
     found = external_measure(name)
+    if found and defaults:
+        raise MeasureError(
+            f"{found} is computed by ir_measures, which does not know {', '.join(defaults)} as a "
+            "setting for all measures: set it in the name, if the measure has it"
+        )
     return [found] if found else []
 
 
@@ -351,6 +340,8 @@ def _parse_params(name: str, text: str | None) -> dict[str, Value]:
         match = _PARAM.match(rest)
         if not match:
             raise MeasureError(f"{name!r}: cannot read {rest!r}, expected parameter=value, …")
+        if match[1] in params:
+            raise MeasureError(f"{name!r}: {match[1]} is given twice")
         params[match[1]] = _parse_value(name, match[2])
         rest = rest[match.end() :]
     return params
@@ -363,7 +354,7 @@ def _parse_value(name: str, text: str) -> Value:
         return _parse_gains(name, text[1:-1])
     if text in {"True", "False", "None"}:
         return {"True": True, "False": False, "None": None}[text]
-    if not _NUMBER.fullmatch(text):
+    if not NUMBER.fullmatch(text):
         if re.fullmatch(r"[\w-]+", text):
             return text
         raise MeasureError(f"{name!r}: cannot read the value {text!r}")
@@ -374,8 +365,10 @@ def _parse_gains(name: str, text: str) -> Gains:
     gains: dict[int, float] = {}
     for pair in filter(None, (part.strip() for part in text.split(","))):
         match = re.fullmatch(r"([+-]?\d+)\s*[:=]\s*(\S+)", pair)
-        if not match or not _NUMBER.fullmatch(match[2]):
+        if not match or not NUMBER.fullmatch(match[2]):
             raise MeasureError(f"{name!r}: cannot read the gain {pair!r}, expected grade: gain")
+        if int(match[1]) in gains:
+            raise MeasureError(f"{name!r}: grade {match[1]} has two gains")
         gains[int(match[1])] = float(match[2])
     return tuple(sorted(gains.items()))
 

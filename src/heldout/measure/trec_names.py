@@ -13,6 +13,8 @@ from heldout.errors import MeasureError
 from heldout.measure.names import Measure, make_measure
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from heldout.measure.names import Value
 
 __all__ = ["TREC_NAMES", "TrecLine", "parse_trec_name", "trec_lines"]
@@ -140,15 +142,19 @@ def trec_lines(names: list[str], rel: int = 1, docs: int = 0) -> list[TrecLine]:
     return lines
 
 
-def parse_trec_name(name: str) -> list[Measure]:
+def parse_trec_name(name: str, defaults: Mapping[str, Value] | None = None) -> list[Measure]:
     """Measures for one of trec_eval's names, printed names or groups; none if it is no such."""
+    return [measure.with_defaults(**(defaults or {})) for measure in _trec_measures(name)]
+
+
+def _trec_measures(name: str) -> list[Measure]:
     if name in _GROUPS:
         members = [one for one in _GROUPS[name] if _TABLE[one].family and one != "relstring"]
         return [m for one in members for _, m in _expand(one, _TABLE[one], "")]
     stem, dot, params = name.partition(".")
     if stem in _TABLE and stem != "runid" and bool(dot) == bool(params):
         return [measure for _, measure in _expand(stem, _TABLE[stem], params)]
-    match = re.fullmatch(r"(.+)_(\d+|\d+\.\d+)", name)
+    match = re.fullmatch(r"(.+)_([0-9]+|[0-9]+\.[0-9]+)", name)
     if match and match[1] in _TABLE and _TABLE[match[1]].kind in {"ranks", "shares"}:
         return [measure for _, measure in _expand(match[1], _TABLE[match[1]], match[2])]
     return []
@@ -179,7 +185,7 @@ def _expand(name: str, entry: _Entry, params: str, docs: int = 0) -> list[tuple[
 def _with_numbers(name: str, entry: _Entry, params: str, docs: int) -> Measure:
     numbers = [_number(name, part) for part in params.split(",")] if params else []
     if name == "relstring":
-        return make_measure(entry.family, int(numbers[0]) if numbers else None)
+        return make_measure(entry.family, max(int(numbers[0]), 1) if numbers else None)
     if name == "set_F":
         return make_measure(entry.family, None, {"beta": numbers[0] if numbers else 1.0})
     if name == "11pt_avg":
@@ -216,19 +222,18 @@ def _refuse_repeated(name: str, cutoffs: list[int] | list[float]) -> None:
 
 
 def _number(name: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise MeasureError(f"{name}: {text!r} is not a number") from None
+    if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,2})?", text):
+        raise MeasureError(f"{name}: {text!r} is not a number")
+    return float(text)
 
 
 def _grade(name: str, text: str) -> int:
-    if not re.fullmatch(r"[+-]?\d+", text):
+    if not re.fullmatch(r"[+-]?[0-9]{1,9}", text):
         raise MeasureError(f"{name}: {text!r} is not a grade")
     return int(text)
 
 
 def _whole(name: str, text: str) -> int:
-    if not text.isdigit() or not int(text):
+    if not re.fullmatch(r"[0-9]{1,9}", text) or not int(text):
         raise MeasureError(f"{name}: cutoff {text!r} is not a whole number from 1 on")
     return int(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heldout.errors import MeasureError
-from heldout.measure.names import families, parse_measures, spellings
+from heldout.measure.names import EXTERNAL, families, parse_measures, spellings
 
 __all__ = ["describe_measures"]
 
@@ -12,7 +12,7 @@ _AT = {"none": "", "optional": "[@k]", "rank": "@k", "recall": "@recall"}
 
 def describe_measures(names: list[str]) -> str:
     """Describe all families, or those that are named."""
-    known = {name: one for name, one in families().items() if name != "ir_measures"}
+    known = {name: one for name, one in families().items() if name != EXTERNAL}
     wanted = {_family(name) for name in names} if names else set(known)
     lines = []
     for name in sorted(wanted, key=str.lower):

@@ -1,0 +1,99 @@
+"""Parameters of measures: what kinds of values there are, which fit, and how they are printed."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from heldout.errors import MeasureError
+
+__all__ = ["NUMBER", "NUMERAL", "Gains", "Value", "fit_parameter", "show_value"]
+
+Gains = tuple[tuple[int, float], ...]
+"""A gain for each grade, in order of the grades."""
+
+Value = bool | int | float | str | None | Gains
+
+NUMERAL = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+NUMBER = re.compile(rf"[+-]?{NUMERAL}")
+
+# What parameters of our own families may be: at least, at most.
+_RANGES: dict[str, tuple[float, float]] = {
+    "base": (1.0001, 1e9),
+    "beta": (0.0, 1e9),
+    "p": (0.0, 1.0),
+    "times": (0.0, 1e9),
+    "top": (0, 1000),
+}
+
+_CHOICES: dict[str, dict[str, str]] = {
+    "dcg": {
+        "log2": "log2",
+        "trec": "log2",
+        "exp-log2": "exp-log2",
+        "exp": "exp-log2",
+        "burges": "exp-log2",
+        "classic": "classic",
+        "jarvelin": "classic",
+    },
+    "ties": {"order": "order", "average": "average"},
+    "normalise": {"all": "all", "query": "query"},
+}
+
+
+def fit_parameter(name: str, key: str, value: Value, default: Value) -> Value:
+    """Bring a parameter to the kind that its default has, or say what was expected."""
+    choices = _CHOICES.get(key)
+    if choices is not None and default in choices.values():
+        fitted, expected = _fit_choice(value, choices)
+    elif key == "gains":
+        fitted, expected = _fit_gains(value)
+    elif isinstance(default, bool):
+        fitted, expected = (value if isinstance(value, bool) else None), "True or False"
+    elif isinstance(default, str):
+        fitted, expected = _fit_text(key, value)
+    else:
+        fitted, expected = _fit_number(key, value, default)
+    if fitted is None and not (value is None and default is None):
+        raise MeasureError(f"{name}: {key}={show_value(value)}, expected {expected}")
+    return fitted
+
+
+def _fit_choice(value: Value, choices: dict[str, str]) -> tuple[Value, str]:
+    return choices.get(str(value)), "one of " + ", ".join(dict.fromkeys(choices.values()))
+
+
+def _fit_gains(value: Value) -> tuple[Value, str]:
+    finite = isinstance(value, tuple) and all(math.isfinite(gain) for _, gain in value)
+    return (value if finite else None), "finite gains, for example {0: 0, 1: 1, 2: 3}"
+
+
+def _fit_text(key: str, value: Value) -> tuple[Value, str]:
+    if not isinstance(value, str):
+        return None, "text in quotes"
+    if key != "levels":
+        return value, ""
+    steps = [step.strip() for step in value.split(",")]
+    fits = all(NUMBER.fullmatch(step) and 0 <= float(step) <= 1 for step in steps)
+    return (value if fits else None), "numbers from 0 to 1, as '0,.5,1'"
+
+
+def _fit_number(key: str, value: Value, default: Value) -> tuple[Value, str]:
+    kind = "a number" if isinstance(default, float) else "a whole number"
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None, kind
+    low, high = _RANGES.get(key, (-math.inf, math.inf))
+    if not low <= value <= high:
+        return None, f"{kind} from {low:g} to {high:g}"
+    if isinstance(default, float):
+        return float(value), kind
+    return (int(value) if value == int(value) else None), kind
+
+
+def show_value(value: object) -> str:
+    """A value as it stands in a name, so that it reads back the same."""
+    if isinstance(value, tuple):
+        return "{" + ", ".join(f"{grade}: {show_value(gain)}" for grade, gain in value) + "}"
+    if isinstance(value, float):
+        return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+    return repr(value)
