@@ -1,0 +1,1 @@
+"""Numbers to claims: tests, intervals, many comparisons, planning."""

@@ -1,0 +1,104 @@
+"""What tests and intervals give back, and what they all agree on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from heldout.data.words import Floats
+
+__all__ = ["Interval", "Tail", "TestResult", "as_values", "check_tail", "drop_noise"]
+
+Tail = Literal["two", "greater", "less"]
+"""The alternative: a difference either way, the first system better, the first system worse."""
+
+TIE: Final = 1e-12
+"""Differences smaller than this share of the scores are ties, everywhere."""
+
+
+class TestResult(NamedTuple):
+    """The outcome of a test.
+
+    Parameters
+    ----------
+    test
+        Its name, e.g. ``randomization``.
+    p
+        The p-value.
+    statistic
+        The observed statistic.
+    tail
+        The alternative.
+    n
+        The number of units.
+    method
+        ``exact``, ``grid``, ``monte carlo``, or the distribution it was taken from (``t``, …).
+    error
+        How far p may be off: the bound of a grid p, the standard error of a Monte Carlo p; 0 else.
+    detail
+        One clause in words, e.g. "all 1,024 sign assignments" or "100,000 draws, seed 0".
+    """
+
+    test: str
+    p: float
+    statistic: float
+    tail: Tail
+    n: int
+    method: str
+    error: float = 0.0
+    detail: str = ""
+
+    __test__ = False  # not a class of tests, whatever its name says to pytest
+
+
+class Interval(NamedTuple):
+    """An interval for a quantity.
+
+    Parameters
+    ----------
+    estimate, low, high
+        The estimate and its bounds.
+    level
+        The confidence level, e.g. 0.95.
+    method
+        How it was made, e.g. ``t`` or ``bootstrap BCa``.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    level: float
+    method: str
+
+
+def as_values(values: Iterable[float], what: str = "values", least: int = 2) -> Floats:
+    """The values as an array of floats, refusing what no test can use."""
+    array = np.asarray(list(values) if not isinstance(values, np.ndarray) else values, np.float64)
+    if array.ndim != 1:
+        raise InputError(f"{what}: expected one number a unit, got an array of shape {array.shape}")
+    if len(array) < least:
+        raise InputError(f"{what}: {len(array)} units, but at least {least} are needed")
+    if not np.isfinite(array).all():
+        row = int(np.argmin(np.isfinite(array)))
+        raise InputError(f"{what}: unit number {row + 1} is {array[row]}, not a finite number")
+    return array
+
+
+def drop_noise(first: Floats, second: Floats) -> Floats:
+    """Differences of two score lists, exactly 0 where they are ties but for rounding."""
+    difference = first - second
+    scale = np.maximum(np.abs(first), np.abs(second))
+    return np.where(np.abs(difference) <= TIE * scale, 0.0, difference)
+
+
+def check_tail(tail: str) -> Tail:
+    """Refuse a tail that is none."""
+    if tail not in get_args(Tail):
+        raise InputError(f"tail={tail!r}: expected one of {', '.join(get_args(Tail))}")
+    return tail  # type: ignore[return-value]
