@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Floats
 
-__all__ = ["Interval", "Tail", "TestResult", "as_values", "check_tail", "drop_noise"]
+__all__ = ["Interval", "Outcome", "Tail", "as_values", "check_tail", "drop_noise"]
 
 Tail = Literal["two", "greater", "less"]
 """The alternative: a difference either way, the first system better, the first system worse."""
@@ -22,7 +22,7 @@ TIE: Final = 1e-12
 """Differences smaller than this share of the scores are ties, everywhere."""
 
 
-class TestResult(NamedTuple):
+class Outcome(NamedTuple):
     """The outcome of a test.
 
     Parameters
@@ -53,8 +53,6 @@ class TestResult(NamedTuple):
     method: str
     error: float = 0.0
     detail: str = ""
-
-    __test__ = False  # not a class of tests, whatever its name says to pytest
 
 
 class Interval(NamedTuple):

@@ -227,7 +227,8 @@ def _check_cutoff(known: Family, cutoff: float | None) -> int | float | None:
         return float(cutoff)
     if not 1 <= cutoff <= GREATEST_CUTOFF or cutoff != int(cutoff):
         raise MeasureError(
-            f"{known.name}@{cutoff:g}: a cutoff is a whole number from 1 on, at most {GREATEST_CUTOFF:,}"
+            f"{known.name}@{cutoff:g}: a cutoff is a whole number from 1 on, "
+            f"at most {GREATEST_CUTOFF:,}"
         )
     return int(cutoff)
 
