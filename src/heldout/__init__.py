@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from heldout.data.files import read_qrels, read_run
     from heldout.data.run import Qrels, Run
+    from heldout.data.scores import Scores, read_scores
     from heldout.errors import (
         DuplicateError,
         FormatError,
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
         MeasureError,
         MissingExtraError,
     )
+    from heldout.infer.compare import Comparison, compare
     from heldout.measure.custom import RankedList, define_measure
     from heldout.measure.evaluate import Evaluation, evaluate
     from heldout.measure.names import Measure, parse_measure, parse_measures
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Comparison": "heldout.infer.compare",
     "DuplicateError": "heldout.errors",
     "Evaluation": "heldout.measure.evaluate",
     "FormatError": "heldout.errors",
@@ -37,15 +40,19 @@ _HOMES = {
     "Qrels": "heldout.data.run",
     "RankedList": "heldout.measure.custom",
     "Run": "heldout.data.run",
+    "Scores": "heldout.data.scores",
+    "compare": "heldout.infer.compare",
     "evaluate": "heldout.measure.evaluate",
     "define_measure": "heldout.measure.custom",
     "parse_measure": "heldout.measure.names",
     "parse_measures": "heldout.measure.names",
     "read_qrels": "heldout.data.files",
     "read_run": "heldout.data.files",
+    "read_scores": "heldout.data.scores",
 }
 
 __all__ = [
+    "Comparison",
     "DuplicateError",
     "Evaluation",
     "FormatError",
@@ -57,12 +64,15 @@ __all__ = [
     "Qrels",
     "RankedList",
     "Run",
+    "Scores",
+    "compare",
     "define_measure",
     "evaluate",
     "parse_measure",
     "parse_measures",
     "read_qrels",
     "read_run",
+    "read_scores",
 ]
 
 

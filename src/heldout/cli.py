@@ -11,6 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from heldout import __version__
+from heldout.cli_compare import add_compare, add_ledger, add_plan
 from heldout.errors import HeldoutError, InputError
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from heldout.data.run import Qrels
     from heldout.measure.evaluate import Evaluation
 
-__all__ = ["main"]
+__all__ = ["emit", "main"]
 
 _TAGLINE = "Is system B really better than system A on data it has never seen?"
 
@@ -36,6 +37,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"heldout {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_eval(commands)
+    add_compare(_command, commands)
+    add_plan(_command, commands)
+    add_ledger(_command, commands)
     _add_measures(commands)
     _add_demo(commands)
     return parser
@@ -170,7 +174,7 @@ def _eval(options: argparse.Namespace) -> None:
         judgements = _select(judgements, _query_ids(options.queries), quiet=options.quiet)
     reading |= {"ties": options.ties, "single_precision": options.single_precision}
     if options.format == "trec":
-        _emit(_trec(judgements, options, reading), options.output)
+        emit(_trec(judgements, options, reading), options.output)
     else:
         _show(_evaluate(judgements, options, reading), options)
     skipped.summary()
@@ -296,11 +300,11 @@ def _show(result: Evaluation, options: argparse.Namespace) -> None:
     if kind == "parquet":
         _write_parquet(result, options.output)
     elif kind == "json":
-        _emit(tables.json_text(result, **rows), options.output)
+        emit(tables.json_text(result, **rows), options.output)
     else:
         if kind == "table":
             rows["terminal"] = options.output is None and sys.stdout.isatty()
-        _emit(writers[kind](result, digits=options.digits, **rows), options.output)
+        emit(writers[kind](result, digits=options.digits, **rows), options.output)
     if not options.quiet and kind in {"tsv", "table", "parquet"}:
         _note("\n".join(tables.policy_lines(result)))
 
@@ -314,7 +318,8 @@ def _write_parquet(result: Evaluation, output: str | None) -> None:
         result.to_frame().write_parquet(aside)
 
 
-def _emit(text: str, output: str | None) -> None:
+def emit(text: str, output: str | None) -> None:
+    """Print a text, or write it to a file when it is complete."""
     if output is None:
         sys.stdout.write(text)
         return
@@ -368,7 +373,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             stream.reconfigure(errors="replace")
     try:
         options = _parser().parse_args(arguments)
-        options.run(options)
+        code = options.run(options)
         sys.stdout.flush()
     except HeldoutError as error:
         sys.stderr.write(f"heldout: {error}\n")
@@ -381,3 +386,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # Python must not try when it closes the stream.
         sys.stdout = None
         sys.exit(1)
+    if code:
+        sys.exit(code)

@@ -391,6 +391,15 @@ class Qrels:
                 raise DuplicateError("the qrels", query, self.docs[row], detail)
         return np.array([row for _, row in pairs], np.int64)
 
+    def fingerprint(self) -> str:
+        """A short text that changes when any judgement does."""
+        import hashlib  # noqa: PLC0415 - seldom needed
+
+        digest = hashlib.blake2b("\0".join(self.queries).encode(), digest_size=8)
+        digest.update(self.keys.tobytes())  # sorted, so that the order of a file does not matter
+        digest.update(self.grades[self.rows_by_key].tobytes())
+        return digest.hexdigest()
+
     def query_of_row(self) -> Ints:
         """The number of the query of each judgement."""
         return np.repeat(np.arange(len(self.queries)), np.diff(self.offsets))

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from heldout.data.scores import Scores
     from heldout.data.words import Flags, Floats
 
     RunLike = Run | str | os.PathLike[str] | Mapping[str, Mapping[str, float]]
@@ -102,12 +103,15 @@ class Evaluation:
         What a judged query without a ranked list counts.
     policies
         In words: how ties, missing queries and unjudged documents were treated.
+    qrels
+        The judgements.
     """
 
     measures: tuple[Measure, ...]
     runs: tuple[RunScores, ...]
     missing: Missing
     policies: tuple[tuple[str, str], ...]
+    qrels: Qrels | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -160,6 +164,27 @@ class Evaluation:
             name: {str(measure): self.mean(number, at) for at, measure in enumerate(self.measures)}
             for number, name in enumerate(self.names)
         }
+
+    def scores(self, measure: str | Measure | int) -> Scores:
+        """The scores of all runs in one measure, paired by query, to make claims from."""
+        from heldout.data.scores import Scores  # noqa: PLC0415 - for claims only
+
+        number = self._measure(measure)
+        columns = [self.values(run, number) for run in range(len(self.runs))]
+        known = self.measures[number]
+        judged = parse_measure("Judged@10")
+        shares: tuple[float, ...] = ()
+        if judged in self.measures:
+            shares = tuple(self.mean(run, judged) for run in range(len(self.runs)))
+        return Scores(
+            str(known),
+            self.names,
+            tuple(self.queries()),
+            np.stack(columns, axis=1).astype(np.float64),
+            known.definition.higher_is_better is not False,
+            judged=shares,
+            data=self.qrels.fingerprint() if self.qrels is not None else "",
+        )
 
     def to_frame(self) -> pl.DataFrame:
         """A Polars frame with the columns ``run``, ``query_id``, ``measure``, ``value``."""
@@ -251,7 +276,7 @@ def evaluate(
     if not scores:
         raise InputError("no run was given")
     policies = (*_policies(scores, missing, depth, options), *_variants(parsed))
-    result = Evaluation(parsed, _distinct_names(scores, items), missing, policies)
+    result = Evaluation(parsed, _distinct_names(scores, items), missing, policies, judgements)
     if not result.counted().any():
         raise InputError("no judged query is in all of the runs: leave out --intersection")
     return result

@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from heldout.measure.evaluate import Evaluation
 
 __all__ = [
+    "LATEX_ESCAPES",
     "html_table",
     "json_text",
     "latex_text",
     "markdown_text",
+    "plain_text",
     "policy_lines",
     "table_text",
     "tsv_text",
@@ -67,7 +69,7 @@ def text_rows(
     return head, rows
 
 
-def _plain(text: str) -> str:
+def plain_text(text: str) -> str:
     """Text without control characters, which could steer a terminal."""
     if text.isprintable():
         return text
@@ -83,10 +85,10 @@ def policy_lines(evaluation: Evaluation) -> list[str]:
     for run in evaluation.runs:
         lacks = judged - int(run.present.sum())
         if lacks:
-            lines.append(f"{_plain(run.name)} lacks {lacks} judged queries")
+            lines.append(f"{plain_text(run.name)} lacks {lacks} judged queries")
         if run.unjudged:
             lines.append(
-                f"{_plain(run.name)} has {run.unjudged} queries without judgements: ignored"
+                f"{plain_text(run.name)} has {run.unjudged} queries without judgements: ignored"
             )
     return lines
 
@@ -141,13 +143,13 @@ def _rich_table(
 
     table = Table(header_style="bold", show_edge=False, pad_edge=False)
     for at in columns:
-        table.add_column(Text(_plain(head[at])), justify="left" if at < texts else "right")
+        table.add_column(Text(plain_text(head[at])), justify="left" if at < texts else "right")
     names = list(evaluation.names)
     for row in rows:
         is_mean = texts == 1 or row[1] == ALL
         cells = [
             Text(
-                _plain(row[at]),
+                plain_text(row[at]),
                 "bold" if is_mean and (names.index(row[0]), at - texts) in best else "",
             )
             for at in columns
@@ -172,7 +174,7 @@ def _best(evaluation: Evaluation) -> set[tuple[int, int]]:
 def tsv_text(evaluation: Evaluation, *, per_query: bool, summary: bool, digits: int) -> str:
     """Tab-separated values with a header."""
     head, rows = text_rows(evaluation, per_query=per_query, summary=summary, digits=digits)
-    return "".join("\t".join(map(_plain, row)) + "\n" for row in [head, *rows])
+    return "".join("\t".join(map(plain_text, row)) + "\n" for row in [head, *rows])
 
 
 def markdown_text(evaluation: Evaluation, *, per_query: bool, summary: bool, digits: int) -> str:
@@ -180,12 +182,14 @@ def markdown_text(evaluation: Evaluation, *, per_query: bool, summary: bool, dig
     head, rows = text_rows(evaluation, per_query=per_query, summary=summary, digits=digits)
     texts = 2 if per_query else 1
     rule = ["---" if at < texts else "---:" for at in range(len(head))]
-    escaped = [[_plain(cell).replace("|", "\\|") for cell in row] for row in [head, rule, *rows]]
+    escaped = [
+        [plain_text(cell).replace("|", "\\|") for cell in row] for row in [head, rule, *rows]
+    ]
     table = "".join(f"| {' | '.join(row)} |\n" for row in escaped)
     return table + "\n" + "; ".join(policy_lines(evaluation)) + "\n"
 
 
-_LATEX = str.maketrans(
+LATEX_ESCAPES = str.maketrans(
     {
         "\\": r"\textbackslash{}",
         "{": r"\{",
@@ -209,12 +213,15 @@ def latex_text(evaluation: Evaluation, *, per_query: bool, summary: bool, digits
     names = list(evaluation.names)
     lines = [f"% {line}" for line in policy_lines(evaluation)]
     lines += [f"\\begin{{tabular}}{{{'l' * texts}{'r' * (len(head) - texts)}}}", "\\toprule"]
-    lines += [" & ".join(_plain(cell).translate(_LATEX) for cell in head) + r" \\", "\\midrule"]
+    lines += [
+        " & ".join(plain_text(cell).translate(LATEX_ESCAPES) for cell in head) + r" \\",
+        "\\midrule",
+    ]
     for row in rows:
         is_mean = not per_query or row[1] == ALL
         cells = []
         for at, cell in enumerate(row):
-            shown = _plain(cell).translate(_LATEX)
+            shown = plain_text(cell).translate(LATEX_ESCAPES)
             bold = is_mean and (names.index(row[0]), at - texts) in best
             cells.append(f"\\textbf{{{shown}}}" if bold else shown)
         lines.append(" & ".join(cells) + r" \\")

@@ -1,0 +1,220 @@
+"""Measure what the tests and intervals promise: false alarms under the null, coverage.
+
+The null is not true by construction of any test. Units are drawn from a smooth model of a topic x
+system matrix (the real matrices of TREC ad hoc 5 and 6 when their folder is given, else a
+documented simulation): one system keeps its distribution of scores, the other is a mixture of a
+worse and a better system with exactly the same mean, and the two are tied by a Gaussian copula with
+the correlation of the systems. The means are equal, the distributions are not, so that only a test
+of means may keep its level. The sign-flip null (scores of one system against a noisy copy of
+itself, exchangeable) is measured beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from harness import save
+from heldout.infer.bootstrap import bootstrap_interval, shift_test
+from heldout.infer.intervals import t_interval
+from heldout.infer.paired import sign_test, t_test, wilcoxon_test
+from heldout.infer.randomization import randomization_test
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from heldout.infer.results import Outcome
+
+Matrix = np.ndarray
+ALPHA = 0.05
+REPLICATES = 2_000
+
+
+class Task(NamedTuple):
+    """One cell of the table: a matrix, a null, a number of units, a share of the draws."""
+
+    name: str
+    matrix: Matrix
+    means: Matrix
+    null: str
+    units: int
+    draws: int
+    seed: int
+
+
+def simulated_matrix(kind: str, seed: int = 5) -> Matrix:
+    """A matrix of 50 topics and 30 systems: difficulty, quality and noise on a logit scale."""
+    generator = np.random.default_rng(seed)
+    logit = (
+        generator.normal(-1.0, 0.9, (50, 1))
+        + generator.normal(0.0, 0.5, (1, 30))
+        + generator.normal(0.0, 0.7, (50, 30))
+    )
+    share = 1 / (1 + np.exp(-logit))
+    if kind == "p10":
+        return generator.binomial(10, share) / 10
+    return share
+
+
+def load(folder: Path | None) -> dict[str, Matrix]:
+    """The real matrices, or simulated ones."""
+    if folder is None or not folder.is_dir():
+        return {"simulated ap": simulated_matrix("ap"), "simulated p10": simulated_matrix("p10")}
+    found = {}
+    for path in sorted(folder.glob("*.csv")):
+        with path.open(newline="") as file:
+            rows = list(csv.reader(file))[1:]
+        found[path.stem] = _numbers(rows)
+    return found
+
+
+def _numbers(rows: list[list[str]]) -> Matrix:
+    """The numeric columns: a first column of topic ids is left out."""
+    first = 0
+    try:
+        float(rows[0][0])
+        # Topic numbers look like numbers, too: ids are whole and above 1.
+        first = int(all(float(row[0]) > 1 for row in rows))
+    except ValueError:
+        first = 1
+    return np.array([[float(cell) for cell in row[first:]] for row in rows])
+
+
+def quantiles(scores: Matrix, at: Matrix, *, smooth: bool) -> Matrix:
+    """Draw from a system's distribution: linear between its scores, or its very scores."""
+    ordered = np.sort(scores)
+    if smooth:
+        return np.asarray(np.interp(at, (np.arange(len(ordered)) + 0.5) / len(ordered), ordered))
+    return np.asarray(ordered[np.minimum((at * len(ordered)).astype(int), len(ordered) - 1)])
+
+
+def mean_of(scores: Matrix, *, smooth: bool) -> float:
+    """The mean of what `quantiles` draws, by a fine grid."""
+    grid = (np.arange(20_000) + 0.5) / 20_000
+    return float(quantiles(scores, grid, smooth=smooth).mean())
+
+
+def is_smooth(matrix: Matrix) -> bool:
+    """Whether scores are continuous, as AP is and P@10 is not."""
+    return len(np.unique(matrix)) > 50
+
+
+def draw_pair(task: Task, generator: np.random.Generator) -> tuple[Matrix, Matrix]:
+    """Scores of two systems with the same expected score."""
+    matrix, units, smooth = task.matrix, task.units, is_smooth(task.matrix)
+    one, low, high = _systems(task.means, generator)
+    with np.errstate(invalid="ignore"):
+        rho = np.nan_to_num(np.corrcoef(matrix[:, one], matrix[:, low])[0, 1])
+    first = generator.standard_normal(units)
+    second = rho * first + np.sqrt(1 - rho**2) * generator.standard_normal(units)
+    u, v = _normal_cdf(first), _normal_cdf(second)
+    x = quantiles(matrix[:, one], u, smooth=smooth)
+    if task.null == "sign flip":
+        return x, quantiles(matrix[:, one], v, smooth=smooth)
+    target, bottom, top = task.means[[one, low, high]]
+    weight = (top - target) / (top - bottom) if top > bottom else 0.5
+    worse = quantiles(matrix[:, low], v, smooth=smooth)
+    better = quantiles(matrix[:, high], v, smooth=smooth)
+    return x, np.where(generator.random(units) < weight, worse, better)
+
+
+def _systems(means: Matrix, generator: np.random.Generator) -> tuple[int, int, int]:
+    """A system, one that is no better, and one that is no worse."""
+    order = np.argsort(means)
+    place = int(generator.integers(1, len(order) - 1))
+    low = int(generator.integers(0, place))
+    high = int(generator.integers(place + 1, len(order)))
+    return int(order[place]), int(order[low]), int(order[high])
+
+
+def _normal_cdf(x: Matrix) -> Matrix:
+    from scipy.special import ndtr  # noqa: PLC0415
+
+    return np.asarray(ndtr(x))
+
+
+def tests_of(seed: int) -> dict[str, Callable[[Matrix], Outcome]]:
+    return {
+        "t": t_test,
+        "randomization": lambda d: randomization_test(d, replicates=REPLICATES, seed=seed),
+        "bootstrap-shift": lambda d: shift_test(d, replicates=REPLICATES, seed=seed),
+        "wilcoxon": wilcoxon_test,
+        "sign": sign_test,
+    }
+
+
+def work(task: Task) -> tuple[Task, dict[str, float]]:
+    """False alarms of every test, and coverage of the intervals of the difference, in one cell."""
+    generator = np.random.default_rng(np.random.SeedSequence([2019, task.seed]))
+    counts: dict[str, float] = {}
+    for draw in range(task.draws):
+        x, y = draw_pair(task, generator)
+        gaps = x - y
+        for name, test in tests_of(draw).items():
+            counts[name] = counts.get(name, 0) + (test(gaps).p <= ALPHA)
+        interval = t_interval(gaps)
+        covered = interval.low <= 0 <= interval.high
+        counts["cover t"] = counts.get("cover t", 0) + covered
+        if draw % 5 == 0:  # slow ones on every fifth draw
+            counts["slow draws"] = counts.get("slow draws", 0) + 1
+            for kind in ("percentile", "bca"):
+                interval = bootstrap_interval(gaps, kind=kind, replicates=REPLICATES, seed=draw)
+                key = f"cover {kind}"
+                counts[key] = counts.get(key, 0) + (interval.low <= 0 <= interval.high)
+    return task, counts
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--matrices", type=Path, help="folder of topic x system CSV files")
+    parser.add_argument("--draws", type=int, default=20_000, help="null draws for each row")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--units", type=int, nargs="+", default=[25, 50, 100])
+    options = parser.parse_args()
+    matrices = load(options.matrices)
+    means = {
+        name: np.array([mean_of(column, smooth=is_smooth(matrix)) for column in matrix.T])
+        for name, matrix in matrices.items()
+    }
+    share = max(1, options.draws // (4 * len(matrices)))
+    tasks = [
+        Task(name, matrix, means[name], null, units, share, seed)
+        for units in options.units
+        for null in ("equal means", "sign flip")
+        for name, matrix in matrices.items()
+        for seed in range(4)
+    ]
+    totals: dict[tuple[str, int, str], dict[str, float]] = {}
+    with ProcessPoolExecutor(options.workers) as pool:
+        for task, counts in pool.map(work, tasks):
+            kind = task.name.split("_")[-1].split()[-1]
+            for label in (kind, "all"):
+                row = totals.setdefault((task.null, task.units, label), {"draws": 0})
+                row["draws"] += task.draws
+                for name, count in counts.items():
+                    row[name] = row.get(name, 0) + count
+    show(totals)
+
+
+def show(totals: dict[tuple[str, int, str], dict[str, float]]) -> None:
+    results = []
+    for (null, units, label), row in sorted(totals.items()):
+        draws, slow = row.pop("draws"), row.pop("slow draws")
+        rates = {
+            name: count / (slow if name in {"cover percentile", "cover bca"} else draws)
+            for name, count in row.items()
+        }
+        error = (0.05 * 0.95 / draws) ** 0.5
+        shown = "  ".join(f"{name} {rate:.4f}" for name, rate in rates.items())
+        print(f"{null:12} n={units:<4} {label:5} {draws:7.0f} draws ±{error:.4f}: {shown}")
+        results.append({"null": null, "units": units, "scores": label, "draws": draws, **rates})
+    save("error_rates", results)
+
+
+if __name__ == "__main__":
+    main()

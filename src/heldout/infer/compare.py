@@ -1,0 +1,341 @@
+"""Is one system better than another? All that can be said about it, in one object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from heldout.errors import InputError
+from heldout.infer.advise import ALL_PAIRS, Advice, advise
+from heldout.infer.results import Interval, Outcome, check_tail, drop_noise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import polars as pl
+
+    from heldout.data.scores import Scores
+    from heldout.data.words import Floats
+    from heldout.infer.blocks import Anova, Sphericity
+    from heldout.infer.effects import Effects
+    from heldout.infer.results import Tail
+
+__all__ = ["Claim", "Comparison", "SystemRow", "compare"]
+
+REPLICATES = 100_000
+
+
+class SystemRow(NamedTuple):
+    """One system: its mean with an interval, and the letters it shares with systems like it."""
+
+    name: str
+    mean: Interval
+    letters: str = ""
+
+
+class Claim(NamedTuple):
+    """What can be said about a pair of systems.
+
+    Parameters
+    ----------
+    first, second
+        The systems; differences are first minus second.
+    difference
+        The mean difference with its interval.
+    outcomes
+        The tests, the one that gives the verdict first.
+    adjusted
+        The p-value of the verdict, adjusted for the number of comparisons.
+    effects
+        Effect sizes, wins, ties and losses.
+    """
+
+    first: str
+    second: str
+    difference: Interval
+    outcomes: tuple[Outcome, ...]
+    adjusted: float
+    effects: Effects
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """The comparison of two or more systems on the same units.
+
+    Parameters
+    ----------
+    scores
+        What was compared.
+    baseline
+        The system that the others are compared with; None for all pairs.
+    alpha, tail
+        The level of the tests and their alternative.
+    advice
+        The analysis that was made, why, and what to be careful about.
+    systems, claims
+        The results.
+    anova, sphericity
+        The analysis of variance of three or more systems.
+    seed
+        The seed of all that is drawn.
+    """
+
+    scores: Scores
+    baseline: str | None
+    alpha: float
+    tail: Tail
+    advice: Advice
+    systems: tuple[SystemRow, ...]
+    claims: tuple[Claim, ...]
+    anova: Anova | None
+    sphericity: Sphericity | None
+    seed: int
+
+    def to_frame(self) -> pl.DataFrame:
+        """A Polars frame with one row a claim."""
+        import polars as pl  # noqa: PLC0415 - slow to import, seldom needed
+
+        return pl.DataFrame([claim_row(self, claim) for claim in self.claims])
+
+    def _repr_html_(self) -> str:
+        """Show the claims as a table in a notebook."""
+        from heldout.report.claims import html_claims  # noqa: PLC0415 - the report reads results
+
+        return html_claims(self)
+
+
+def claim_row(comparison: Comparison, claim: Claim) -> dict[str, Any]:
+    """One claim as plain values."""
+    row: dict[str, Any] = {
+        "measure": comparison.scores.measure,
+        "first": claim.first,
+        "second": claim.second,
+        "n": len(comparison.scores.units),
+        "difference": claim.difference.estimate,
+        "low": claim.difference.low,
+        "high": claim.difference.high,
+        "interval": claim.difference.method,
+        "p_adjusted": claim.adjusted,
+        "correction": comparison.advice.correction or "none",
+        "significant": bool(claim.adjusted <= comparison.alpha),
+    }
+    for outcome in claim.outcomes:
+        row[f"p_{outcome.test}"] = outcome.p
+    return row | {f"effect_{key}": value for key, value in claim.effects._asdict().items()}
+
+
+def compare(
+    scores: Scores,
+    *,
+    baseline: str | None = None,
+    tests: Sequence[str] = (),
+    tail: str = "two",
+    alpha: float = 0.05,
+    correction: str = "",
+    test_share: float | None = None,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+) -> Comparison:
+    """Compare two or more systems on the same units.
+
+    Parameters
+    ----------
+    scores
+        The scores; units are paired by id.
+    baseline
+        Compare all others with this system. Of two systems the first is the baseline.
+    tests
+        ``randomization``, ``t``, ``bootstrap-shift``, ``wilcoxon``, ``sign``, ``mcnemar``,
+        ``corrected-t``; by default those that fit the design. The first gives the verdict.
+    tail
+        ``two``, or ``greater`` / ``less``: is the first of a pair better / worse.
+    alpha
+        The level of significance; intervals have level 1 - alpha.
+    correction
+        ``tukey``, ``randomized-tukey`` (all pairs), ``maxt``, ``holm``, ``hochberg``,
+        ``bonferroni``, ``bh``, ``by``; by default what fits the design.
+    test_share
+        n_test / n_train, when the units are folds of a cross-validation.
+    replicates, seed
+        For tests that draw.
+    """
+    side = check_tail(tail)
+    _check(scores, alpha, replicates)
+    if len(scores.systems) == 2 and baseline is None:
+        baseline = scores.systems[0]
+    advice = advise(
+        scores,
+        tests=tests,
+        correction=correction,
+        tail=tail,
+        baseline=baseline if len(scores.systems) > 2 else None,
+        test_share=test_share,
+    )
+    pairs = _pairs(scores, baseline)
+    run = _Runner(scores, advice, side, test_share, replicates=replicates, seed=seed)
+    outcomes = [run.outcomes(first, second) for first, second in pairs]
+    adjusted = run.adjust(pairs, outcomes, baseline)
+    intervals = run.intervals(pairs, 1 - alpha)
+    claims = tuple(
+        Claim(
+            scores.systems[first],
+            scores.systems[second],
+            intervals[at],
+            outcomes[at],
+            adjusted[at],
+            _effects(scores, first, second),
+        )
+        for at, (first, second) in enumerate(pairs)
+    )
+    anova, sphericity = _anova(scores)
+    rows = _systems(scores, alpha, pairs, adjusted if baseline is None else None)
+    return Comparison(scores, baseline, alpha, side, advice, rows, claims, anova, sphericity, seed)
+
+
+def _check(scores: Scores, alpha: float, replicates: int) -> None:
+    if len(scores.systems) < 2:
+        raise InputError("one system cannot be compared: give at least two")
+    if len(scores.units) < 2:
+        raise InputError(f"{len(scores.units)} unit in common: at least 2 are needed")
+    if not 0 < alpha < 1:
+        raise InputError(f"alpha={alpha}: expected a number between 0 and 1")
+    if replicates < 100:
+        raise InputError(f"replicates={replicates}: at least 100 are needed")
+
+
+def _pairs(scores: Scores, baseline: str | None) -> list[tuple[int, int]]:
+    """Pairs of systems, the later minus the earlier, or each minus the baseline."""
+    if baseline is None:
+        return [(second, first) for first, second in combinations(range(len(scores.systems)), 2)]
+    base = scores.index(baseline)
+    return [(other, base) for other in range(len(scores.systems)) if other != base]
+
+
+def _effects(scores: Scores, first: int, second: int) -> Effects:
+    from heldout.infer.effects import effect_sizes  # noqa: PLC0415 - brings SciPy
+
+    return effect_sizes(scores.values[:, first], scores.values[:, second])
+
+
+class _Runner:
+    """Runs the tests of one comparison."""
+
+    def __init__(
+        self, scores: Scores, advice: Advice, tail: Tail, test_share: float | None, **draws: Any
+    ) -> None:
+        self._scores = scores
+        self._advice = advice
+        # "greater" means better, whichever way the measure runs.
+        turned: dict[Tail, Tail] = {"two": "two", "greater": "less", "less": "greater"}
+        self._tail = tail if scores.higher_is_better else turned[tail]
+        self._test_share = test_share
+        self._draws = draws
+
+    def _difference(self, first: int, second: int) -> Floats:
+        return drop_noise(self._scores.values[:, first], self._scores.values[:, second])
+
+    def outcomes(self, first: int, second: int) -> tuple[Outcome, ...]:
+        """All tests on one pair."""
+        return tuple(self._outcome(test, first, second) for test in self._advice.tests)
+
+    def _outcome(self, test: str, first: int, second: int) -> Outcome:
+        from heldout.infer import bootstrap, paired, randomization  # noqa: PLC0415 - SciPy
+
+        gaps = self._difference(first, second)
+        if test == "mcnemar":
+            columns = self._scores.values[:, first], self._scores.values[:, second]
+            return paired.mcnemar_test(*columns, tail=self._tail)
+        if test == "corrected-t":
+            if self._test_share is None:
+                raise InputError(
+                    "corrected-t is for folds of a cross-validation: say how large a fold is "
+                    "beside its training side (--test-share, for 10 folds 0.1111)"
+                )
+            return paired.corrected_t_test(gaps, self._test_share, tail=self._tail)
+        if test == "randomization":
+            return randomization.randomization_test(gaps, tail=self._tail, **self._draws)
+        if test == "bootstrap-shift":
+            return bootstrap.shift_test(gaps, tail=self._tail, **self._draws)
+        plain: dict[str, Callable[..., Outcome]] = {
+            "t": paired.t_test,
+            "wilcoxon": paired.wilcoxon_test,
+            "sign": paired.sign_test,
+        }
+        return plain[test](gaps, tail=self._tail)
+
+    def adjust(
+        self,
+        pairs: list[tuple[int, int]],
+        outcomes: list[tuple[Outcome, ...]],
+        baseline: str | None,
+    ) -> list[float]:
+        """The p-values of the verdict, adjusted for the number of comparisons."""
+        from heldout.infer import multiplicity, randomized_blocks, tukey  # noqa: PLC0415
+
+        how, values = self._advice.correction, self._scores.values
+        if how == "tukey":
+            found = {(p.first, p.second): p.p for p in tukey.tukey_hsd(values)}
+            return [found.get(pair, found.get(pair[::-1], 1.0)) for pair in pairs]
+        if how == "randomized-tukey":
+            matrix = randomized_blocks.randomized_tukey(values, **self._draws)
+            return [float(matrix[pair]) for pair in pairs]
+        if how == "maxt":
+            base = None if baseline is None else self._scores.index(baseline)
+            side = self._tail if base is not None else "two"
+            table = randomized_blocks.max_t(values, baseline=base, tail=side, **self._draws)
+            return [float(table[pair]) for pair in pairs]
+        raw = [tests[0].p for tests in outcomes]
+        return [float(p) for p in multiplicity.adjust(raw, how or "none")]
+
+    def intervals(self, pairs: list[tuple[int, int]], level: float) -> list[Interval]:
+        """Intervals of the mean differences: simultaneous ones for Tukey, t intervals else."""
+        from heldout.infer import folds, intervals, tukey  # noqa: PLC0415 - SciPy
+
+        values = self._scores.values
+        if self._advice.correction in ALL_PAIRS:
+            found = {(p.first, p.second): p for p in tukey.tukey_hsd(values, level)}
+            return [_tukey_interval(found, pair, level) for pair in pairs]
+        gaps = [self._difference(first, second) for first, second in pairs]
+        if self._test_share is not None:
+            return [folds.corrected_t(gap, self._test_share, level) for gap in gaps]
+        return [intervals.t_interval(gap, level) for gap in gaps]
+
+
+def _tukey_interval(found: dict[Any, Any], pair: tuple[int, int], level: float) -> Interval:
+    """The simultaneous interval of a pair, whichever way round it was computed."""
+    if pair in found:
+        one = found[pair]
+        return Interval(one.difference, one.low, one.high, level, "Tukey")
+    one = found[pair[::-1]]
+    return Interval(-one.difference, -one.high, -one.low, level, "Tukey")
+
+
+def _anova(scores: Scores) -> tuple[Anova | None, Sphericity | None]:
+    from heldout.infer import blocks  # noqa: PLC0415 - SciPy
+
+    if len(scores.systems) < 3:
+        return None, None
+    # Mauchly's test needs more units than systems.
+    enough = len(scores.units) > len(scores.systems)
+    sphericity = blocks.sphericity(scores.values) if enough else None
+    return blocks.anova(scores.values), sphericity
+
+
+def _systems(
+    scores: Scores, alpha: float, pairs: list[tuple[int, int]], adjusted: list[float] | None
+) -> tuple[SystemRow, ...]:
+    from heldout.infer import intervals, tukey  # noqa: PLC0415 - SciPy
+
+    letters = [""] * len(scores.systems)
+    if adjusted is not None and len(scores.systems) > 2:
+        different = [pair for pair, p in zip(pairs, adjusted, strict=True) if p <= alpha]
+        means = scores.values.mean(axis=0)
+        order = np.argsort(-means if scores.higher_is_better else means).tolist()
+        letters = tukey.compact_letters(len(scores.systems), different, order)
+    return tuple(
+        SystemRow(name, intervals.t_interval(scores.values[:, at], 1 - alpha), letters[at])
+        for at, name in enumerate(scores.systems)
+    )

@@ -1,0 +1,200 @@
+"""Random sums, many at a time: signs flipped, or units drawn with replacement.
+
+A random word of 16 bits chooses one of the 65,536 signed sums of 16 units, kept in a table: one
+look-up in place of 16 flips. Draws with replacement look up pairs (triples, …) of units as long as
+all of them fit a table.
+
+The work is cut the same way whatever the number of threads, each piece has its own generator, and
+pieces are added in a fixed order: equal seeds give equal bits on any machine with any threads.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise, repeat
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from heldout.data.parallel import stream_threads
+from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from heldout.data.words import Floats
+
+__all__ = ["all_signed_sums", "check_draws", "drawn_sums", "signed_sums"]
+
+WORD: Final = 16
+"""Bits of a table's index."""
+
+PIECES: Final = 8
+"""Pieces of work at the most, whatever the number of threads, and ..."""
+
+PIECE: Final = 24
+"""... tables a piece has at the least: some milliseconds, well above what starting it costs."""
+
+BLOCK: Final = 2**17
+"""Replicates that are summed before they are handed out: bounds the memory."""
+
+SLICE: Final = 2**16
+"""Replicates for which a table is looked up at a time, to stay in the cache."""
+
+LARGEST: Final = 2**17
+"""Entries a table of tuples has at the most: 1 MB."""
+
+DRAWN_BLOCK: Final = 12_500
+"""Replicates a piece of work draws with replacement."""
+
+
+def check_draws(replicates: int, seed: int) -> None:
+    """Refuse numbers of replicates and seeds that are none."""
+    if replicates < 1:
+        raise InputError(f"replicates={replicates}: at least 1 is needed; 100,000 is usual")
+    if seed < 0:
+        raise InputError(f"seed={seed}: a seed is a whole number from 0 on")
+
+
+def all_signed_sums(values: Floats, space: Floats | None = None) -> Floats:
+    """All 2^n sums of the values under signs; bit i of a sum's place says that value i counts +.
+
+    Parameters
+    ----------
+    values
+        The numbers to sign.
+    space
+        Where to write them, if not into new memory.
+
+    Examples
+    --------
+    >>> all_signed_sums(np.array([1.0, 3.0])).tolist()
+    [-4.0, -2.0, 2.0, 4.0]
+    """
+    size = 2 ** len(values)
+    sums = np.empty(size) if space is None else space[:size]
+    sums[0] = -values.sum()
+    for bit, value in enumerate(values.tolist()):
+        np.add(sums[: 1 << bit], 2 * value, out=sums[1 << bit : 2 << bit])
+    return sums
+
+
+def signed_sums(values: Floats, replicates: int, seed: int) -> Iterator[Floats]:
+    """Sums of the values under random signs, block by block.
+
+    Parameters
+    ----------
+    values
+        The numbers to sign.
+    replicates
+        How many sums.
+    seed
+        Equal seeds and numbers of values give equal signs.
+
+    Yields
+    ------
+    Floats
+        Up to 131,072 sums.
+    """
+    pieces = _cut_units(values)
+    for block, start in enumerate(range(0, replicates, BLOCK)):
+        count = min(BLOCK, replicates - start)
+        work = zip(range(len(pieces)), pieces, repeat(block), repeat(count), repeat(seed))
+        parts = stream_threads(_sign_piece, work)
+        sums = next(parts)
+        for part in parts:
+            sums += part
+        yield sums
+
+
+def _cut_units(values: Floats) -> list[list[Floats]]:
+    """Units of the tables, piece by piece, as even as can be: small tables are the fastest."""
+    tables = max(1, -(-len(values) // WORD))
+    units = np.array_split(values, tables)
+    pieces = min(PIECES, max(1, tables // PIECE))
+    cuts = [tables * at // pieces for at in range(pieces + 1)]
+    return [units[start:stop] for start, stop in pairwise(cuts)]
+
+
+def _sign_piece(work: tuple[int, list[Floats], int, int, int]) -> Floats:
+    """The part of a block's sums that comes from one piece."""
+    piece, units, block, count, seed = work
+    source = np.random.SFC64(np.random.SeedSequence([seed, block, piece]))
+    sums = np.zeros(count)
+    # Fresh memory costs more than the look-ups: everything large is made once and used again.
+    slice_ = min(SLICE, count)
+    index, found, space = np.empty(slice_, np.intp), np.empty(slice_), np.empty(2**WORD)
+    for part in units:
+        table = all_signed_sums(part, space)
+        for at in range(0, count, SLICE):
+            size = min(SLICE, count - at)
+            words = source.random_raw(-(-size // 4)).view(np.uint16)[:size]
+            words >>= WORD - len(part)
+            # take is fastest on its own index type and, with out, in a mode that cannot fail
+            index[:size] = words
+            table.take(index[:size], out=found[:size], mode="wrap")
+            sums[at : at + size] += found[:size]
+    return sums
+
+
+def drawn_sums(
+    columns: Sequence[Floats], replicates: int, seed: int
+) -> Iterator[tuple[Floats, ...]]:
+    """Sums of n units drawn with replacement from n, for each column of values, block by block.
+
+    Parameters
+    ----------
+    columns
+        Values of the units; all columns are summed over the same draws.
+    replicates
+        How many sums.
+    seed
+        Equal seeds and numbers of units give equal draws.
+
+    Yields
+    ------
+    tuple of Floats
+        One array a column.
+    """
+    units = len(columns[0])
+    width = _tuple_width(units)
+    tables = [_tuple_sums(column, width) for column in columns]
+    rest = [_tuple_sums(column, units % width) for column in columns]
+    plan = [tables] * (units // width) + [rest] * (units % width > 0)
+    starts = range(0, replicates, DRAWN_BLOCK)
+
+    def draw(block: int) -> tuple[Floats, ...]:
+        return _draw_block(plan, min(DRAWN_BLOCK, replicates - block * DRAWN_BLOCK), seed, block)
+
+    yield from stream_threads(draw, range(len(starts)))
+
+
+def _tuple_width(units: int) -> int:
+    """How many units a table's entry adds up."""
+    width = 1
+    while units > 1 and units ** (width + 1) <= LARGEST:
+        width += 1
+    return min(width, units)
+
+
+def _tuple_sums(values: Floats, width: int) -> Floats:
+    """Sums of all tuples of units."""
+    sums = np.zeros(1)
+    for _ in range(width):
+        sums = np.add.outer(sums, values).ravel()
+    return sums
+
+
+def _draw_block(plan: list[list[Floats]], count: int, seed: int, block: int) -> tuple[Floats, ...]:
+    source = np.random.SFC64(np.random.SeedSequence([seed, block]))
+    sums = tuple(np.zeros(count) for _ in plan[0])
+    place, found = np.empty(count, np.uint64), np.empty(count)
+    for tables in plan:
+        # A 32-bit word w chooses place w * size / 2^32: even to size / 2^32 (3e-5 at the most for
+        # tables of tuples), far below what so many replicates could show.
+        place[:] = source.random_raw(-(-count // 2)).view(np.uint32)[:count]
+        place *= np.uint64(len(tables[0]))
+        place >>= np.uint64(32)
+        for column, table in zip(sums, tables, strict=True):
+            table.take(place.view(np.intp), out=found, mode="wrap")
+            np.add(column, found, out=column)
+    return sums

@@ -1,0 +1,183 @@
+"""Intervals for one system: a proportion or a mean over units."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import TYPE_CHECKING
+
+from heldout.errors import InputError
+from heldout.infer.results import Interval, as_values
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = [
+    "agresti_coull",
+    "check_level",
+    "clopper_pearson",
+    "normal_quantile",
+    "t_interval",
+    "t_quantile",
+    "wilson",
+]
+
+
+def check_level(level: float) -> float:
+    """Refuse a confidence level that is none."""
+    if not 0.0 < level < 1.0:
+        hint = "give a share, such as 0.95" if level >= 1.0 else "expected between 0 and 1"
+        raise InputError(f"level={level}: {hint}")
+    return level
+
+
+def normal_quantile(level: float) -> float:
+    """The z that a two-sided interval of this level reaches out to."""
+    from scipy.special import ndtri  # noqa: PLC0415 - slow to import
+
+    return float(ndtri((1.0 + check_level(level)) / 2.0))
+
+
+def t_quantile(level: float, freedom: int) -> float:
+    """The t that a two-sided interval of this level reaches out to."""
+    from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
+
+    return float(stdtrit(freedom, (1.0 + check_level(level)) / 2.0))
+
+
+def _counts(successes: int, n: int) -> tuple[int, int]:
+    """The counts as whole numbers, refusing what cannot be a proportion."""
+    try:
+        right, units = operator.index(successes), operator.index(n)
+    except TypeError as error:
+        raise InputError(
+            f"successes={successes!r}, n={n!r}: expected two whole numbers, such as 16 of 20"
+        ) from error
+    if units < 1 or not 0 <= right <= units:
+        raise InputError(f"{right} successes of {units} units: expected 0 <= successes <= n, n > 0")
+    return right, units
+
+
+def wilson(successes: int, n: int, level: float = 0.95) -> Interval:
+    """Wilson's score interval for a proportion; the default.
+
+    Parameters
+    ----------
+    successes, n
+        How many units of how many.
+    level
+        The confidence level.
+
+    Returns
+    -------
+    Interval
+        Around the plain proportion, inside [0, 1].
+
+    References
+    ----------
+    Wilson (1927). Probable inference, the law of succession, and statistical inference. JASA 22.
+    Newcombe (1998). Two-sided confidence intervals for the single proportion. Statistics in
+    Medicine 17.
+
+    Examples
+    --------
+    >>> interval = wilson(16, 20)
+    >>> round(interval.low, 2), round(interval.high, 2)
+    (0.58, 0.92)
+    """
+    right, units = _counts(successes, n)
+    z = normal_quantile(level)
+    share = right / units
+    centre = (right + z * z / 2.0) / (units + z * z)
+    half = z / (units + z * z) * math.sqrt(units * share * (1.0 - share) + z * z / 4.0)
+    # At 0 and n the bound is the end itself; rounding must not push it beside it.
+    low = 0.0 if right == 0 else centre - half
+    high = 1.0 if right == units else centre + half
+    return Interval(share, low, high, level, "Wilson")
+
+
+def clopper_pearson(successes: int, n: int, level: float = 0.95) -> Interval:
+    """Clopper and Pearson's "exact" interval for a proportion.
+
+    It never covers less than its level, and mostly more: wider than Wilson's.
+
+    Parameters
+    ----------
+    successes, n
+        How many units of how many.
+    level
+        The confidence level.
+
+    Returns
+    -------
+    Interval
+        Around the plain proportion, inside [0, 1].
+
+    References
+    ----------
+    Clopper & Pearson (1934). The use of confidence or fiducial limits illustrated in the case of
+    the binomial. Biometrika 26.
+    """
+    from scipy.special import betaincinv  # noqa: PLC0415 - slow to import
+
+    right, units = _counts(successes, n)
+    outside = (1.0 - check_level(level)) / 2.0
+    wrong = units - right
+    low = float(betaincinv(right, wrong + 1, outside)) if right else 0.0
+    high = float(betaincinv(right + 1, wrong, 1.0 - outside)) if wrong else 1.0
+    return Interval(right / units, low, high, level, "Clopper-Pearson")
+
+
+def agresti_coull(successes: int, n: int, level: float = 0.95) -> Interval:
+    """Agresti and Coull's interval: the textbook formula after adding z²/2 hits and misses.
+
+    Parameters
+    ----------
+    successes, n
+        How many units of how many.
+    level
+        The confidence level.
+
+    Returns
+    -------
+    Interval
+        Cut to [0, 1]; the estimate is the plain proportion.
+
+    References
+    ----------
+    Agresti & Coull (1998). Approximate is better than "exact" for interval estimation of
+    binomial proportions. The American Statistician 52.
+    """
+    right, units = _counts(successes, n)
+    z = normal_quantile(level)
+    larger = units + z * z
+    centre = (right + z * z / 2.0) / larger
+    half = z * math.sqrt(centre * (1.0 - centre) / larger)
+    low, high = max(0.0, centre - half), min(1.0, centre + half)
+    return Interval(right / units, low, high, level, "Agresti-Coull")
+
+
+def t_interval(values: Iterable[float], level: float = 0.95) -> Interval:
+    """Student's t interval for a mean over units, or over paired differences.
+
+    Parameters
+    ----------
+    values
+        One a unit; units must be independent (queries are, overlapping folds are not).
+    level
+        The confidence level.
+
+    Returns
+    -------
+    Interval
+        Values without variance give an interval of no width.
+
+    References
+    ----------
+    Student (1908). The probable error of a mean. Biometrika 6(1).
+    """
+    array = as_values(values)
+    n = len(array)
+    mean = float(array.mean())
+    half = t_quantile(level, n - 1) * float(array.std(ddof=1)) / math.sqrt(n)
+    return Interval(mean, mean - half, mean + half, level, "t")

@@ -1,0 +1,88 @@
+"""Adjusting p-values for the number of comparisons."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+
+from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from heldout.data.words import Floats
+
+__all__ = ["Adjustment", "adjust"]
+
+Adjustment = Literal["holm", "hochberg", "bonferroni", "bh", "by", "none"]
+"""Family-wise error rate (the first three) or false discovery rate (``bh``, ``by``)."""
+
+
+def adjust(p: ArrayLike, method: Adjustment | str = "holm") -> Floats:
+    """Adjusted p-values, in the order they came in.
+
+    Parameters
+    ----------
+    p
+        The p-values of all comparisons of the family.
+    method
+        ``holm`` and ``bonferroni`` hold the chance of any false claim whatever the dependence;
+        ``hochberg`` does for independent or positively dependent tests; ``bh`` holds the expected
+        share of false claims among the claims for such tests, ``by`` for any; ``none``.
+
+    Returns
+    -------
+    ndarray
+        As R's ``p.adjust`` gives.
+
+    References
+    ----------
+    S. Holm, Scand. J. Stat. 6 (1979) 65-70; Y. Hochberg, Biometrika 75 (1988) 800-802;
+    Y. Benjamini and Y. Hochberg, J. R. Stat. Soc. B 57 (1995) 289-300; Y. Benjamini and
+    D. Yekutieli, Ann. Stat. 29 (2001) 1165-1188.
+
+    Examples
+    --------
+    >>> adjust([0.01, 0.02, 0.03, 0.04, 0.05], "holm").round(4).tolist()
+    [0.05, 0.08, 0.09, 0.09, 0.09]
+    """
+    if method not in get_args(Adjustment):
+        raise InputError(f"method={method!r}: expected one of {', '.join(get_args(Adjustment))}")
+    values = _check(p)
+    count = len(values)
+    if method == "none" or count < 2:
+        return values.copy()
+    if method == "bonferroni":
+        return np.minimum(values * count, 1.0)
+    order = np.argsort(values, kind="stable")
+    adjusted = np.empty(count)
+    adjusted[order] = np.minimum(_enforce_order(values[order] * _factors(method, count), method), 1)
+    return adjusted
+
+
+def _check(p: ArrayLike) -> Floats:
+    values = np.asarray(p, np.float64)
+    if values.ndim != 1:
+        raise InputError(f"p: expected a list of p-values, got an array of shape {values.shape}")
+    wrong = ~((values >= 0) & (values <= 1))
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise InputError(f"p: number {at + 1} is {values[at]}, not a p-value from 0 to 1")
+    return values
+
+
+def _factors(method: str, count: int) -> Floats:
+    """What the p-values, smallest first, are multiplied by."""
+    rank = np.arange(1.0, count + 1)
+    if method in ("holm", "hochberg"):
+        return count + 1 - rank
+    factors = count / rank
+    return factors * (1 / rank).sum() if method == "by" else factors
+
+
+def _enforce_order(sorted_values: Floats, method: str) -> Floats:
+    """A smaller p may not get a larger adjusted one: step down for Holm, step up for the rest."""
+    if method == "holm":
+        return np.maximum.accumulate(sorted_values)
+    return np.minimum.accumulate(sorted_values[::-1])[::-1]

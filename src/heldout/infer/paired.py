@@ -1,0 +1,345 @@
+"""Classical tests of two systems that were scored on the same units.
+
+All take the differences first minus second, one a unit; ``greater`` asks whether the first system
+is better. Differences that are zero but for rounding should have been made exactly zero with
+`heldout.infer.results.drop_noise`, which knows the scores.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from heldout.errors import InputError
+from heldout.infer.results import Outcome, Tail, as_values, check_tail
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from heldout.data.words import Floats
+
+__all__ = [
+    "check_share",
+    "corrected_t_test",
+    "is_constant",
+    "mcnemar_test",
+    "sign_test",
+    "t_test",
+    "wilcoxon_test",
+]
+
+SAME: Final = 1e-10
+"""Differences this close, as a share of the largest, are the same but for rounding.
+
+Wider than the tie rule for scores: .9001 - .9 keeps only the last four of sixteen digits.
+"""
+
+EXACT_UNITS: Final = 50
+"""Wilcoxon's p is exact up to here; 2**50 sign assignments are still counted without rounding."""
+
+
+def is_constant(values: Floats) -> bool:
+    """Whether all values are the same but for rounding, so that a variance says nothing."""
+    return bool(np.ptp(values) <= SAME * np.abs(values).max())
+
+
+def check_share(test_share: float) -> float:
+    """Refuse a ratio n_test / n_train that no split has."""
+    if not (math.isfinite(test_share) and test_share > 0):
+        raise InputError(
+            f"test_share={test_share}: expected n_test / n_train, such as 1/9 for ten folds"
+        )
+    return test_share
+
+
+def t_test(differences: Iterable[float], *, tail: Tail = "two") -> Outcome:
+    """Paired t test of the mean difference.
+
+    Differences that are all the same have no variance to judge by: all zero gives p = 1, a
+    constant other than zero p = 0 on its side, with the method ``no variance``.
+
+    Parameters
+    ----------
+    differences
+        First minus second, one a unit.
+    tail
+        The alternative: ``two``, ``greater`` (first better) or ``less``.
+
+    Returns
+    -------
+    Outcome
+        The statistic is t, with n - 1 degrees of freedom.
+
+    References
+    ----------
+    Student (1908). The probable error of a mean. Biometrika 6(1).
+
+    Examples
+    --------
+    Darwin's maize, as Fisher tested it.
+
+    >>> maize = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
+    >>> round(t_test(maize).p, 6)
+    0.049703
+    """
+    values = as_values(differences, "differences")
+    return _t_outcome("t", values, 1.0 / len(values), check_tail(tail))
+
+
+def corrected_t_test(
+    differences_per_fold: Iterable[float], test_share: float, *, tail: Tail = "two"
+) -> Outcome:
+    """Corrected resampled t test, for differences of folds or repeated splits.
+
+    The training sets of folds overlap, so that their differences are not independent and the
+    plain t test finds too much. The variance of the mean is taken as the variance of the J
+    differences times (1/J + n_test/n_train), with J - 1 degrees of freedom. Without variance it
+    answers as `t_test` does.
+
+    Parameters
+    ----------
+    differences_per_fold
+        First minus second, one a fold of every repetition.
+    test_share
+        n_test / n_train of one split (not n_test / n): 1/9 for ten folds.
+    tail
+        The alternative.
+
+    Returns
+    -------
+    Outcome
+        The statistic is the corrected t.
+
+    References
+    ----------
+    Nadeau & Bengio (2003). Inference for the generalization error. Machine Learning 52(3).
+    Bouckaert & Frank (2004). Evaluating the replicability of significance tests. PAKDD.
+    """
+    values = as_values(differences_per_fold, "differences_per_fold")
+    factor = 1.0 / len(values) + check_share(test_share)
+    return _t_outcome("corrected-t", values, factor, check_tail(tail))
+
+
+def _t_outcome(test: str, values: Floats, factor: float, tail: Tail) -> Outcome:
+    """The t test whose variance of the mean is the variance of the values times a factor."""
+    n = len(values)
+    if is_constant(values):
+        return _without_variance(test, values, tail)
+    statistic = float(values.mean()) / math.sqrt(float(values.var(ddof=1)) * factor)
+    p = _t_tail(statistic, n - 1, tail)
+    return Outcome(test, p, statistic, tail, n, "t", detail=f"{n - 1} degrees of freedom")
+
+
+def _t_tail(statistic: float, freedom: int, tail: Tail) -> float:
+    from scipy.special import stdtr  # noqa: PLC0415 - slow to import
+
+    if tail == "two":
+        return min(1.0, 2.0 * float(stdtr(freedom, -abs(statistic))))
+    return float(stdtr(freedom, -statistic if tail == "greater" else statistic))
+
+
+def _without_variance(test: str, values: Floats, tail: Tail) -> Outcome:
+    """The limit of the t test as the variance goes to zero."""
+    mean = float(values.mean())
+    n = len(values)
+    if mean == 0:
+        return Outcome(test, 1.0, 0.0, tail, n, "no variance", detail="all differences are zero")
+    on_its_side = tail == "two" or (tail == "greater") == (mean > 0)
+    detail = "all differences are the same"
+    statistic = math.copysign(math.inf, mean)
+    return Outcome(test, 1.0 - on_its_side, statistic, tail, n, "no variance", detail=detail)
+
+
+def sign_test(differences: Iterable[float], *, tail: Tail = "two") -> Outcome:
+    """Sign test: exact binomial test of wins against losses.
+
+    Its null is that a unit without a tie is won by either system with probability 1/2; it says
+    nothing about the mean. Ties are left out.
+
+    Parameters
+    ----------
+    differences
+        First minus second, one a unit.
+    tail
+        The alternative.
+
+    Returns
+    -------
+    Outcome
+        The statistic is the number of wins.
+
+    References
+    ----------
+    Conover (1999). Practical Nonparametric Statistics, 3rd ed., section 3.4.
+    """
+    values = as_values(differences, "differences", 1)
+    wins, losses = int((values > 0).sum()), int((values < 0).sum())
+    p = _fair_coin(wins, wins + losses, check_tail(tail))
+    detail = f"{wins} wins, {losses} losses, {len(values) - wins - losses} ties"
+    return Outcome("sign", p, float(wins), tail, len(values), "exact", detail=detail)
+
+
+def mcnemar_test(first: Iterable[float], second: Iterable[float], *, tail: Tail = "two") -> Outcome:
+    """McNemar's test of two systems that are right (1) or wrong (0) on each unit; exact.
+
+    Only units on which one system is right and the other wrong count: under the null each falls
+    to either with probability 1/2. The exact p is conservative; the mid-p, which counts the
+    observed table by half and is closer to its nominal size, stands in the detail.
+
+    Parameters
+    ----------
+    first, second
+        0 or 1, one a unit, in the same order.
+    tail
+        The alternative.
+
+    Returns
+    -------
+    Outcome
+        The statistic is the number of units that only the first system got right.
+
+    References
+    ----------
+    McNemar (1947). Note on the sampling error of the difference between correlated proportions
+    or percentages. Psychometrika 12. Fagerland, Lydersen & Laake (2013). The McNemar test for
+    binary matched-pairs data: mid-p and asymptotic are better than exact conditional. BMC
+    Medical Research Methodology 13.
+    """
+    one, two = _zero_one(first, "first"), _zero_one(second, "second")
+    if len(one) != len(two):
+        raise InputError(f"first has {len(one)} units, second {len(two)}: pair them by unit")
+    only_first, only_second = int((one > two).sum()), int((one < two).sum())
+    discordant = only_first + only_second
+    p = _fair_coin(only_first, discordant, check_tail(tail))
+    middle = _fair_coin_mid(only_first, discordant, tail)
+    detail = f"{only_first} of {discordant} discordant units won; mid-p {middle:.6g}"
+    return Outcome("mcnemar", p, float(only_first), tail, len(one), "exact", detail=detail)
+
+
+def _zero_one(values: Iterable[float], what: str) -> Floats:
+    array = as_values(values, what, 1)
+    odd = (array != 0) & (array != 1)
+    if odd.any():
+        row = int(np.argmax(odd))
+        raise InputError(
+            f"{what}: unit number {row + 1} is {array[row]}, but McNemar's test takes 0 and 1: "
+            "use t_test or wilcoxon_test for other scores"
+        )
+    return array
+
+
+def _fair_coin(heads: int, throws: int, tail: Tail) -> float:
+    """Exact binomial p-value at probability 1/2."""
+    from scipy.special import bdtr  # noqa: PLC0415 - slow to import
+
+    if throws == 0:
+        return 1.0
+    # The upper tail is taken as the lower tail of the other side: no digits are lost.
+    greater = float(bdtr(throws - heads, throws, 0.5))
+    less = float(bdtr(heads, throws, 0.5))
+    return _choose_tail(greater, less, tail)
+
+
+def _fair_coin_mid(heads: int, throws: int, tail: Tail) -> float:
+    """The same with half of the observed point left out, of each tail."""
+    if throws == 0:
+        return 1.0
+    greater = _fair_coin(heads, throws, "greater")
+    less = _fair_coin(heads, throws, "less")
+    half = (greater + less - 1.0) / 2.0
+    return _choose_tail(greater - half, less - half, tail)
+
+
+def _choose_tail(greater: float, less: float, tail: Tail) -> float:
+    if tail == "two":
+        return min(1.0, 2.0 * min(greater, less))
+    return min(1.0, greater if tail == "greater" else less)
+
+
+class _Ranks(NamedTuple):
+    """Ranks of the sizes of non-zero differences."""
+
+    doubled: Floats  # twice the midranks, whole numbers
+    positive: Floats  # 1 where the difference is positive
+    tied: Floats  # how many differences share each rank
+
+
+def wilcoxon_test(differences: Iterable[float], *, tail: Tail = "two") -> Outcome:
+    """Wilcoxon's signed-rank test.
+
+    Its null is that the differences are **symmetric about zero**: skewed differences with mean
+    zero are rejected too, so that it is no test of the mean. Zeros are dropped, as Wilcoxon did
+    and R does; equal sizes share their mean rank. Up to 50 units the p is exact, ties included
+    (R turns to the normal distribution at ties); above it is normal with the corrections for
+    continuity and ties, as in R's ``wilcox.test``.
+
+    Parameters
+    ----------
+    differences
+        First minus second, one a unit.
+    tail
+        The alternative.
+
+    Returns
+    -------
+    Outcome
+        The statistic is the sum of the ranks of the positive differences.
+
+    References
+    ----------
+    Wilcoxon (1945). Individual comparisons by ranking methods. Biometrics Bulletin 1(6).
+    Pratt & Gibbons (1981). Concepts of Nonparametric Theory, chapter 3.
+    """
+    values = as_values(differences, "differences", 1)
+    check_tail(tail)
+    ranks = _signed_ranks(values[values != 0])
+    kept = len(ranks.doubled)
+    statistic = float((ranks.doubled * ranks.positive).sum()) / 2.0
+    exact = kept <= EXACT_UNITS
+    p = _rank_sum_exact(ranks, tail) if exact else _rank_sum_normal(ranks, statistic, tail)
+    detail = f"{kept} differences ranked, {len(values) - kept} zeros dropped"
+    method = "exact" if exact else "normal"
+    return Outcome("wilcoxon", p, statistic, tail, len(values), method, detail=detail)
+
+
+def _signed_ranks(values: Floats) -> _Ranks:
+    """Midranks of the sizes; sizes that differ by rounding alone share one."""
+    sizes = np.abs(values)
+    order = np.argsort(sizes, kind="stable")
+    step = np.diff(sizes[order], prepend=-np.inf)
+    group = np.cumsum(step > SAME * sizes.max(initial=0.0)) - 1
+    tied = np.bincount(group).astype(np.float64)
+    last = np.cumsum(tied)
+    doubled = np.empty(len(values))
+    doubled[order] = (2.0 * last - tied + 1.0)[group]
+    return _Ranks(doubled, (values > 0).astype(np.float64), tied)
+
+
+def _rank_sum_exact(ranks: _Ranks, tail: Tail) -> float:
+    """Count the sign assignments by their rank sum, adding one rank at a time."""
+    doubled = ranks.doubled.astype(np.int64)
+    counts = np.zeros(int(doubled.sum()) + 1)
+    counts[0] = 1.0
+    for rank in doubled:
+        counts[rank:] += counts[:-rank].copy()
+    observed = int(doubled @ ranks.positive.astype(np.int64))
+    assignments = 2.0 ** len(doubled)
+    greater = float(counts[observed:].sum()) / assignments
+    less = float(counts[: observed + 1].sum()) / assignments
+    return _choose_tail(greater, less, tail)
+
+
+def _rank_sum_normal(ranks: _Ranks, statistic: float, tail: Tail) -> float:
+    """Normal approximation with the corrections for continuity and ties."""
+    from scipy.special import ndtr  # noqa: PLC0415 - slow to import
+
+    n = len(ranks.doubled)
+    ties = float((ranks.tied**3 - ranks.tied).sum())
+    deviation = math.sqrt(n * (n + 1) * (2 * n + 1) / 24.0 - ties / 48.0)
+    distance = statistic - n * (n + 1) / 4.0
+    if tail == "two":
+        return min(1.0, 2.0 * float(ndtr(-max(abs(distance) - 0.5, 0.0) / deviation)))
+    signed = -distance if tail == "greater" else distance
+    return float(ndtr((signed + 0.5) / deviation))

@@ -1,0 +1,337 @@
+"""Planning: how many queries show a difference, and what difference so many queries show.
+
+All for the paired t test, which randomization and the other tests of a mean come close to; the
+standard deviation is that of the differences between two systems, from a pilot (`pilot_sd`).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from heldout.errors import InputError
+from heldout.infer.paired import is_constant
+from heldout.infer.results import Tail, as_values, check_tail
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+__all__ = [
+    "MOST_UNITS",
+    "PowerRow",
+    "curve",
+    "detectable_difference",
+    "pilot_sd",
+    "power",
+    "queries_needed",
+    "smallest_n",
+]
+
+MOST_UNITS: Final = 100_000_000
+"""Plans beyond this many units are refused: no collection is that large."""
+
+
+class PowerRow(NamedTuple):
+    """One point of a power curve.
+
+    Parameters
+    ----------
+    n
+        Units.
+    delta
+        The true mean difference.
+    power
+        The probability that the test shows it.
+    """
+
+    n: int
+    delta: float
+    power: float
+
+
+def pilot_sd(differences: Iterable[float], *, level: float | None = None) -> float:
+    """The standard deviation of a pilot's differences, to plan with.
+
+    Parameters
+    ----------
+    differences
+        First minus second, one a unit of the pilot.
+    level
+        When given, the upper confidence bound at this level instead (one-sided, normal
+        differences): a small pilot often sees too little spread, and plans too few queries.
+
+    Returns
+    -------
+    float
+        The standard deviation, with n - 1.
+
+    References
+    ----------
+    Browne (1995). On the use of a pilot sample for sample size determination. Statistics in
+    Medicine 14.
+    """
+    from scipy.special import chdtri  # noqa: PLC0415 - slow to import
+
+    values = as_values(differences, "differences")
+    if is_constant(values):
+        raise InputError(
+            "differences: all are the same, so that nothing is known about their spread; "
+            "plan with a pilot whose systems differ on some units"
+        )
+    deviation = float(values.std(ddof=1))
+    if level is None:
+        return deviation
+    _check_share("level", level)
+    freedom = len(values) - 1
+    return deviation * math.sqrt(freedom / float(chdtri(freedom, level)))
+
+
+def power(sd: float, n: int, delta: float, *, alpha: float = 0.05, tail: Tail = "two") -> float:
+    """The probability that a paired t test of n units shows a true difference delta.
+
+    Parameters
+    ----------
+    sd
+        Standard deviation of the differences.
+    n
+        Units, at least 2.
+    delta
+        The true mean difference, first minus second.
+    alpha
+        The level of the test.
+    tail
+        Its alternative.
+
+    Returns
+    -------
+    float
+        Exact for normal differences, by the noncentral t distribution.
+
+    References
+    ----------
+    Cohen (1988). Statistical Power Analysis for the Behavioral Sciences, 2nd ed., chapter 2.
+    Sakai (2018). Laboratory Experiments in Information Retrieval, chapter 6.
+
+    Examples
+    --------
+    >>> round(power(sd=0.2, n=50, delta=0.08), 4)
+    0.7918
+    """
+    _check_design(sd, alpha, tail)
+    if n < 2:
+        raise InputError(f"n={n}: a paired t test needs at least 2 units")
+    if not math.isfinite(delta):
+        raise InputError(f"delta={delta}: expected a finite difference")
+    return _power(delta / sd, n, alpha, tail)
+
+
+def _power(effect: float, n: int, alpha: float, tail: Tail) -> float:
+    from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
+
+    freedom = n - 1
+    shift = effect * math.sqrt(n)
+    if tail == "two":
+        critical = -float(stdtrit(freedom, alpha / 2.0))
+        reached = _t_beyond(freedom, shift, critical) + _t_beyond(freedom, -shift, critical)
+        return min(1.0, reached)
+    critical = -float(stdtrit(freedom, alpha))
+    return _t_beyond(freedom, shift if tail == "greater" else -shift, critical)
+
+
+def _t_beyond(freedom: int, shift: float, critical: float) -> float:
+    """P(noncentral t > critical), as the lower tail of its mirror image where that is small."""
+    if shift < 0:
+        return _t_below(freedom, -shift, -critical)
+    return 1.0 - _t_below(freedom, shift, critical)
+
+
+def _t_below(freedom: int, shift: float, limit: float) -> float:
+    """P(noncentral t < limit) for a shift that is not negative."""
+    from scipy.special import nctdtr  # noqa: PLC0415 - slow to import
+
+    below = float(nctdtr(float(freedom), shift, limit))
+    # Where the result is below the smallest steps of a double SciPy may give NaN.
+    return 0.0 if math.isnan(below) else below
+
+
+def queries_needed(
+    sd: float, delta: float, *, power: float = 0.8, alpha: float = 0.05, tail: Tail = "two"
+) -> int:
+    """The smallest number of queries that shows a true difference delta with this power.
+
+    Parameters
+    ----------
+    sd
+        Standard deviation of the differences, from a pilot.
+    delta
+        The true mean difference; positive for ``greater``, negative for ``less``.
+    power
+        The probability wanted.
+    alpha
+        The level of the test.
+    tail
+        Its alternative.
+
+    Returns
+    -------
+    int
+        At least 2; one query fewer has less power than wanted.
+
+    References
+    ----------
+    Sakai (2018). Laboratory Experiments in Information Retrieval, chapter 6.
+
+    Examples
+    --------
+    >>> queries_needed(sd=0.2, delta=0.05)
+    128
+    """
+    _check_design(sd, alpha, tail)
+    _check_share("power", power)
+    if not math.isfinite(delta) or delta == 0:
+        raise InputError(f"delta={delta}: expected a difference other than zero")
+    if (tail == "greater" and delta < 0) or (tail == "less" and delta > 0):
+        raise InputError(f"delta={delta}: no number of queries shows it with tail={tail!r}")
+    needed = smallest_n(lambda n: _power(delta / sd, n, alpha, tail), power)
+    if needed is None:
+        raise InputError(
+            f"delta={delta}: more than {MOST_UNITS:,} queries would be needed at a standard "
+            f"deviation of {sd}; ask for a larger difference"
+        )
+    return needed
+
+
+def smallest_n(power_at: Callable[[int], float], target: float) -> int | None:
+    """The smallest n whose power, which must not fall with n, reaches a target.
+
+    Parameters
+    ----------
+    power_at
+        The power at n.
+    target
+        The power wanted.
+
+    Returns
+    -------
+    int or None
+        At least 2; None beyond `MOST_UNITS`.
+    """
+    low, high = 1, 2
+    while power_at(high) < target:
+        if high >= MOST_UNITS:
+            return None
+        low, high = high, min(2 * high, MOST_UNITS)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if power_at(middle) >= target else (middle, high)
+    return high
+
+
+def detectable_difference(
+    sd: float, n: int, *, power: float = 0.8, alpha: float = 0.05, tail: Tail = "two"
+) -> float:
+    """The smallest true difference that n queries show with this power.
+
+    Parameters
+    ----------
+    sd
+        Standard deviation of the differences, from a pilot.
+    n
+        Queries, at least 2.
+    power
+        The probability wanted, more than alpha.
+    alpha
+        The level of the test.
+    tail
+        Its alternative.
+
+    Returns
+    -------
+    float
+        The difference; negative for ``less``.
+
+    References
+    ----------
+    Sakai (2018). Laboratory Experiments in Information Retrieval, chapter 6.
+    """
+    _check_design(sd, alpha, tail)
+    if n < 2:
+        raise InputError(f"n={n}: a paired t test needs at least 2 units")
+    if not alpha < power < 1:
+        raise InputError(f"power={power}: expected between alpha ({alpha}) and 1")
+    side: Tail = "greater" if tail == "less" else tail
+    low, high = 0.0, 1.0
+    while _power(high, n, alpha, side) < power:
+        low, high = high, 2.0 * high
+    while low < (middle := (low + high) / 2.0) < high:
+        low, high = (low, middle) if _power(middle, n, alpha, side) >= power else (middle, high)
+    return -high * sd if tail == "less" else high * sd
+
+
+def curve(
+    sd: float,
+    *,
+    ns: Iterable[int] | None = None,
+    deltas: Iterable[float] | None = None,
+    power: float = 0.8,
+    alpha: float = 0.05,
+    tail: Tail = "two",
+) -> list[PowerRow]:
+    """Points of power curves.
+
+    Parameters
+    ----------
+    sd
+        Standard deviation of the differences.
+    ns
+        Numbers of queries. Alone: the difference each can show.
+    deltas
+        True differences. Alone: the queries each needs. With ``ns``: the power at every
+        combination, one curve a difference.
+    power
+        The power wanted where it is not computed.
+    alpha
+        The level of the test.
+    tail
+        Its alternative.
+
+    Returns
+    -------
+    list of PowerRow
+        In the order given; each row's power is that of its n and delta.
+    """
+    if ns is None and deltas is None:
+        raise InputError("curve: give ns, deltas, or both")
+    sizes = None if ns is None else list(ns)
+    if deltas is None:
+        points = [
+            (n, detectable_difference(sd, n, power=power, alpha=alpha, tail=tail))
+            for n in sizes or []
+        ]
+    elif sizes is None:
+        points = [
+            (queries_needed(sd, delta, power=power, alpha=alpha, tail=tail), delta)
+            for delta in deltas
+        ]
+    else:
+        points = [(n, delta) for delta in deltas for n in sizes]
+    return [PowerRow(n, delta, _checked_power(sd, n, delta, alpha, tail)) for n, delta in points]
+
+
+def _checked_power(sd: float, n: int, delta: float, alpha: float, tail: Tail) -> float:
+    """`power`, for callers that have a parameter of that name."""
+    return power(sd, n, delta, alpha=alpha, tail=tail)
+
+
+def _check_design(sd: float, alpha: float, tail: Tail) -> None:
+    check_tail(tail)
+    _check_share("alpha", alpha)
+    if not (math.isfinite(sd) and sd > 0):
+        raise InputError(
+            f"sd={sd}: expected the standard deviation of the differences, more than zero"
+        )
+
+
+def _check_share(name: str, value: float) -> None:
+    if not 0.0 < value < 1.0:
+        raise InputError(f"{name}={value}: expected between 0 and 1")

@@ -1,0 +1,194 @@
+"""Tests on the ranks of systems within each unit: for several data sets, or wild scores."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from heldout.errors import InputError
+from heldout.infer.blocks import as_scores
+from heldout.infer.results import TIE
+from heldout.infer.studentized import studentized_range_isf, studentized_range_sf
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from heldout.data.words import Floats
+
+__all__ = ["Friedman", "Nemenyi", "average_ranks", "friedman", "iman_davenport", "nemenyi"]
+
+
+class Friedman(NamedTuple):
+    """The outcome of Friedman's test, or of its refinement.
+
+    Parameters
+    ----------
+    test
+        ``friedman`` or ``iman-davenport``.
+    statistic
+        Chi-squared, or F.
+    df
+        Its degrees of freedom: one number, or two.
+    p
+        The p-value.
+    ranks
+        The average rank of each system; 1 is the highest score.
+    """
+
+    test: str
+    statistic: float
+    df: tuple[int, ...]
+    p: float
+    ranks: tuple[float, ...]
+
+
+class Nemenyi(NamedTuple):
+    """Average ranks that differ by more than the critical difference are different.
+
+    Parameters
+    ----------
+    critical_difference
+        At the level asked for.
+    level
+        The confidence level, e.g. 0.95.
+    ranks
+        The average rank of each system; 1 is the highest score.
+    p
+        Systems x systems: the p-value of each pair, adjusted for all pairs; 1 on the diagonal.
+    """
+
+    critical_difference: float
+    level: float
+    ranks: tuple[float, ...]
+    p: Floats
+
+
+def average_ranks(scores: ArrayLike) -> Floats:
+    """Ranks of the systems within each unit, 1 for the highest score, ties averaged.
+
+    Examples
+    --------
+    >>> average_ranks([[0.3, 0.1, 0.3], [0.2, 0.5, 0.9]]).tolist()
+    [[1.5, 3.0, 1.5], [3.0, 2.0, 1.0]]
+    """
+    values = as_scores(scores)
+    systems = values.shape[1]
+    order = np.argsort(-values, axis=1, kind="stable")
+    falling = np.take_along_axis(values, order, axis=1)
+    scale = np.maximum(np.abs(falling[:, :-1]), np.abs(falling[:, 1:]))
+    edge = falling[:, :-1] - falling[:, 1:] > TIE * scale
+    place = np.broadcast_to(np.arange(systems), values.shape)
+    # First and last place of the run of ties that each value stands in.
+    starts = np.where(np.pad(edge, ((0, 0), (1, 0)), constant_values=True), place, 0)
+    ends = np.where(np.pad(edge, ((0, 0), (0, 1)), constant_values=True), place, systems)
+    first = np.maximum.accumulate(starts, axis=1)
+    last = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
+    ranks = np.empty(values.shape)
+    np.put_along_axis(ranks, order, (first + last) / 2 + 1, axis=1)
+    return ranks
+
+
+def _chi_squared(ranks: Floats) -> float:
+    """Friedman's statistic. Its denominator, the variance of the ranks, corrects for ties."""
+    units, systems = ranks.shape
+    between = float(((ranks.mean(0) - (systems + 1) / 2) ** 2).sum()) * units
+    within = float(((ranks - (systems + 1) / 2) ** 2).sum()) / (units * (systems - 1))
+    return between / within if within > 0 else 0.0
+
+
+def friedman(scores: ArrayLike) -> Friedman:
+    """Friedman's test that no system ranks better than another.
+
+    Parameters
+    ----------
+    scores
+        Units x systems, complete.
+
+    Returns
+    -------
+    Friedman
+        Chi-squared corrected for ties. All tied everywhere: 0, p = 1.
+
+    References
+    ----------
+    M. Friedman, The use of ranks to avoid the assumption of normality implicit in the analysis of
+    variance, J. Am. Stat. Assoc. 32 (1937) 675-701.
+
+    Examples
+    --------
+    >>> found = friedman([[1, 2, 3], [1, 2, 3], [1, 3, 2], [1, 2, 3]])
+    >>> round(found.statistic, 6), found.ranks
+    (6.5, (3.0, 1.75, 1.25))
+    """
+    from scipy.special import chdtrc  # noqa: PLC0415 - slow to import
+
+    ranks = average_ranks(scores)
+    statistic, df = _chi_squared(ranks), ranks.shape[1] - 1
+    p = float(chdtrc(df, statistic))
+    return Friedman("friedman", statistic, (df,), p, tuple(ranks.mean(0).tolist()))
+
+
+def iman_davenport(scores: ArrayLike) -> Friedman:
+    """The F statistic of Iman and Davenport, less conservative than Friedman's chi-squared.
+
+    Parameters
+    ----------
+    scores
+        Units x systems, complete.
+
+    Returns
+    -------
+    Friedman
+        F with k - 1 and (k - 1)(n - 1) degrees of freedom; infinite, with p = 0, if all units
+        rank the systems alike.
+
+    References
+    ----------
+    R. L. Iman and J. M. Davenport, Approximations of the critical region of the Friedman
+    statistic, Commun. Stat. A 9 (1980) 571-595.
+    """
+    from scipy.special import fdtrc  # noqa: PLC0415 - slow to import
+
+    ranks = average_ranks(scores)
+    units, systems = ranks.shape
+    df = (systems - 1, (systems - 1) * (units - 1))
+    chi2 = _chi_squared(ranks)
+    room = units * (systems - 1) - chi2
+    agreed = room <= TIE * units * systems
+    statistic = math.inf if agreed else (units - 1) * chi2 / room
+    p = 0.0 if agreed else float(fdtrc(*df, statistic))
+    return Friedman("iman-davenport", statistic, df, p, tuple(ranks.mean(0).tolist()))
+
+
+def nemenyi(scores: ArrayLike, level: float = 0.95) -> Nemenyi:
+    """Nemenyi's test of all pairs of average ranks.
+
+    Parameters
+    ----------
+    scores
+        Units x systems, complete; for machine learning, units are data sets.
+    level
+        The confidence level of the critical difference.
+
+    Returns
+    -------
+    Nemenyi
+        The critical difference and the p-value of each pair.
+
+    References
+    ----------
+    P. B. Nemenyi, Distribution-free multiple comparisons (Princeton 1963); J. Demšar, Statistical
+    comparisons of classifiers over multiple data sets, J. Mach. Learn. Res. 7 (2006) 1-30.
+    """
+    if not 0 < level < 1:
+        raise InputError(f"level={level}: expected a confidence level between 0 and 1, e.g. 0.95")
+    ranks = average_ranks(scores)
+    units, systems = ranks.shape
+    means = ranks.mean(0)
+    # The range of k ranks is studentized by the standard error of one, hence √(k(k+1)/12n).
+    error = math.sqrt(systems * (systems + 1) / (12 * units))
+    critical = float(studentized_range_isf(1 - level, systems, math.inf)) * error
+    p = studentized_range_sf(np.abs(means[:, None] - means) / error, systems, math.inf)
+    return Nemenyi(critical, level, tuple(means.tolist()), p)

@@ -1,0 +1,231 @@
+"""Comparisons as a whole: what is chosen, what is said, what is refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+from heldout import InputError, Scores, compare, read_scores
+from heldout.report.claims import claims_text, comparison_dict, html_claims, json_claims, sentences
+
+# The ten folds of the worked example (means .41 and .48).
+A = [0.2, 0.3, 0.1, 0.4, 1, 0.8, 0.3, 0.1, 0, 0.9]
+B = [0.5, 0.3, 0.1, 0.4, 1, 0.9, 0.1, 0.2, 0.5, 0.8]
+# Sakai, Laboratory Experiments in Information Retrieval, Table 5.1, in tenths.
+SAKAI = {
+    "X": [7, 3, 2, 6, 4, 4, 0, 7, 1, 3, 5, 4, 0, 6, 5, 3, 1, 5, 2, 1],
+    "Y": [5, 1, 0, 2, 4, 3, 0, 5, 3, 3, 4, 4, 1, 4, 2, 1, 1, 6, 3, 2],
+    "Z": [0, 0, 2, 1, 3, 3, 1, 2, 4, 4, 4, 3, 3, 2, 2, 2, 1, 5, 4, 3],
+}
+
+
+def scores_of(table, **more):
+    named = {
+        name: {f"q{at}": value for at, value in enumerate(values)} for name, values in table.items()
+    }
+    return Scores.of(named, "AP", **more)
+
+
+@pytest.fixture
+def two():
+    return scores_of({"A": A, "B": B})
+
+
+@pytest.fixture
+def three():
+    return scores_of({name: [value / 10 for value in row] for name, row in SAKAI.items()})
+
+
+def test_two_systems_get_randomization_and_t_side_by_side(two):
+    result = compare(two)
+    (claim,) = result.claims
+    assert (claim.first, claim.second) == ("B", "A")
+    p = {outcome.test: outcome.p for outcome in claim.outcomes}
+    assert p["randomization"] == pytest.approx(0.40625, abs=1e-12)
+    assert p["t"] == pytest.approx(0.29771506, abs=1e-8)
+    assert claim.adjusted == p["randomization"]
+    assert claim.difference.estimate == pytest.approx(0.07)
+    assert (claim.effects.wins, claim.effects.ties, claim.effects.losses) == (4, 4, 2)
+
+
+def test_one_tail_asks_whether_the_new_system_is_better(two):
+    greater = compare(two, tail="greater")
+    assert greater.claims[0].outcomes[0].p == pytest.approx(0.203125, abs=1e-12)
+    assert any("one tail" in warning for warning in greater.advice.warnings)
+
+
+def test_better_is_lower_where_lower_is_better():
+    errors = scores_of({"A": A, "B": B}, higher_is_better=False)
+    assert compare(errors, tail="less").claims[0].outcomes[0].p == pytest.approx(0.203125)
+
+
+def test_three_systems_get_tukey_on_the_block_design(three):
+    result = compare(three)
+    p = {(claim.second, claim.first): claim.adjusted for claim in result.claims}
+    assert p["X", "Y"] == pytest.approx(0.2566977464, abs=1e-8)
+    assert p["X", "Z"] == pytest.approx(0.0956868471, abs=1e-8)
+    assert p["Y", "Z"] == pytest.approx(0.8549631811, abs=1e-8)
+    assert result.anova.systems.f == pytest.approx(2.475, abs=5e-4)
+    assert {row.letters for row in result.systems} == {"a"}
+
+
+def test_randomized_tukey_on_request(three):
+    result = compare(three, correction="randomized-tukey")
+    p = {(claim.second, claim.first): claim.adjusted for claim in result.claims}
+    assert p["X", "Z"] == pytest.approx(0.1065872956, abs=0.004)
+
+
+def test_a_baseline_gets_the_maxt_test(three):
+    result = compare(three, baseline="X")
+    assert result.advice.correction == "maxt"
+    assert [claim.first for claim in result.claims] == ["Y", "Z"]
+    assert all(claim.adjusted >= claim.outcomes[0].p - 0.005 for claim in result.claims)
+
+
+@pytest.mark.parametrize("correction", ["holm", "hochberg", "bonferroni", "bh", "by"])
+def test_corrections_never_lower_a_p_value(three, correction):
+    result = compare(three, correction=correction)
+    assert all(claim.adjusted >= claim.outcomes[0].p for claim in result.claims)
+
+
+@pytest.mark.parametrize("copies", [2, 3])
+def test_a_system_is_not_better_than_its_copy(copies):
+    result = compare(scores_of({f"s{number}": A for number in range(copies)}))
+    assert all(claim.adjusted == 1 for claim in result.claims)
+    assert all("have the same AP on all 10 units" in said for said in sentences(result))
+
+
+def test_zeros_and_ones_get_mcnemar():
+    scores = scores_of({"A": [0, 0, 0, 1, 0, 0, 1, 0], "B": [1, 1, 1, 1, 1, 1, 0, 1]})
+    outcome = compare(scores).claims[0].outcomes[0]
+    assert outcome.test == "mcnemar"
+    assert outcome.p == pytest.approx(2 * 8 / 128)  # 6 against 1: P(X >= 6 of 7), both tails
+
+
+def test_folds_get_the_corrected_t_test(two):
+    result = compare(two, test_share=1 / 9)
+    assert result.claims[0].outcomes[0].test == "corrected-t"
+    assert result.claims[0].outcomes[0].p > result.claims[0].outcomes[1].p
+    assert any("corrected-t is the sound one" in one for one in result.advice.warnings)
+
+
+def test_units_are_paired_by_id_and_missing_ones_named():
+    first, second = {"q1": 0.1, "q2": 0.9, "q3": 0.5}, {"q3": 0.6, "q2": 0.8, "q4": 0}
+    scores = Scores.of({"A": first, "B": second})
+    assert scores.units == ("q2", "q3")
+    assert set(scores.dropped) == {"q1", "q4"}
+    assert compare(scores).claims[0].difference.estimate == pytest.approx(0.0)
+    assert any("were left out: q1, q4" in one for one in compare(scores).advice.warnings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"correction": "none"}, "no verdict"),
+        ({"correction": "magic"}, "unknown correction"),
+        ({"tests": ["magic"]}, "unknown test"),
+        ({"tests": ["corrected-t"]}, "test-share"),
+        ({"tail": "both"}, "expected one of"),
+        ({"alpha": 2}, "between 0 and 1"),
+        ({"baseline": "nobody"}, "no system 'nobody'"),
+        ({"baseline": "X", "correction": "tukey"}, "for all pairs"),
+        ({"replicates": 1}, "at least 100"),
+    ],
+)
+def test_what_must_not_be_done_is_refused(three, settings, message):
+    with pytest.raises(InputError, match=message):
+        compare(three, **settings)
+
+
+def test_too_few_of_anything_is_refused():
+    with pytest.raises(InputError, match="at least two"):
+        compare(scores_of({"A": A}))
+    with pytest.raises(InputError, match="at least 2"):
+        compare(scores_of({"A": [0.1], "B": [0.2]}))
+    with pytest.raises(InputError, match="no unit in common"):
+        Scores.of({"A": {"q": 1}, "B": {"r": 1}})
+    with pytest.raises(InputError, match="not a finite number"):
+        scores_of({"A": [0.1, float("nan")], "B": [0.2, 0.3]})
+
+
+def test_warnings_are_given_where_they_are_due(two):
+    shift = compare(two, tests=["bootstrap-shift"])
+    assert any("bootstrap-shift with 10 units" in one for one in shift.advice.warnings)
+    signs = compare(two, tests=["sign", "wilcoxon"])
+    assert any("other hypotheses" in one for one in signs.advice.warnings)
+    unlike = scores_of({"A": A, "B": B}, judged=(1.0, 0.6))
+    assert any("not judged alike" in one for one in compare(unlike).advice.warnings)
+
+
+def test_the_seed_decides_and_threads_do_not(monkeypatch):
+    generator = np.random.default_rng(3)
+    scores = scores_of({name: generator.random(60).tolist() for name in "ABC"})
+    results = []
+    for threads in ("1", "2"):
+        monkeypatch.setenv("HELDOUT_THREADS", threads)
+        results.append(json_claims([compare(scores, baseline="A", seed=7)]))
+    assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("kind", ["table", "tsv", "md", "latex"])
+def test_every_form_names_the_systems_and_the_difference(two, three, kind):
+    text = claims_text(compare(two), kind)
+    assert "+0.0700" in text
+    assert "0.4062" in text or "0.4063" in text
+    assert all(name in claims_text(compare(three), kind) for name in "XYZ")
+
+
+def test_sentences_say_what_an_expert_would(two):
+    (said,) = sentences(compare(two))
+    assert said.startswith("No difference between B and A was shown: AP 0.4800 against 0.4100")
+    clear = scores_of({"old": [value / 2 for value in B], "new": [1 + value for value in B]})
+    (said,) = sentences(compare(clear))
+    assert said.startswith("new is better than old: ")
+
+
+def test_json_holds_everything_at_full_precision(three):
+    (content,) = json.loads(json_claims([compare(three)]))
+    assert content["anova"]["systems"]["f"] == pytest.approx(2.475, abs=5e-4)
+    assert len(content["claims"]) == 3
+    assert content["claims"][0]["p_adjusted"] == pytest.approx(0.2566977464, abs=1e-9)
+    assert content == json.loads(json.dumps(content))
+
+
+def test_frame_and_notebook(two):
+    frame = compare(two).to_frame()
+    assert frame.height == 1
+    assert frame["p_randomization"][0] == pytest.approx(0.40625)
+    evil = scores_of({"<script>": A, "B": B})
+    assert "<script>" not in html_claims(compare(evil))
+    assert comparison_dict(compare(two))["baseline"] == "A"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "unit,A,B\nq1,0.2,0.5\nq2,0.3,0.3\n",
+        "query_id\tA\tB\nq1\t0.2\t0.5\nq2\t0.3\t0.3\n",
+        "system,unit,value\nA,q1,0.2\nA,q2,0.3\nB,q1,0.5\nB,q2,0.3\n",
+    ],
+)
+def test_tables_are_read_wide_and_long(tmp_path, text):
+    (tmp_path / "scores.csv").write_text(text)
+    scores = read_scores(tmp_path / "scores.csv")
+    assert scores.systems == ("A", "B")
+    assert scores.values.tolist() == [[0.2, 0.5], [0.3, 0.3]]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("unit,A,B\nq1,0.2,x\nq2,1,1\n", r"s\.csv:2, column B: 'x' is not a number"),
+        ("unit,A,B\nq1,0.2,1\nq1,1,1\n", "unit q1 stands twice"),
+        ("system,unit,value\nA,q1,0.2\nA,q1,0.3\n", r"s\.csv:3: system A has unit q1 twice"),
+        ("A,B\n1,2\n", "no column of unit ids"),
+        ("unit,A,B\nq1,nan,1\nq2,1,1\n", "not a finite number"),
+    ],
+)
+def test_bad_tables_are_refused_in_words(tmp_path, text, message):
+    (tmp_path / "s.csv").write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_scores(tmp_path / "s.csv")

@@ -1,0 +1,70 @@
+"""Effect sizes, by their definitions."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from heldout.errors import InputError
+from heldout.infer.effects import effect_sizes
+from heldout.infer.paired import t_test
+
+scores = st.lists(st.tuples(*[st.integers(0, 10)] * 2), min_size=2, max_size=30)
+
+
+def test_the_ten_folds():
+    # method.md section 8.
+    first = [0.2, 0.3, 0.1, 0.4, 1, 0.8, 0.3, 0.1, 0, 0.9]
+    second = [0.5, 0.3, 0.1, 0.4, 1, 0.9, 0.1, 0.2, 0.5, 0.8]
+    effects = effect_sizes(first, second)
+    assert effects.mean_difference == pytest.approx(-0.07)
+    assert effects.standardised == pytest.approx(-1.10526 / math.sqrt(10), abs=1e-5)
+    assert (effects.wins, effects.ties, effects.losses, effects.n) == (2, 4, 4, 10)
+    assert effects.superiority == pytest.approx(0.4)
+
+
+def test_hedges_factor():
+    # Hedges (1981), table 1: c(9) = .9139 (nine degrees of freedom), c(2) = .5642.
+    for n, factor in ((10, 0.9139), (3, 0.5642)):
+        first = np.arange(float(n)) ** 2
+        effects = effect_sizes(first, np.zeros(n))
+        assert effects.hedges / effects.standardised == pytest.approx(factor, abs=1e-4)
+
+
+def test_rounding_is_a_tie():
+    effects = effect_sizes([0.1 + 0.2, 0.5], [0.3, 0.4])
+    assert (effects.wins, effects.ties) == (1, 1)
+
+
+@given(scores)
+def test_swapped_systems(pairs):
+    first, second = np.array(pairs, float).T
+    one, other = effect_sizes(first, second), effect_sizes(second, first)
+    assert one.mean_difference == pytest.approx(-other.mean_difference)
+    assert one.standardised == pytest.approx(-other.standardised)
+    assert one.superiority == pytest.approx(1 - other.superiority)
+    assert (one.wins, one.ties, one.losses) == (other.losses, other.ties, other.wins)
+    assert not math.isnan(one.hedges)
+    assert abs(one.hedges) <= abs(one.standardised)
+
+
+@given(scores)
+def test_standardised_is_t_by_the_root_of_n(pairs):
+    first, second = np.array(pairs, float).T
+    statistic = t_test(first - second).statistic
+    expected = effect_sizes(first, second).standardised * math.sqrt(len(pairs))
+    assert statistic == pytest.approx(expected)
+
+
+def test_no_variance():
+    assert effect_sizes([1, 2], [1, 2])[1:4] == (0, 0, 0.5)
+    assert effect_sizes([2, 3], [1, 2])[1:4] == (math.inf, math.inf, 1)
+
+
+def test_different_lengths():
+    with pytest.raises(InputError, match="first has 2 units, second 3"):
+        effect_sizes([1, 2], [1, 2, 3])

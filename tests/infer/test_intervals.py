@@ -1,0 +1,151 @@
+"""Intervals of one system, against published numbers, statsmodels, and by their coverage."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from heldout.errors import InputError
+from heldout.infer.intervals import agresti_coull, clopper_pearson, t_interval, wilson
+from heldout.infer.paired import t_test
+
+PROPORTIONS = (wilson, clopper_pearson, agresti_coull)
+counts = st.integers(1, 3000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+values = st.lists(st.floats(-1, 1).map(lambda x: round(x, 6)), min_size=2, max_size=40)
+
+
+@pytest.mark.parametrize(
+    ("n", "low", "high"),
+    [
+        (20, 0.58, 0.92),
+        (50, 0.67, 0.89),
+        (100, 0.71, 0.87),
+        (500, 0.76, 0.83),
+        (1000, 0.77, 0.82),
+        (5000, 0.79, 0.81),
+    ],
+)
+def test_accuracy_of_four_fifths(n, low, high):
+    # method.md section 7.
+    interval = wilson(n * 4 // 5, n)
+    assert (round(interval.low, 2), round(interval.high, 2)) == (low, high)
+
+
+@pytest.mark.parametrize(
+    ("successes", "n", "low", "high"),
+    [
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0.0, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+    ],
+)
+def test_newcombe(successes, n, low, high):
+    # Newcombe (1998), table I, method 3.
+    interval = wilson(successes, n)
+    assert (round(interval.low, 4), round(interval.high, 4)) == (low, high)
+
+
+@pytest.mark.parametrize(
+    ("successes", "n", "low", "high"),
+    [
+        (81, 263, 0.2527, 0.3676),
+        (15, 148, 0.0578, 0.1617),
+        (0, 20, 0, 0.1684),
+        (1, 29, 0.0009, 0.1776),
+    ],
+)
+def test_newcombe_clopper_pearson(successes, n, low, high):
+    # Newcombe (1998), table I, method 5.
+    interval = clopper_pearson(successes, n)
+    assert (round(interval.low, 4), round(interval.high, 4)) == (low, high)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [(wilson, "wilson"), (clopper_pearson, "beta"), (agresti_coull, "agresti_coull")],
+)
+def test_against_statsmodels(ours, theirs):
+    reason = "compares with statsmodels"
+    proportion = pytest.importorskip("statsmodels.stats.proportion", reason=reason)
+    for successes, n in ((0, 7), (7, 7), (3, 11), (80, 100), (999, 1000)):
+        for level in (0.8, 0.95, 0.999):
+            expected = proportion.proportion_confint(successes, n, 1 - level, theirs)
+            interval = ours(successes, n, level)
+            assert (interval.low, interval.high) == pytest.approx(expected, abs=1e-10)
+
+
+@pytest.mark.parametrize("make", PROPORTIONS)
+@given(case=counts, level=st.floats(0.5, 0.999))
+def test_contains_its_estimate(make, case, level):
+    interval = make(*case, level)
+    assert 0 <= interval.low <= interval.estimate <= interval.high <= 1
+
+
+@pytest.mark.parametrize("make", PROPORTIONS)
+@given(case=counts)
+def test_successes_and_failures_mirror(make, case):
+    successes, n = case
+    one, other = make(successes, n), make(n - successes, n)
+    assert (one.low, one.high) == pytest.approx((1 - other.high, 1 - other.low), abs=1e-9)
+
+
+@pytest.mark.parametrize(("make", "least"), [(wilson, 0.90), (clopper_pearson, 0.95)])
+def test_coverage_of_proportions(make, least):
+    # Exact, not simulated: over all outcomes of 50 units, averaged over the true proportion.
+    n, truths = 50, np.linspace(0.05, 0.95, 91)
+    intervals = [make(k, n) for k in range(n + 1)]
+    low, high = (np.array([i[at] for i in intervals])[:, None] for at in (1, 2))
+    chances = stats.binom.pmf(np.arange(n + 1)[:, None], n, truths)
+    coverage = (chances * ((low <= truths) & (truths <= high))).sum(axis=0)
+    assert coverage.mean() >= 0.945
+    assert coverage.min() >= least
+
+
+def test_coverage_of_t():
+    rng = np.random.default_rng(7)
+    draws = rng.normal(0.3, 0.2, (2000, 25))
+    hits = sum(i.low <= 0.3 <= i.high for i in map(t_interval, draws))
+    assert 0.935 <= hits / 2000 <= 0.965
+
+
+@given(values, st.floats(0.01, 0.99))
+def test_t_interval_and_t_test_agree(differences, level):
+    interval = t_interval(differences, level)
+    assert interval.low <= interval.estimate <= interval.high
+    p = t_test(differences).p
+    if not math.isclose(p, 1 - level, rel_tol=1e-6) and p not in {0, 1}:
+        assert (interval.low <= 0 <= interval.high) == (p > 1 - level)
+
+
+@given(values)
+def test_t_bound_has_its_p(differences):
+    low = t_interval(differences).low
+    if np.ptp(differences) > 1e-3:
+        assert t_test(np.array(differences) - low).p == pytest.approx(0.05, rel=1e-6)
+
+
+@pytest.mark.parametrize("case", [(5, 4), (-1, 4), (0, 0)])
+@pytest.mark.parametrize("make", PROPORTIONS)
+def test_impossible_counts(make, case):
+    with pytest.raises(InputError, match="0 <= successes <= n"):
+        make(*case)
+
+
+def test_counts_are_whole():
+    with pytest.raises(InputError, match="two whole numbers"):
+        wilson(0.8, 20)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("level", [0, 1, 95, -0.1, math.nan])
+def test_level(level):
+    for make in PROPORTIONS:
+        with pytest.raises(InputError, match="level="):
+            make(3, 4, level)
+    with pytest.raises(InputError, match="level="):
+        t_interval([1, 2], level)

@@ -1,0 +1,125 @@
+"""Planning, against statsmodels and its own inverse."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from heldout.errors import InputError
+from heldout.infer.paired import t_test
+from heldout.infer.power import (
+    PowerRow,
+    curve,
+    detectable_difference,
+    pilot_sd,
+    power,
+    queries_needed,
+)
+
+effects = st.floats(0.05, 3)
+targets = st.floats(0.3, 0.99)
+tails = st.sampled_from(["two", "greater"])
+
+
+@pytest.mark.parametrize(("effect", "pairs"), [(0.2, 199), (0.5, 34), (0.8, 15)])
+def test_small_medium_and_large_effects(effect, pairs):
+    # The sizes that Cohen's (1988) small, medium and large effect need at power .8, as G*Power
+    # and R's power.t.test(type = "paired") give them.
+    assert queries_needed(1, effect) == pairs
+
+
+@pytest.mark.parametrize(
+    ("tail", "theirs"), [("two", "two-sided"), ("greater", "larger"), ("less", "smaller")]
+)
+def test_against_statsmodels(tail, theirs):
+    module = pytest.importorskip("statsmodels.stats.power", reason="compares with statsmodels")
+    tester = module.TTestPower()
+    for n in (2, 5, 25, 50, 400):
+        for effect in (-0.4, 0.0, 0.1, 0.3, 1.0):
+            for alpha in (0.01, 0.05):
+                expected = tester.power(effect, n, alpha, alternative=theirs)
+                ours = power(0.2, n, 0.2 * effect, alpha=alpha, tail=tail)
+                # Theirs is NaN where the farther tail vanishes; see test_power_is_a_probability.
+                assert math.isnan(expected) or ours == pytest.approx(expected, abs=1e-9)
+
+
+def test_simulated():
+    rng = np.random.default_rng(3)
+    draws = rng.normal(0.08, 0.2, (4000, 50))
+    found = np.mean([t_test(row).p <= 0.05 for row in draws])
+    assert found == pytest.approx(power(0.2, 50, 0.08), abs=0.02)
+
+
+@settings(deadline=None)
+@given(effects, targets, tails)
+def test_queries_needed_is_the_smallest(effect, target, tail):
+    n = queries_needed(1, effect, power=target, tail=tail)
+    assert power(1, n, effect, tail=tail) >= target
+    if n > 2:
+        assert power(1, n - 1, effect, tail=tail) < target
+
+
+@settings(deadline=None)
+@given(st.integers(2, 5000), targets, tails)
+def test_detectable_difference_has_the_power(n, target, tail):
+    delta = detectable_difference(0.3, n, power=target, tail=tail)
+    assert power(0.3, n, delta, tail=tail) == pytest.approx(target, abs=1e-9)
+
+
+def test_less_mirrors_greater():
+    assert detectable_difference(0.2, 50, tail="less") == -detectable_difference(
+        0.2, 50, tail="greater"
+    )
+    assert queries_needed(0.2, -0.05, tail="less") == queries_needed(0.2, 0.05, tail="greater")
+
+
+@given(st.integers(2, 10**7), st.floats(-60, 60), st.sampled_from(["two", "greater", "less"]))
+def test_power_is_a_probability(n, shift, tail):
+    assert 0 <= power(1, n, shift / math.sqrt(n), tail=tail) <= 1
+
+
+def test_curves():
+    assert curve(0.2, ns=[25, 50], deltas=[0.05, 0.1]) == [
+        PowerRow(n, delta, power(0.2, n, delta)) for delta in (0.05, 0.1) for n in (25, 50)
+    ]
+    (row,) = curve(0.2, deltas=[0.05])
+    assert (row.n, row.delta) == (128, 0.05)
+    assert row.power >= 0.8
+    (row,) = curve(0.2, ns=[50])
+    assert row == (50, pytest.approx(detectable_difference(0.2, 50)), pytest.approx(0.8))
+    with pytest.raises(InputError, match="give ns, deltas, or both"):
+        curve(0.2)
+
+
+def test_pilot():
+    assert pilot_sd([0.1, 0.3, 0.2]) == pytest.approx(0.1)
+    # chi-square with two degrees of freedom: lower 20 % point is -2 ln .8.
+    bound = 0.1 * math.sqrt(2 / (-2 * math.log(0.8)))
+    assert pilot_sd([0.1, 0.3, 0.2], level=0.8) == pytest.approx(bound)
+    with pytest.raises(InputError, match="all are the same"):
+        pilot_sd([0.1, 0.1, 0.1])
+
+
+def test_errors():
+    with pytest.raises(InputError, match="sd=0"):
+        power(0, 10, 0.1)
+    with pytest.raises(InputError, match="n=1"):
+        power(1, 1, 0.1)
+    with pytest.raises(InputError, match="n=1"):
+        detectable_difference(1, 1)
+    with pytest.raises(InputError, match="delta=nan"):
+        power(1, 10, math.nan)
+    with pytest.raises(InputError, match="other than zero"):
+        queries_needed(1, 0)
+    with pytest.raises(InputError, match="no number of queries"):
+        queries_needed(1, -0.1, tail="greater")
+    with pytest.raises(InputError, match="more than 100,000,000 queries"):
+        queries_needed(1, 1e-6)
+    with pytest.raises(InputError, match=r"power=0\.01"):
+        detectable_difference(1, 10, power=0.01)
+    with pytest.raises(InputError, match="alpha=5"):
+        power(1, 10, 0.1, alpha=5)
