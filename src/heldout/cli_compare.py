@@ -47,6 +47,13 @@ def add_compare(command: Callable[..., argparse.ArgumentParser], commands: Any) 
     add("--alpha", type=float, default=0.05, help="level of significance (default 0.05)")
     add("--correction", default="", metavar="NAME", help="for several comparisons, e.g. holm")
     add(
+        "--interval",
+        default="",
+        choices=("t", "percentile", "bca", "randomization"),
+        help="interval of the differences",
+    )
+    add("--tuned", action="append", metavar="NAME", help="a system that was tuned (repeat)")
+    add(
         "--test-share",
         type=float,
         metavar="X",
@@ -109,7 +116,9 @@ def _compare(options: argparse.Namespace) -> int:
             tail=options.tail,
             alpha=options.alpha,
             correction=options.correction,
+            interval=options.interval,
             test_share=options.test_share,
+            tuned=options.tuned or (),
             replicates=options.replicates,
             seed=options.seed,
         )

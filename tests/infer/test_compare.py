@@ -229,3 +229,66 @@ def test_bad_tables_are_refused_in_words(tmp_path, text, message):
     (tmp_path / "s.csv").write_text(text)
     with pytest.raises(InputError, match=message):
         read_scores(tmp_path / "s.csv")
+
+
+@pytest.mark.parametrize("kind", ["t", "percentile", "bca", "randomization"])
+def test_every_interval_holds_the_difference(two, kind):
+    gap = compare(two, interval=kind, replicates=2000).claims[0].difference
+    assert gap.low < 0.07 < gap.high
+    assert gap.low < 0 < gap.high  # nothing was shown, so 0 is inside
+
+
+def test_against_one_baseline_stepping_down_never_costs_power(three):
+    p = {
+        how: [claim.adjusted for claim in compare(three, baseline="X", correction=how).claims]
+        for how in ("maxt", "dunnett", "dunnett-t")
+    }
+    raw = [claim.outcomes[0].p for claim in compare(three, baseline="X").claims]
+    for one, stepped, single in zip(raw, p["maxt"], p["dunnett"], strict=True):
+        assert one - 0.01 <= stepped <= single + 0.01
+    assert all(0 < value < 1 for value in p["dunnett-t"])
+
+
+def test_nemenyi_on_request(three):
+    result = compare(three, correction="nemenyi")
+    assert all(0 < claim.adjusted <= 1 for claim in result.claims)
+    assert "Nemenyi" in sentences(result)[0]
+
+
+def test_unpaired_tests_are_refused_with_the_reason(two):
+    with pytest.raises(InputError, match="paired by unit"):
+        compare(two, tests=["welch"])
+
+
+def test_a_correction_against_one_system_needs_that_system(three):
+    with pytest.raises(InputError, match="name it with --baseline"):
+        compare(three, correction="dunnett")
+
+
+def test_tuning_only_some_of_the_systems_is_pointed_out(two):
+    assert any("may be tuning" in one for one in compare(two, tuned=["B"]).advice.warnings)
+    assert not any("tuning" in one for one in compare(two, tuned=["A", "B"]).advice.warnings)
+
+
+def test_all_systems_together_are_reported(three):
+    text = claims_text(compare(three), "table")
+    assert "F(2, 38) = 2.475, p = 0.0976" in text
+    assert "Friedman" in text
+    assert "Greenhouse-Geisser" in text
+
+
+def test_zeros_and_ones_get_wilson_intervals():
+    row = compare(scores_of({"A": [0, 1] * 10, "B": [1] * 20})).systems[0]
+    assert "ilson" in row.mean.method
+
+
+def test_the_studentized_shift_test_goes_by_its_name(two):
+    outcome = (
+        compare(two, tests=["bootstrap-shift-studentized"], replicates=2000).claims[0].outcomes
+    )
+    assert 0 < outcome[0].p <= 1
+
+
+def test_latex_marks_what_is_significant():
+    clear = scores_of({"old": [value / 2 for value in B], "new": [1 + value for value in B]})
+    assert "$^{*}$" in claims_text(compare(clear), "latex")

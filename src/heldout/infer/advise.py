@@ -17,25 +17,16 @@ if TYPE_CHECKING:
 __all__ = ["ALL_PAIRS", "CORRECTIONS", "TESTS", "Advice", "advise"]
 
 TESTS: Final = (
-    "randomization",
-    "t",
-    "bootstrap-shift",
-    "wilcoxon",
-    "sign",
-    "mcnemar",
-    "corrected-t",
+    *("randomization", "t", "bootstrap-shift", "bootstrap-shift-studentized"),
+    *("wilcoxon", "sign", "mcnemar", "corrected-t"),
 )
+UNPAIRED: Final = ("unpaired-t", "welch", "mann-whitney", "ks")
 CORRECTIONS: Final = (
-    "tukey",
-    "randomized-tukey",
-    "maxt",
-    "holm",
-    "hochberg",
-    "bonferroni",
-    "bh",
-    "by",
+    *("tukey", "randomized-tukey", "nemenyi", "maxt", "dunnett", "dunnett-t"),
+    *("holm", "hochberg", "bonferroni", "bh", "by"),
 )
-ALL_PAIRS: Final = ("tukey", "randomized-tukey")
+ONE_BASELINE: Final = ("dunnett", "dunnett-t")
+ALL_PAIRS: Final = ("tukey", "randomized-tukey", "nemenyi")
 
 FEW_UNITS: Final = 10
 SHIFT_NEEDS: Final = 100
@@ -72,6 +63,7 @@ def advise(
     tail: str = "two",
     baseline: str | None = None,
     test_share: float | None = None,
+    tuned: Sequence[str] = (),
 ) -> Advice:
     """Choose the analysis, or check the one that was asked for.
 
@@ -85,8 +77,15 @@ def advise(
         The system that all others are compared with; None for all pairs.
     test_share
         n_test / n_train, when the units are folds of a cross-validation.
+    tuned
+        The systems that were tuned.
     """
     for test in tests:
+        if test in UNPAIRED:
+            raise InputError(
+                f"{test} is for independent samples, but these scores are paired by unit: it would "
+                "throw the pairing away and with it most of the power; use t or wilcoxon"
+            )
         if test not in TESTS:
             raise InputError(f"unknown test {test!r}: expected one of {', '.join(TESTS)}")
     several = len(scores.systems) > 2
@@ -100,7 +99,8 @@ def advise(
         why += (
             f"; {adjusted} keeps the error rate over {len(scores.systems) - 1} or more comparisons"
         )
-    return Advice(chosen, adjusted, why + ".", tuple(_warnings(scores, chosen, tail, test_share)))
+    warnings = [*_warnings(scores, chosen, tail, test_share), *_tuning(scores, tuned)]
+    return Advice(chosen, adjusted, why + ".", tuple(warnings))
 
 
 def _choose_tests(
@@ -137,6 +137,8 @@ def _choose_correction(several: bool, correction: str, baseline: str | None) -> 
         )
     if not several:
         return ""
+    if baseline is None and correction in ONE_BASELINE:
+        raise InputError(f"{correction} compares with one system: name it with --baseline")
     if baseline is not None and correction in ALL_PAIRS:
         raise InputError(f"{correction} is for all pairs: with a baseline use maxt or holm")
     return correction or ("maxt" if baseline is not None else "tukey")
@@ -151,7 +153,7 @@ def _warnings(
         found.append(f"only {units} units: little can be shown, and nothing can be excluded")
     if tail != "two":
         found.append("one tail: fair only if a difference the other way would change nothing")
-    if "bootstrap-shift" in tests and units < SHIFT_NEEDS:
+    if any(test.startswith("bootstrap-shift") for test in tests) and units < SHIFT_NEEDS:
         found.append(
             f"bootstrap-shift with {units} units finds too much (6.7 % instead of 5 % false alarms "
             "at 25 units, Urbano et al. 2019): randomization keeps its level"
@@ -170,6 +172,15 @@ def _warnings(
         )
         found.append(f"the systems' top documents are not judged alike ({shares})")
     return found
+
+
+def _tuning(scores: Scores, tuned: Sequence[str]) -> list[str]:
+    for name in tuned:
+        scores.index(name)
+    rest = [name for name in scores.systems if name not in tuned]
+    if not tuned or not rest:
+        return []
+    return [f"{', '.join(tuned)} were tuned and {', '.join(rest)} were not: it may be tuning"]
 
 
 def _ties(scores: Scores) -> list[str]:

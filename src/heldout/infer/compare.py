@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from heldout.data.words import Floats
     from heldout.infer.blocks import Anova, Sphericity
     from heldout.infer.effects import Effects
+    from heldout.infer.ranks import Friedman, Nemenyi
     from heldout.infer.results import Tail
 
 __all__ = ["Claim", "Comparison", "SystemRow", "compare"]
 
 REPLICATES = 100_000
+INTERVALS = ("t", "percentile", "bca", "randomization")
 
 
 class SystemRow(NamedTuple):
@@ -77,8 +79,8 @@ class Comparison:
         The analysis that was made, why, and what to be careful about.
     systems, claims
         The results.
-    anova, sphericity
-        The analysis of variance of three or more systems.
+    anova, sphericity, friedman
+        The analyses of all systems together, for three or more.
     seed
         The seed of all that is drawn.
     """
@@ -92,6 +94,7 @@ class Comparison:
     claims: tuple[Claim, ...]
     anova: Anova | None
     sphericity: Sphericity | None
+    friedman: tuple[Friedman, Friedman, Nemenyi] | None
     seed: int
 
     def to_frame(self) -> pl.DataFrame:
@@ -135,7 +138,9 @@ def compare(
     tail: str = "two",
     alpha: float = 0.05,
     correction: str = "",
+    interval: str = "",
     test_share: float | None = None,
+    tuned: Sequence[str] = (),
     replicates: int = REPLICATES,
     seed: int = 0,
 ) -> Comparison:
@@ -148,17 +153,24 @@ def compare(
     baseline
         Compare all others with this system. Of two systems the first is the baseline.
     tests
-        ``randomization``, ``t``, ``bootstrap-shift``, ``wilcoxon``, ``sign``, ``mcnemar``,
-        ``corrected-t``; by default those that fit the design. The first gives the verdict.
+        ``randomization``, ``t``, ``bootstrap-shift``, ``bootstrap-shift-studentized``,
+        ``wilcoxon``, ``sign``, ``mcnemar``, ``corrected-t``; by default those that fit the design.
+        The first gives the verdict.
     tail
         ``two``, or ``greater`` / ``less``: is the first of a pair better / worse.
     alpha
         The level of significance; intervals have level 1 - alpha.
     correction
-        ``tukey``, ``randomized-tukey`` (all pairs), ``maxt``, ``holm``, ``hochberg``,
-        ``bonferroni``, ``bh``, ``by``; by default what fits the design.
+        ``tukey``, ``randomized-tukey``, ``nemenyi`` (all pairs), ``dunnett``, ``dunnett-t`` (with
+        a baseline), ``maxt``, ``holm``, ``hochberg``, ``bonferroni``, ``bh``, ``by``; by default
+        what fits the design.
+    interval
+        Of differences: ``t``, ``percentile``, ``bca``, ``randomization`` (inversion of the test);
+        by default ``t``, or the simultaneous one of Tukey's test, or the one corrected for folds.
     test_share
         n_test / n_train, when the units are folds of a cross-validation.
+    tuned
+        The systems that were tuned; a comparison in which only some were says so.
     replicates, seed
         For tests that draw.
     """
@@ -173,12 +185,15 @@ def compare(
         tail=tail,
         baseline=baseline if len(scores.systems) > 2 else None,
         test_share=test_share,
+        tuned=tuned,
     )
+    if interval and interval not in INTERVALS:
+        raise InputError(f"unknown interval {interval!r}: expected one of {', '.join(INTERVALS)}")
     pairs = _pairs(scores, baseline)
     run = _Runner(scores, advice, side, test_share, replicates=replicates, seed=seed)
     outcomes = [run.outcomes(first, second) for first, second in pairs]
     adjusted = run.adjust(pairs, outcomes, baseline)
-    intervals = run.intervals(pairs, 1 - alpha)
+    intervals = run.intervals(pairs, 1 - alpha, interval)
     claims = tuple(
         Claim(
             scores.systems[first],
@@ -190,9 +205,11 @@ def compare(
         )
         for at, (first, second) in enumerate(pairs)
     )
-    anova, sphericity = _anova(scores)
+    anova, sphericity, friedman = _together(scores, 1 - alpha)
     rows = _systems(scores, alpha, pairs, adjusted if baseline is None else None)
-    return Comparison(scores, baseline, alpha, side, advice, rows, claims, anova, sphericity, seed)
+    return Comparison(
+        scores, baseline, alpha, side, advice, rows, claims, anova, sphericity, friedman, seed
+    )
 
 
 def _check(scores: Scores, alpha: float, replicates: int) -> None:
@@ -257,8 +274,11 @@ class _Runner:
             return paired.corrected_t_test(gaps, self._test_share, tail=self._tail)
         if test == "randomization":
             return randomization.randomization_test(gaps, tail=self._tail, **self._draws)
-        if test == "bootstrap-shift":
-            return bootstrap.shift_test(gaps, tail=self._tail, **self._draws)
+        if test.startswith("bootstrap-shift"):
+            studentized = test.endswith("studentized")
+            return bootstrap.shift_test(
+                gaps, tail=self._tail, studentized=studentized, **self._draws
+            )
         plain: dict[str, Callable[..., Outcome]] = {
             "t": paired.t_test,
             "wilcoxon": paired.wilcoxon_test,
@@ -273,35 +293,68 @@ class _Runner:
         baseline: str | None,
     ) -> list[float]:
         """The p-values of the verdict, adjusted for the number of comparisons."""
-        from heldout.infer import multiplicity, randomized_blocks, tukey  # noqa: PLC0415
+        from heldout.infer import multiplicity  # noqa: PLC0415 - SciPy
 
-        how, values = self._advice.correction, self._scores.values
-        if how == "tukey":
-            found = {(p.first, p.second): p.p for p in tukey.tukey_hsd(values)}
-            return [found.get(pair, found.get(pair[::-1], 1.0)) for pair in pairs]
-        if how == "randomized-tukey":
-            matrix = randomized_blocks.randomized_tukey(values, **self._draws)
-            return [float(matrix[pair]) for pair in pairs]
-        if how == "maxt":
+        how = self._advice.correction
+        if how in ALL_PAIRS:
+            return self._all_pairs(how, pairs)
+        if how in {"maxt", "dunnett", "dunnett-t"}:
             base = None if baseline is None else self._scores.index(baseline)
-            side = self._tail if base is not None else "two"
-            table = randomized_blocks.max_t(values, baseline=base, tail=side, **self._draws)
-            return [float(table[pair]) for pair in pairs]
+            return self._many_to_one(how, pairs, base)
         raw = [tests[0].p for tests in outcomes]
         return [float(p) for p in multiplicity.adjust(raw, how or "none")]
 
-    def intervals(self, pairs: list[tuple[int, int]], level: float) -> list[Interval]:
-        """Intervals of the mean differences: simultaneous ones for Tukey, t intervals else."""
-        from heldout.infer import folds, intervals, tukey  # noqa: PLC0415 - SciPy
+    def _all_pairs(self, how: str, pairs: list[tuple[int, int]]) -> list[float]:
+        from heldout.infer import randomized_blocks, ranks, tukey  # noqa: PLC0415 - SciPy
 
         values = self._scores.values
-        if self._advice.correction in ALL_PAIRS:
-            found = {(p.first, p.second): p for p in tukey.tukey_hsd(values, level)}
+        if how == "tukey":
+            found = {(one.first, one.second): one.p for one in tukey.tukey_hsd(values)}
+            return [found[pair] if pair in found else found[pair[::-1]] for pair in pairs]
+        if how == "nemenyi":
+            matrix = ranks.nemenyi(values).p
+            return [float(matrix[pair]) for pair in pairs]
+        table = randomized_blocks.randomized_tukey(values, **self._draws)
+        return [table[pair] for pair in pairs]
+
+    def _many_to_one(self, how: str, pairs: list[tuple[int, int]], base: int | None) -> list[float]:
+        from heldout.infer import randomized_blocks, tukey  # noqa: PLC0415 - SciPy
+
+        values = self._scores.values
+        side = self._tail if base is not None else "two"
+        if base is None or how == "maxt":
+            table = randomized_blocks.max_t(values, baseline=base, tail=side, **self._draws)
+            return [table[pair] for pair in pairs]
+        if how == "dunnett":
+            table = randomized_blocks.dunnett(values, base, tail=side, **self._draws)
+            return [table[pair] for pair in pairs]
+        found = {one.first: one.p for one in tukey.dunnett_blocks(values, base, tail=side)}
+        return [found[first] for first, _ in pairs]
+
+    def intervals(
+        self, pairs: list[tuple[int, int]], level: float, kind: str = ""
+    ) -> list[Interval]:
+        """Intervals of the mean differences: simultaneous ones for Tukey, t intervals else."""
+        from heldout.infer import folds, tukey  # noqa: PLC0415 - SciPy
+
+        if not kind and self._advice.correction in ALL_PAIRS:
+            table = tukey.tukey_hsd(self._scores.values, level)
+            found = {(one.first, one.second): one for one in table}
             return [_tukey_interval(found, pair, level) for pair in pairs]
         gaps = [self._difference(first, second) for first, second in pairs]
-        if self._test_share is not None:
+        if not kind and self._test_share is not None:
             return [folds.corrected_t(gap, self._test_share, level) for gap in gaps]
-        return [intervals.t_interval(gap, level) for gap in gaps]
+        return [self._interval(gap, level, kind or "t") for gap in gaps]
+
+    def _interval(self, gap: Floats, level: float, kind: str) -> Interval:
+        from heldout.infer import bootstrap, intervals, randomization  # noqa: PLC0415 - SciPy
+
+        if kind == "t":
+            return intervals.t_interval(gap, level)
+        if kind == "randomization":
+            return randomization.randomization_interval(gap, level=level, **self._draws)
+        bounds: Literal["percentile", "bca"] = "percentile" if kind == "percentile" else "bca"
+        return bootstrap.bootstrap_interval(gap, kind=bounds, level=level, **self._draws)
 
 
 def _tukey_interval(found: dict[Any, Any], pair: tuple[int, int], level: float) -> Interval:
@@ -313,21 +366,29 @@ def _tukey_interval(found: dict[Any, Any], pair: tuple[int, int], level: float) 
     return Interval(-one.difference, -one.high, -one.low, level, "Tukey")
 
 
-def _anova(scores: Scores) -> tuple[Anova | None, Sphericity | None]:
-    from heldout.infer import blocks  # noqa: PLC0415 - SciPy
+def _together(scores: Scores, level: float) -> tuple[Any, Any, Any]:
+    """What is said of three or more systems at once."""
+    from heldout.infer import blocks, ranks  # noqa: PLC0415 - SciPy
 
     if len(scores.systems) < 3:
-        return None, None
+        return None, None, None
+    values = scores.values
     # Mauchly's test needs more units than systems.
     enough = len(scores.units) > len(scores.systems)
-    sphericity = blocks.sphericity(scores.values) if enough else None
-    return blocks.anova(scores.values), sphericity
+    sphericity = blocks.sphericity(values) if enough else None
+    better_first = values if scores.higher_is_better else -values
+    by_rank = (
+        ranks.friedman(better_first),
+        ranks.iman_davenport(better_first),
+        ranks.nemenyi(better_first, level),
+    )
+    return blocks.anova(values), sphericity, by_rank
 
 
 def _systems(
     scores: Scores, alpha: float, pairs: list[tuple[int, int]], adjusted: list[float] | None
 ) -> tuple[SystemRow, ...]:
-    from heldout.infer import intervals, tukey  # noqa: PLC0415 - SciPy
+    from heldout.infer import tukey  # noqa: PLC0415 - SciPy
 
     letters = [""] * len(scores.systems)
     if adjusted is not None and len(scores.systems) > 2:
@@ -336,6 +397,15 @@ def _systems(
         order = np.argsort(-means if scores.higher_is_better else means).tolist()
         letters = tukey.compact_letters(len(scores.systems), different, order)
     return tuple(
-        SystemRow(name, intervals.t_interval(scores.values[:, at], 1 - alpha), letters[at])
+        SystemRow(name, _mean_interval(scores.values[:, at], 1 - alpha), letters[at])
         for at, name in enumerate(scores.systems)
     )
+
+
+def _mean_interval(values: Floats, level: float) -> Interval:
+    """Wilson's interval for successes and failures, else t."""
+    from heldout.infer import intervals  # noqa: PLC0415 - SciPy
+
+    if set(np.unique(values)) <= {0.0, 1.0}:
+        return intervals.wilson(int(values.sum()), len(values), level)
+    return intervals.t_interval(values, level)

@@ -48,10 +48,13 @@ __all__ = [
 ]
 
 CLOSE: Final = 1e-9
-"""How near to a multiple of the step values must be, as a share of the largest."""
+"""How near to a multiple of the step values must be, as a share of the step."""
+
+FINEST: Final = 1_000_000
+"""No step is finer than the largest value by more: differences blur below by rounding."""
 
 MOST_CELLS: Final = 2**22
-"""No lattice has more cells: beyond, convolution is slower than drawing, and real steps blur."""
+"""No lattice has more cells in all: beyond, convolution is slower than drawing."""
 
 TINY_TAIL: Final = 1e-6
 """Tails below this are computed again under tilting."""
@@ -93,36 +96,32 @@ def find_lattice(values: Floats) -> Lattice | None:
     True
     """
     sizes = np.abs(values)
-    sizes = sizes[sizes > 0]
-    close = CLOSE * float(sizes.max())
-    # A step must be far above the closeness, or everything would lie on a lattice.
-    least = max(float(sizes.sum()) / MOST_CELLS, 1000 * close)
-    step = float(sizes.min())
-    while step >= least:
-        off = np.abs(sizes - np.rint(sizes / step) * step)
-        worst = float(off.max())
-        if worst <= close:
-            return _anchor(values, step, close)
-        step = _common_divisor(step, worst, close)
-    return None
+    largest = float(sizes.max())
+    most = min(FINEST, MOST_CELLS * largest / float(sizes.sum()))
+    shares = values / largest
+    steps = 1  # that the largest value has: the common denominator of all shares
+    while True:
+        cells = shares * steps
+        off = np.abs(cells - np.rint(cells))
+        worst = int(off.argmax())
+        if off[worst] <= CLOSE:
+            return Lattice(largest / steps, np.rint(cells).astype(np.int64))
+        factor = _denominator(float(off[worst]), most / steps)
+        if factor is None:
+            return None
+        steps *= factor
 
 
-def _common_divisor(one: float, other: float, close: float) -> float:
-    """Euclid's algorithm on floats: what is left below `close` counts as 0."""
-    while other > close:
-        rest = math.fmod(one, other)
-        one, other = other, min(rest, other - rest)
-    return one
-
-
-def _anchor(values: Floats, step: float, close: float) -> Lattice | None:
-    """The lattice, its step taken from the largest value, where it is known best."""
-    largest = float(np.abs(values).max())
-    step = largest / round(largest / step)
-    cells = np.rint(values / step)
-    if np.abs(values - cells * step).max() > close:
-        return None
-    return Lattice(step, cells.astype(np.int64))
+def _denominator(share: float, most: float) -> int | None:
+    """The least denominator of a number between 0 and 1/2, by its continued fraction."""
+    before, now, rest = 0, 1, share
+    while abs(share * now - round(share * now)) > CLOSE:
+        rest = 1 / rest
+        before, now = now, int(rest) * now + before
+        rest -= int(rest)
+        if now > most:
+            return None
+    return now
 
 
 def chosen_distribution(weights: Cells) -> Floats:

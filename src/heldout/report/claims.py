@@ -56,6 +56,7 @@ _NAMES = {
     "t": "paired t test",
     "randomization": "randomization test",
     "bootstrap-shift": "bootstrap-shift test",
+    "bootstrap-shift-studentized": "studentized bootstrap-shift test",
     "wilcoxon": "Wilcoxon signed-rank test",
     "sign": "sign test",
     "mcnemar": "McNemar's test",
@@ -64,7 +65,10 @@ _NAMES = {
 _CORRECTIONS = {
     "tukey": "Tukey's HSD on the block design",
     "randomized-tukey": "randomized Tukey HSD",
+    "nemenyi": "Nemenyi's test of mean ranks",
     "maxt": "MaxT permutation test",
+    "dunnett": "Dunnett's test by permutation",
+    "dunnett-t": "Dunnett's test",
 }
 
 
@@ -89,7 +93,38 @@ def _method(outcome: Outcome) -> str:
 
 def warning_lines(comparison: Comparison) -> list[str]:
     """Why this analysis, and what to be careful about."""
-    return [comparison.advice.why, *(f"Careful: {one}." for one in comparison.advice.warnings)]
+    careful = [f"Careful: {one}." for one in comparison.advice.warnings]
+    return [*_together(comparison), comparison.advice.why, *careful]
+
+
+def _together(comparison: Comparison) -> list[str]:
+    """Analysis of variance and of ranks, in a line each."""
+    lines = []
+    if comparison.anova is not None:
+        source, rest = comparison.anova.systems, comparison.anova.residual
+        lines.append(
+            f"All systems together: F({source.df}, {rest.df}) = {source.f:.3f}, "
+            f"{_p_words(source.p)} (two-way ANOVA, units as blocks), partial eta squared "
+            f"{source.partial_eta_squared:.3f}{_sphericity(comparison)}."
+        )
+    if comparison.friedman is not None:
+        plain, davenport, nemenyi = comparison.friedman
+        lines.append(
+            f"By ranks: Friedman {plain.statistic:.3f}, {_p_words(plain.p)}; Iman-Davenport "
+            f"{davenport.statistic:.3f}, {_p_words(davenport.p)}; Nemenyi's critical difference "
+            f"of mean ranks {nemenyi.critical_difference:.3f}."
+        )
+    return lines
+
+
+def _sphericity(comparison: Comparison) -> str:
+    found = comparison.sphericity
+    if found is None:
+        return ""
+    return (
+        f"; Mauchly's W {found.w:.3f}, {_p_words(found.p)}, Greenhouse-Geisser epsilon "
+        f"{found.greenhouse_geisser:.3f} gives {_p_words(found.corrected_p)}"
+    )
 
 
 def _system_rows(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
@@ -128,8 +163,9 @@ def _claim_head(comparison: Comparison) -> list[str]:
 def _claim_cells(comparison: Comparison, claim: Claim) -> list[str]:
     effects = claim.effects
     adjusted = [show_p(claim.adjusted)] if comparison.advice.correction else []
+    mark = "*" if claim.adjusted <= comparison.alpha else ""
     return [
-        f"{claim.difference.estimate:+.4f}",
+        f"{claim.difference.estimate:+.4f}{mark}",
         f"[{claim.difference.low:+.4f}, {claim.difference.high:+.4f}]",
         *(show_p(outcome.p) for outcome in claim.outcomes),
         *adjusted,
@@ -194,6 +230,7 @@ def _latex(head: list[str], rows: list[list[str]]) -> str:
 
 def _latex_cell(cell: str) -> str:
     shown = cell.translate(LATEX_ESCAPES).replace("Δ", r"$\Delta$")
+    shown = f"{shown[:-1]}$^{{*}}$" if shown.endswith("*") else shown
     return shown.replace("< 0.0001", "$<$ 0.0001").replace("—", "---")
 
 
@@ -247,6 +284,7 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
         ],
         "anova": anova._asdict() if anova is not None else None,
         "sphericity": sphericity._asdict() if sphericity is not None else None,
+        "ranks": comparison.friedman,
     }
 
 
@@ -264,7 +302,8 @@ def _plain(value: Any) -> Any:
         return {key: _plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(inner) for inner in value]
-    value = value.item() if hasattr(value, "item") else value
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

@@ -1,0 +1,184 @@
+"""Bootstrap-shift and bootstrap intervals: published numbers, counting, and scipy."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from heldout.errors import InputError
+from heldout.infer.bootstrap import bootstrap_interval, shift_p_of_replicates, shift_test
+
+A = np.array([0.2, 0.3, 0.1, 0.4, 1, 0.8, 0.3, 0.1, 0, 0.9])
+B = np.array([0.5, 0.3, 0.1, 0.4, 1, 0.9, 0.1, 0.2, 0.5, 0.8])
+T = [0.10, 0.04, 0.21, 0.20, 0.13, 0.09, 0.22, 0.07, 0.03, 0.11]
+
+
+def smooth(n, seed=0, shift=0.05):
+    return np.random.default_rng(seed).normal(shift, 0.2, n)
+
+
+def by_counting(values, tail):
+    values = np.array(values)
+    shifted = np.array([sum(draw) for draw in product(values, repeat=len(values))]) - values.sum()
+    observed, tie = values.sum(), 1e-12 * np.abs(values).sum()
+    return {
+        "two": np.mean(np.abs(shifted) >= abs(observed) - tie),
+        "greater": np.mean(shifted >= observed - tie),
+        "less": np.mean(shifted <= observed + tie),
+    }[tail]
+
+
+def test_ten_folds():
+    """method.md, section 8: exact over all 10^10 draws, recentred by the observed mean."""
+    assert shift_test(B - A, tail="greater").p == pytest.approx(0.1424221852, abs=5e-11)
+    assert shift_test(A - B, tail="less").p == pytest.approx(0.1424221852, abs=5e-11)
+    outcome = shift_test(B - A)
+    assert outcome.p == pytest.approx(0.2805329481, abs=5e-11)
+    assert (outcome.test, outcome.method, outcome.n) == ("bootstrap-shift", "exact", 10)
+    assert outcome.detail == "all 10,000,000,000 draws"
+
+
+def test_replicates_as_taught():
+    """method.md, section 8: average .12, shifted values >= .07: 3/10."""
+    assert shift_p_of_replicates(T, 0.07) == 0.3
+    assert shift_p_of_replicates([-t for t in T], -0.07, "less") == 0.3
+    assert shift_p_of_replicates(T, 0.07, "two") == 0.5
+
+
+@pytest.mark.parametrize("tail", ["two", "greater", "less"])
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.floats(-5, 5).map(lambda x: round(x, 3)), min_size=2, max_size=5))
+def test_enumeration_equals_counting(tail, values):
+    if np.ptp(values) == 0:
+        return
+    assert shift_test(values, tail=tail).p == pytest.approx(by_counting(values, tail), rel=1e-12)
+
+
+@pytest.mark.parametrize("tail", ["two", "greater", "less"])
+def test_convolution_equals_enumeration(tail, monkeypatch):
+    values = np.random.default_rng(4).integers(-5, 9, 11) / 10
+    few = shift_test(values, tail=tail)
+    monkeypatch.setattr("heldout.infer.bootstrap.FEW", 2)
+    many = shift_test(values, tail=tail)
+    assert "lattice of step 0.1" in many.detail
+    assert many.p == pytest.approx(few.p, rel=1e-10)
+
+
+@pytest.mark.parametrize("tail", ["two", "greater", "less"])
+@pytest.mark.parametrize("n", [9, 12, 60, 400])
+def test_monte_carlo_is_near_the_exact_p(tail, n):
+    values = np.random.default_rng(n).integers(-6, 8, n) / 10
+    exact = shift_test(values, tail=tail)
+    drawn = shift_test(values, tail=tail, method="monte carlo")
+    assert (exact.method, drawn.method) == ("exact", "monte carlo")
+    assert abs(drawn.p - exact.p) <= 4 * max(drawn.error, 1e-5)
+
+
+def test_smooth_values_are_drawn():
+    outcome = shift_test(smooth(50), replicates=2000, seed=3)
+    assert (outcome.method, outcome.detail) == ("monte carlo", "2,000 draws, seed 3")
+
+
+def test_studentized_agrees_with_a_plain_loop():
+    values = smooth(25, 1)
+    rng = np.random.default_rng(0)
+    draws = rng.choice(values - values.mean(), (100_000, 25))
+    ts = draws.mean(1) / (draws.std(1, ddof=1) / 5)
+    observed = values.mean() / (values.std(ddof=1) / 5)
+    for tail, expected in (
+        ("two", np.mean(np.abs(ts) >= abs(observed))),
+        ("greater", np.mean(ts >= observed)),
+        ("less", np.mean(ts <= observed)),
+    ):
+        outcome = shift_test(values, tail=tail, studentized=True)
+        assert outcome.statistic == pytest.approx(observed)
+        assert abs(outcome.p - expected) <= 4 * math.sqrt(2) * outcome.error
+    assert outcome.test == "studentized bootstrap-shift"
+
+
+def test_studentized_draws_of_one_unit_are_infinitely_far_out():
+    outcome = shift_test([0.0, 1.0], tail="greater", studentized=True)
+    assert outcome.p == pytest.approx(0.25, abs=0.01)
+
+
+def test_a_system_against_its_own_copy():
+    for tail in ("two", "greater", "less"):
+        assert shift_test(np.zeros(30), tail=tail).p == 1.0
+        assert shift_test(np.zeros(30), tail=tail, studentized=True).p == 1.0
+
+
+def test_symmetric_under_sign_flip_and_scale():
+    for values in (smooth(11), smooth(200), np.round(smooth(200), 1)):
+        assert shift_test(values, tail="greater", replicates=9000).p == pytest.approx(
+            shift_test(-values, tail="less", replicates=9000).p, rel=1e-12
+        )
+        assert shift_test(values, replicates=9000).p == pytest.approx(
+            shift_test(values * 64, replicates=9000).p, rel=1e-12
+        )
+
+
+def test_threads_do_not_matter(monkeypatch):
+    values = smooth(500, 2, 0.01)
+    found = []
+    for threads in ("1", "2", "5"):
+        monkeypatch.setenv("HELDOUT_THREADS", threads)
+        found.append(
+            (
+                shift_test(values, replicates=30_000),
+                shift_test(values, replicates=30_000, studentized=True),
+                bootstrap_interval(values, kind="bca", replicates=30_000),
+            )
+        )
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize(("kind", "theirs"), [("percentile", "percentile"), ("bca", "BCa")])
+def test_intervals_agree_with_scipy(kind, theirs):
+    values = np.random.default_rng(8).exponential(0.3, 40)
+    ours = bootstrap_interval(values, kind=kind, level=0.9)
+    other = stats.bootstrap(
+        (values,),
+        np.mean,
+        method=theirs,
+        confidence_level=0.9,
+        n_resamples=40_000,
+        rng=np.random.default_rng(1),
+    ).confidence_interval
+    width = other.high - other.low
+    assert ours.low == pytest.approx(other.low, abs=0.04 * width)
+    assert ours.high == pytest.approx(other.high, abs=0.04 * width)
+    assert (ours.estimate, ours.level) == (pytest.approx(values.mean()), 0.9)
+
+
+def test_interval_of_equal_values_has_no_width():
+    for kind in ("percentile", "bca"):
+        found = bootstrap_interval([0.3] * 5, kind=kind)
+        assert (found.low, found.high) == (pytest.approx(0.3), pytest.approx(0.3))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: shift_test([0.1]), "at least 2"),
+        (lambda: shift_test([0.1, math.inf]), "unit number 2 is inf"),
+        (lambda: shift_test([0.1, 0.2], tail="up"), "tail='up'"),
+        (lambda: shift_test([0.1, 0.2], method="grid"), "method='grid'"),
+        (lambda: shift_test([0.1, 0.2], replicates=-5), "replicates=-5"),
+        (lambda: shift_test([0.2, 0.2, 0.2]), "all 3 differences are 0.2"),
+        (lambda: shift_test(smooth(50), method="exact"), "too many"),
+        (lambda: shift_test(smooth(5), method="exact", studentized=True), "Monte Carlo only"),
+        (lambda: shift_p_of_replicates([0.1, 0.2], math.nan), "observed=nan"),
+        (lambda: bootstrap_interval([0.1, math.nan]), "unit number 2 is nan"),
+        (lambda: bootstrap_interval([0.1, 0.2], kind="t"), "kind='t'"),
+        (lambda: bootstrap_interval([0.1, 0.2], level=0), "level=0"),
+    ],
+)
+def test_bad_input(call, words):
+    with pytest.raises(InputError, match=words):
+        call()
