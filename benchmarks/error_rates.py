@@ -181,14 +181,15 @@ def main() -> None:
         name: np.array([mean_of(column, smooth=is_smooth(matrix)) for column in matrix.T])
         for name, matrix in matrices.items()
     }
-    share = max(1, options.draws // (4 * len(matrices)))
+    share = -(-options.draws // (4 * len(matrices)))
     tasks = [
-        Task(name, matrix, means[name], null, units, share, seed)
+        Task(name, matrix, means[name], null, units, share, 0)
         for units in options.units
         for null in ("equal means", "sign flip")
         for name, matrix in matrices.items()
-        for seed in range(4)
+        for _ in range(4)
     ]
+    tasks = [task._replace(seed=number) for number, task in enumerate(tasks)]
     totals: dict[tuple[str, int, str], dict[str, float]] = {}
     with ProcessPoolExecutor(options.workers) as pool:
         for task, counts in pool.map(work, tasks):

@@ -99,7 +99,14 @@ def save(name: str, content: object) -> None:
     (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
 
 
-PACKAGES: Iterable[str] = ("heldout", "numpy", "pytrec-eval-terrier", "ir-measures", "ranx")
+PACKAGES: Iterable[str] = (
+    "heldout",
+    "numpy",
+    "scipy",
+    "pytrec-eval-terrier",
+    "ir-measures",
+    "ranx",
+)
 
 
 def _version(package: str) -> str | None:

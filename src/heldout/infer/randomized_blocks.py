@@ -48,8 +48,14 @@ SIGNS: Final = 1 << 17
 PIECE: Final = 1 << 20
 """Numbers a piece of Monte Carlo work holds (8 MB)."""
 
-LISTED: Final = 5
-"""Up to here the permutations of the systems, 120, are listed in a table and drawn from it."""
+LISTED: Final = 4096
+"""Joint orders of a few units that are listed, to draw from."""
+
+DRAWS: Final = 1 << 14
+"""Most draws a piece of work makes, so that there is work for several threads."""
+
+SYSTEMS: Final = 6
+"""Up to here the permutations of the systems, 720, are listed."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +112,7 @@ def _check(method: str, replicates: int, seed: int) -> None:
 
 def _pieces(replicates: int, width: int) -> list[tuple[int, int]]:
     """Number and size of the pieces of work; they depend on the problem only."""
-    size = max(1, PIECE // width)
+    size = max(1, min(PIECE // width, DRAWS))
     starts = range(0, replicates, size)
     return [(at, min(size, replicates - start)) for at, start in enumerate(starts)]
 
@@ -202,14 +208,11 @@ def _count_at_least(statistics: Floats, thresholds: Floats) -> Floats:
 
 
 def _enumerated_ranges(shifted: Floats, thresholds: Floats) -> _Counts:
-    systems = shifted.shape[1]
-    orders = np.array(list(permutations(range(systems))))
-    sums = shifted[:1]
-    for unit in shifted[1:]:
-        sums = (sums[:, None] + unit[orders]).reshape(-1, systems)
-    counts = _count_at_least(np.ptp(sums, axis=1), thresholds)
+    orders = np.array(list(permutations(range(shifted.shape[1]))))
+    rest = _all_sums(shifted[1:], orders)
+    counts = _count_at_least(np.ptp(shifted[0] + rest, axis=1), thresholds)
     total = len(orders) ** len(shifted)
-    return _Counts(counts, len(sums), exact=True, detail=f"all {total:,} permutations")
+    return _Counts(counts, len(rest), exact=True, detail=f"all {total:,} permutations")
 
 
 def _distinct_orders(unit: Ints) -> list[tuple[tuple[int, ...], float]]:
@@ -221,7 +224,7 @@ def _distinct_orders(unit: Ints) -> list[tuple[tuple[int, ...], float]]:
 def _convolution_cost(cells: Ints) -> float:
     """Additions the dynamic program takes; infinite if its memory would be too large."""
     systems = cells.shape[1]
-    if systems > LISTED + 2:
+    if systems > SYSTEMS + 1:
         return math.inf
     sizes = (np.cumsum(cells.max(1)) + 1.0) ** (systems - 1)
     return float(sizes.sum()) * math.factorial(systems) if sizes[-1] <= CELLS else math.inf
@@ -261,29 +264,45 @@ def _add_unit(share: Floats, unit: Ints) -> Floats:
 
 
 def _drawn_ranges(shifted: Floats, thresholds: Floats, replicates: int, seed: int) -> _Counts:
-    draw = _listed_sums(shifted) if shifted.shape[1] <= LISTED else _shuffled_sums(shifted)
+    systems = shifted.shape[1]
+    draw = _listed_sums(shifted) if systems <= SYSTEMS else _shuffled_sums(shifted)
 
     def work(piece: tuple[int, int]) -> Floats:
         sums = draw(_generator(seed, piece[0]), piece[1])
         return _count_at_least(np.ptp(sums, axis=1), thresholds)
 
-    counts = sum(run_threads(work, _pieces(replicates, shifted.size)))
+    counts = sum(run_threads(work, _pieces(replicates, systems)))
     detail = f"{replicates:,} draws, seed {seed}"
     return _Counts(np.asarray(counts), replicates, exact=False, detail=detail)
 
 
 def _listed_sums(shifted: Floats) -> Callable[[np.random.Generator, int], Floats]:
-    """Sums of the systems over units in random orders, drawn from a list of all orders."""
-    orders = np.array(list(permutations(range(shifted.shape[1]))))
-    listed = shifted[:, orders]
+    """Sums of the systems over units in random orders.
+
+    All orders of a few units together are listed with their sums, one of which is drawn: one
+    look-up for these units. Lists are made anew for each piece, as for many units they would not
+    fit the memory.
+    """
+    systems = shifted.shape[1]
+    orders = np.array(list(permutations(range(systems))))
+    together = max(1, int(math.log(LISTED) / math.log(len(orders))))
 
     def draw(generator: np.random.Generator, count: int) -> Floats:
-        sums = np.zeros((count, shifted.shape[1]))
-        for unit in listed:
-            sums += unit.take(generator.integers(0, len(orders), count, np.uint8), axis=0)
+        sums = np.zeros((count, systems))
+        for begin in range(0, len(shifted), together):
+            listed = _all_sums(shifted[begin : begin + together], orders)
+            sums += listed.take(generator.integers(0, len(listed), count, np.uint16), axis=0)
         return sums
 
     return draw
+
+
+def _all_sums(units: Floats, orders: Ints) -> Floats:
+    """The systems' sums over some units, for every order of every unit."""
+    sums: Floats = units[0][orders]
+    for unit in units[1:]:
+        sums = (sums[:, None] + unit[orders]).reshape(-1, orders.shape[1])
+    return sums
 
 
 def _shuffled_sums(shifted: Floats) -> Callable[[np.random.Generator, int], Floats]:
