@@ -6,7 +6,8 @@ documented simulation): one system keeps its distribution of scores, the other i
 worse and a better system with exactly the same mean, and the two are tied by a Gaussian copula with
 the correlation of the systems. The means are equal, the distributions are not, so that only a test
 of means may keep its level. The sign-flip null (scores of one system against a noisy copy of
-itself, exchangeable) is measured beside it.
+itself, exchangeable) is measured beside it. With four systems of equal means, the share of draws in
+which any pair is called different is counted.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import csv
 from concurrent.futures import ProcessPoolExecutor
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,8 +24,10 @@ import numpy as np
 from harness import save
 from heldout.infer.bootstrap import bootstrap_interval, shift_test
 from heldout.infer.intervals import t_interval
+from heldout.infer.max_t import max_t
 from heldout.infer.paired import sign_test, t_test, wilcoxon_test
 from heldout.infer.randomization import randomization_test
+from heldout.infer.tukey import tukey_hsd
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -148,8 +152,46 @@ def tests_of(seed: int) -> dict[str, Callable[[Matrix], Outcome]]:
     }
 
 
+def draw_several(task: Task, generator: np.random.Generator, systems: int = 4) -> Matrix:
+    """Scores of several systems with the same expected score and different distributions."""
+    matrix, smooth = task.matrix, is_smooth(task.matrix)
+    one, low, _ = _systems(task.means, generator)
+    with np.errstate(invalid="ignore"):
+        rho = max(0.0, float(np.nan_to_num(np.corrcoef(matrix[:, one], matrix[:, low])[0, 1])))
+    common = generator.standard_normal((task.units, 1))
+    own = generator.standard_normal((task.units, systems))
+    at = _normal_cdf(np.sqrt(rho) * common + np.sqrt(1 - rho) * own)
+    columns = [quantiles(matrix[:, one], at[:, 0], smooth=smooth)]
+    target = task.means[one]
+    for system in range(1, systems):
+        low = int(generator.choice(np.flatnonzero(task.means <= target)))
+        high = int(generator.choice(np.flatnonzero(task.means >= target)))
+        top, bottom = task.means[high], task.means[low]
+        weight = (top - target) / (top - bottom) if top > bottom else 0.5
+        draws = [quantiles(matrix[:, s], at[:, system], smooth=smooth) for s in (low, high)]
+        columns.append(np.where(generator.random(task.units) < weight, *draws))
+    return np.stack(columns, axis=1)
+
+
+def work_several(task: Task) -> tuple[Task, dict[str, float]]:
+    """How often any of several equal systems is called different."""
+    generator = np.random.default_rng(np.random.SeedSequence([2020, task.seed]))
+    counts = {"tukey": 0.0, "maxt baseline": 0.0, "uncorrected t": 0.0}
+    for draw in range(task.draws):
+        scores = draw_several(task, generator)
+        counts["tukey"] += min(pair.p for pair in tukey_hsd(scores)) <= ALPHA
+        table = max_t(scores, baseline=0, replicates=500, seed=draw).p
+        counts["maxt baseline"] += np.nanmin(table[1:, 0]) <= ALPHA
+        pairs = combinations(range(scores.shape[1]), 2)
+        raw = min(t_test(scores[:, a] - scores[:, b]).p for a, b in pairs)
+        counts["uncorrected t"] += raw <= ALPHA
+    return task, counts
+
+
 def work(task: Task) -> tuple[Task, dict[str, float]]:
     """False alarms of every test, and coverage of the intervals of the difference, in one cell."""
+    if task.null == "four systems":
+        return work_several(task)
     generator = np.random.default_rng(np.random.SeedSequence([2019, task.seed]))
     counts: dict[str, float] = {}
     for draw in range(task.draws):
@@ -174,6 +216,8 @@ def main() -> None:
     parser.add_argument("--matrices", type=Path, help="folder of topic x system CSV files")
     parser.add_argument("--draws", type=int, default=20_000, help="null draws for each row")
     parser.add_argument("--workers", type=int, default=2)
+    nulls = ["equal means", "sign flip", "four systems"]
+    parser.add_argument("--nulls", nargs="+", default=nulls, choices=nulls)
     parser.add_argument("--units", type=int, nargs="+", default=[25, 50, 100])
     options = parser.parse_args()
     matrices = load(options.matrices)
@@ -185,7 +229,7 @@ def main() -> None:
     tasks = [
         Task(name, matrix, means[name], null, units, share, 0)
         for units in options.units
-        for null in ("equal means", "sign flip")
+        for null in options.nulls
         for name, matrix in matrices.items()
         for _ in range(4)
     ]
@@ -205,7 +249,7 @@ def main() -> None:
 def show(totals: dict[tuple[str, int, str], dict[str, float]]) -> None:
     results = []
     for (null, units, label), row in sorted(totals.items()):
-        draws, slow = row.pop("draws"), row.pop("slow draws")
+        draws, slow = row.pop("draws"), row.pop("slow draws", 1)
         rates = {
             name: count / (slow if name in {"cover percentile", "cover bca"} else draws)
             for name, count in row.items()

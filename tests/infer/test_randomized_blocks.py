@@ -11,7 +11,8 @@ from scipy import stats
 
 from heldout.errors import InputError
 from heldout.infer import randomized_blocks
-from heldout.infer.randomized_blocks import dunnett, max_t, randomized_tukey
+from heldout.infer.max_t import dunnett, max_t
+from heldout.infer.randomized_blocks import randomized_tukey
 
 # T. Sakai, Laboratory Experiments in Information Retrieval, table 5.1, by method.md section 8.
 SAKAI = (

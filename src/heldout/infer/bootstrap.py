@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from itertools import combinations_with_replacement
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar, get_args
 
 import numpy as np
@@ -82,7 +81,8 @@ def shift_test(
     Returns
     -------
     Outcome
-        The `error` of a Monte Carlo p is its standard error.
+        The `error` of a Monte Carlo p is its standard error. An exact p is 0 when no draw can be
+        as far out as the observed mean.
 
     References
     ----------
@@ -320,6 +320,8 @@ def bootstrap_interval(
 
 def _bca_shares(units: Floats, sums: Floats, shares: tuple[float, float]) -> tuple[float, float]:
     """Where to cut the replicates, corrected for bias and acceleration."""
+    from statistics import NormalDist  # noqa: PLC0415 - brings decimals and more along
+
     normal = NormalDist()
     total, tie = float(units.sum()), TIE * float(np.abs(units).sum())
     below = np.count_nonzero(sums < total - tie) + np.count_nonzero(sums <= total + tie)

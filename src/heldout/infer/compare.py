@@ -318,15 +318,15 @@ class _Runner:
         return [table[pair] for pair in pairs]
 
     def _many_to_one(self, how: str, pairs: list[tuple[int, int]], base: int | None) -> list[float]:
-        from heldout.infer import randomized_blocks, tukey  # noqa: PLC0415 - SciPy
+        from heldout.infer import max_t, tukey  # noqa: PLC0415 - SciPy
 
         values = self._scores.values
         side = self._tail if base is not None else "two"
         if base is None or how == "maxt":
-            table = randomized_blocks.max_t(values, baseline=base, tail=side, **self._draws)
+            table = max_t.max_t(values, baseline=base, tail=side, **self._draws)
             return [table[pair] for pair in pairs]
         if how == "dunnett":
-            table = randomized_blocks.dunnett(values, base, tail=side, **self._draws)
+            table = max_t.dunnett(values, base, tail=side, **self._draws)
             return [table[pair] for pair in pairs]
         found = {one.first: one.p for one in tukey.dunnett_blocks(values, base, tail=side)}
         return [found[first] for first, _ in pairs]
