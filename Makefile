@@ -38,6 +38,9 @@ bench: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[bench]"
 	$(BIN)/python benchmarks/evaluate_files.py
 	$(BIN)/python benchmarks/evaluate_memory.py
+	$(BIN)/python benchmarks/significance.py
+	$(BIN)/python benchmarks/tukey.py
+	$(BIN)/python benchmarks/error_rates.py
 
 clean:
 	$(PYTHON) -c "import shutil; [shutil.rmtree(d, ignore_errors=True) for d in ('$(VENV)', 'build', 'dist', 'demo-report')]"
