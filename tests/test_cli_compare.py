@@ -142,3 +142,24 @@ WRONG = {
 @pytest.mark.parametrize(("arguments", "message"), WRONG.values(), ids=WRONG)
 def test_wrong_use_is_refused_in_a_line(capsys, arguments, message):
     assert message in refused(capsys, *arguments)
+
+
+@pytest.mark.parametrize("command", ["eval", "compare"])
+def test_options_may_stand_anywhere(capsys, command):
+    orders = [
+        ["qrels.txt", "baseline.run", "improved.run", "-m", "AP", "-f", "tsv"],
+        ["-m", "AP", "-f", "tsv", "qrels.txt", "baseline.run", "improved.run"],
+        ["qrels.txt", "-m", "AP", "baseline.run", "-f", "tsv", "improved.run"],
+        ["qrels.txt", "baseline.run", "-m", "AP", "improved.run", "-f", "tsv"],
+    ]
+    printed = set()
+    for order in orders:
+        main([command, *order])
+        printed.add(capsys.readouterr().out)
+    assert len(printed) == 1
+
+
+def test_unknown_options_are_refused(capsys):
+    said = refused(capsys, "compare", "qrels.txt", "baseline.run", "improved.run", "--magic")
+    assert "unrecognized arguments: --magic" in said
+    assert "unrecognized arguments: --bad" in refused(capsys, "measures", "--bad")

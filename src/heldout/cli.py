@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from heldout.data.run import Qrels
     from heldout.measure.evaluate import Evaluation
 
-__all__ = ["emit", "main"]
+__all__ = ["emit", "main", "split_paths"]
 
 _TAGLINE = "Is system B really better than system A on data it has never seen?"
 
@@ -169,7 +169,7 @@ def _eval(options: argparse.Namespace) -> None:
         raise InputError("--no-summary without --per-query leaves nothing to print")
     skipped = _Skipped(quiet=options.quiet)
     reading: dict[str, Any] = {"skip_bad_lines": options.skip_bad_lines, "report": skipped}
-    judgements = read_qrels(*_paths(options.qrels), **reading)
+    judgements = read_qrels(*split_paths(options.qrels), **reading)
     if options.queries is not None:
         judgements = _select(judgements, _query_ids(options.queries), quiet=options.quiet)
     reading |= {"ties": options.ties, "single_precision": options.single_precision}
@@ -180,7 +180,7 @@ def _eval(options: argparse.Namespace) -> None:
     skipped.summary()
 
 
-def _paths(given: str) -> list[str]:
+def split_paths(given: str) -> list[str]:
     """The files in a list with commas, unless there is a file of that very name."""
     return [given] if _is_file(given) else given.split(",")
 
@@ -366,13 +366,25 @@ def _demo(options: argparse.Namespace) -> None:
         sys.stdout.write(paragraph + "\n")
 
 
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Parse arguments; runs may stand before, between and behind options, as getopt allows."""
+    parser = _parser()
+    options, rest = parser.parse_known_args(arguments)
+    runs = [one for one in rest if one == "-" or not one.startswith("-")]
+    if len(runs) < len(rest) or (runs and not hasattr(options, "runs")):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if runs:
+        options.runs = [*options.runs, *runs]
+    return options
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; what a user can mend is one line and exit code 2."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal without UTF-8 shows ? instead of failing
             stream.reconfigure(errors="replace")
     try:
-        options = _parser().parse_args(arguments)
+        options = _parse(arguments)
         code = options.run(options)
         sys.stdout.flush()
     except HeldoutError as error:

@@ -94,10 +94,13 @@ def _scores(options: argparse.Namespace) -> list[Scores]:
         return [read_scores(options.table, name)]
     if options.qrels is None or not options.runs:
         raise InputError("judgements and runs are missing (or --table FILE): see --help")
-    from heldout.measure.evaluate import evaluate  # noqa: PLC0415 - NumPy comes with it
+    from heldout.cli import split_paths  # noqa: PLC0415 - the main module imports this one
+    from heldout.data.files import read_qrels  # noqa: PLC0415 - NumPy comes with it
+    from heldout.measure.evaluate import evaluate  # noqa: PLC0415
 
     measures = options.measure or ["nDCG@10"]
-    result = evaluate(options.qrels, options.runs, [*measures, "Judged@10"])
+    judgements = read_qrels(*split_paths(options.qrels))
+    result = evaluate(judgements, options.runs, [*measures, "Judged@10"])
     asked = [one for one in result.measures if str(one) != "Judged@10"] or list(result.measures)
     return [result.scores(measure) for measure in asked]
 
