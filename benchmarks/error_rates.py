@@ -137,7 +137,7 @@ def _systems(means: Matrix, generator: np.random.Generator) -> tuple[int, int, i
 
 
 def _normal_cdf(x: Matrix) -> Matrix:
-    from scipy.special import ndtr  # noqa: PLC0415
+    from scipy.special import ndtr
 
     return np.asarray(ndtr(x))
 

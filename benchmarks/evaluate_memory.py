@@ -24,7 +24,7 @@ def ours(qrels: heldout.Qrels, run: heldout.Run) -> Values:
 
 
 def pytrec_evaluator(qrels: heldout.Qrels, run: heldout.Run) -> Callable[[], Values]:
-    import pytrec_eval  # noqa: PLC0415
+    import pytrec_eval
 
     names = {"ndcg_cut.10", "map", "P.10", "recip_rank", "recall.1000"}
     order = ("ndcg_cut_10", "map", "P_10", "recip_rank", "recall_1000")
@@ -37,7 +37,7 @@ def pytrec_evaluator(qrels: heldout.Qrels, run: heldout.Run) -> Callable[[], Val
 
 
 def ranx_evaluator(qrels: heldout.Qrels, run: heldout.Run) -> Callable[[], Values]:
-    import ranx  # noqa: PLC0415
+    import ranx
 
     judged, ranked = ranx.Qrels(qrels.to_dict()), ranx.Run(run.to_dict())
     names = ["ndcg@10", "map", "precision@10", "mrr", "recall@1000"]

@@ -13,7 +13,7 @@ Values = dict[str, list[float]]
 
 
 def by_pytrec_eval(qrels: str, run: str) -> Values:
-    import pytrec_eval  # noqa: PLC0415
+    import pytrec_eval
 
     with open(qrels) as judged, open(run) as ranked:  # noqa: PTH123
         judgements, ranking = pytrec_eval.parse_qrel(judged), pytrec_eval.parse_run(ranked)
@@ -24,7 +24,7 @@ def by_pytrec_eval(qrels: str, run: str) -> Values:
 
 
 def by_ir_measures(qrels: str, run: str) -> Values:
-    import ir_measures  # noqa: PLC0415
+    import ir_measures
 
     names = ("nDCG@10", "AP", "P@10", "RR", "R@1000")
     measures = [ir_measures.parse_measure(name) for name in names]
@@ -36,7 +36,7 @@ def by_ir_measures(qrels: str, run: str) -> Values:
 
 
 def by_ranx(qrels: str, run: str) -> Values:
-    import ranx  # noqa: PLC0415
+    import ranx
 
     judged = ranx.Qrels.from_file(qrels, kind="trec")
     ranked = ranx.Run.from_file(run, kind="trec")

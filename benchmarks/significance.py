@@ -40,7 +40,7 @@ def scores(units: int) -> tuple[Floats, Floats]:
 
 
 def scipy_test(first: Floats, second: Floats) -> float:
-    from scipy.stats import permutation_test  # noqa: PLC0415
+    from scipy.stats import permutation_test
 
     def statistic(x: Floats, y: Floats, axis: int) -> Floats:
         return np.asarray(np.mean(x - y, axis=axis))
@@ -58,7 +58,7 @@ def scipy_test(first: Floats, second: Floats) -> float:
 
 
 def ranx_test(first: Floats, second: Floats) -> float:
-    from ranx.statistical_tests import fisher_randomization_test  # noqa: PLC0415
+    from ranx.statistical_tests import fisher_randomization_test
 
     return float(fisher_randomization_test(first, second, REPLICATES)[0])
 

@@ -34,7 +34,7 @@ def make_scores(seed: int) -> Floats:
 
 def time_scipy(scores: Floats, sample: int) -> tuple[float, float, int]:
     """Seconds for all pairs by those for a sample, the largest deviation, and the sample's size."""
-    from scipy import stats  # noqa: PLC0415
+    from scipy import stats
 
     pairs, table = tukey_hsd(scores), anova(scores)
     deviation = float(np.sqrt(table.mse / TOPICS))

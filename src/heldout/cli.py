@@ -163,7 +163,7 @@ def _digits(text: str) -> int:
 
 
 def _eval(options: argparse.Namespace) -> None:
-    from heldout.data.files import read_qrels  # noqa: PLC0415 - NumPy comes with it
+    from heldout.data.files import read_qrels  # NumPy comes with it
 
     if options.no_summary and not options.per_query:
         raise InputError("--no-summary without --per-query leaves nothing to print")
@@ -186,7 +186,7 @@ def split_paths(given: str) -> list[str]:
 
 
 def _is_file(given: str) -> bool:
-    from pathlib import Path  # noqa: PLC0415
+    from pathlib import Path
 
     try:
         return Path(given).is_file()
@@ -224,7 +224,7 @@ def _note(sentence: str) -> None:
 
 
 def _query_ids(given: str) -> list[str]:
-    from pathlib import Path  # noqa: PLC0415
+    from pathlib import Path
 
     if _is_file(given):
         try:
@@ -237,9 +237,9 @@ def _query_ids(given: str) -> list[str]:
 
 
 def _trec(judgements: Qrels, options: argparse.Namespace, reading: dict[str, Any]) -> str:
-    from heldout.data.files import read_run  # noqa: PLC0415
-    from heldout.measure.trec_names import trec_lines  # noqa: PLC0415
-    from heldout.report.trec import trec_output  # noqa: PLC0415
+    from heldout.data.files import read_run
+    from heldout.measure.trec_names import trec_lines
+    from heldout.report.trec import trec_output
 
     if options.intersection:
         raise InputError("--format trec averages over the run's queries already; leave it out")
@@ -263,7 +263,7 @@ def _trec(judgements: Qrels, options: argparse.Namespace, reading: dict[str, Any
 def _evaluate(
     judgements: Qrels, options: argparse.Namespace, reading: dict[str, Any]
 ) -> Evaluation:
-    from heldout.measure.evaluate import DEFAULT_MEASURES, evaluate  # noqa: PLC0415
+    from heldout.measure.evaluate import DEFAULT_MEASURES, evaluate
 
     settings = {
         "missing": "skip" if options.intersection else "zero",
@@ -275,8 +275,8 @@ def _evaluate(
     wanted = options.measure or DEFAULT_MEASURES
     if len(options.runs) < 2 or not sys.stderr.isatty():
         return evaluate(judgements, options.runs, wanted, **settings)
-    from rich.console import Console  # noqa: PLC0415 - only for the progress bar
-    from rich.progress import Progress  # noqa: PLC0415
+    from rich.console import Console  # only for the progress bar
+    from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("runs", total=len(options.runs))
@@ -285,7 +285,7 @@ def _evaluate(
 
 
 def _show(result: Evaluation, options: argparse.Namespace) -> None:
-    from heldout.report import tables  # noqa: PLC0415
+    from heldout.report import tables
 
     kind = options.format
     if kind == "auto":
@@ -310,7 +310,7 @@ def _show(result: Evaluation, options: argparse.Namespace) -> None:
 
 
 def _write_parquet(result: Evaluation, output: str | None) -> None:
-    from heldout.data.files import write_atomically  # noqa: PLC0415
+    from heldout.data.files import write_atomically
 
     if output is None:
         raise InputError("Parquet is not text: say where to write it with -o FILE")
@@ -323,7 +323,7 @@ def emit(text: str, output: str | None) -> None:
     if output is None:
         sys.stdout.write(text)
         return
-    from heldout.data.files import write_atomically  # noqa: PLC0415
+    from heldout.data.files import write_atomically
 
     with write_atomically(output) as aside:
         aside.write_text(text, encoding="utf-8", newline="\n")
@@ -341,7 +341,7 @@ def _add_measures(commands: Any) -> None:
 
 
 def _measures(options: argparse.Namespace) -> None:
-    from heldout.report.measures import describe_measures  # noqa: PLC0415
+    from heldout.report.measures import describe_measures
 
     sys.stdout.write(describe_measures(options.names))
 
@@ -360,7 +360,7 @@ def _add_demo(commands: Any) -> None:
 
 
 def _demo(options: argparse.Namespace) -> None:
-    from heldout.demo import run_demo  # noqa: PLC0415
+    from heldout.demo import run_demo
 
     for paragraph in run_demo(options.folder, terminal=sys.stdout.isatty()):
         sys.stdout.write(paragraph + "\n")

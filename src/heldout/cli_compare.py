@@ -86,7 +86,7 @@ def _add_scores(parser: argparse.ArgumentParser) -> None:
 def _scores(options: argparse.Namespace) -> list[Scores]:
     """The scores to work on, one object a measure."""
     if options.table is not None:
-        from heldout.data.scores import read_scores  # noqa: PLC0415
+        from heldout.data.scores import read_scores
 
         if options.qrels is not None:
             raise InputError("give either --table or judgements and runs, not both")
@@ -94,9 +94,9 @@ def _scores(options: argparse.Namespace) -> list[Scores]:
         return [read_scores(options.table, name)]
     if options.qrels is None or not options.runs:
         raise InputError("judgements and runs are missing (or --table FILE): see --help")
-    from heldout.cli import split_paths  # noqa: PLC0415 - the main module imports this one
-    from heldout.data.files import read_qrels  # noqa: PLC0415 - NumPy comes with it
-    from heldout.measure.evaluate import evaluate  # noqa: PLC0415
+    from heldout.cli import split_paths  # the main module imports this one
+    from heldout.data.files import read_qrels  # NumPy comes with it
+    from heldout.measure.evaluate import evaluate
 
     measures = options.measure or ["nDCG@10"]
     judgements = read_qrels(*split_paths(options.qrels))
@@ -106,8 +106,8 @@ def _scores(options: argparse.Namespace) -> list[Scores]:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    from heldout.infer.compare import compare  # noqa: PLC0415
-    from heldout.report.claims import claims_text, json_claims  # noqa: PLC0415
+    from heldout.infer.compare import compare
+    from heldout.report.claims import claims_text, json_claims
 
     if (options.gate is None) != (options.margin is None):
         raise InputError("--gate and --margin go together")
@@ -140,13 +140,13 @@ def _compare(options: argparse.Namespace) -> int:
 
 
 def _emit(text: str, output: str | None) -> None:
-    from heldout.cli import emit  # noqa: PLC0415 - the main module imports this one
+    from heldout.cli import emit  # the main module imports this one
 
     emit(text, output)
 
 
 def _record(comparisons: list[Comparison], path: str) -> None:
-    from heldout.infer.ledger import Ledger  # noqa: PLC0415
+    from heldout.infer.ledger import Ledger
 
     with Ledger(path) as ledger:
         for comparison in comparisons:
@@ -169,7 +169,7 @@ def _record(comparisons: list[Comparison], path: str) -> None:
 
 
 def _gate(comparisons: list[Comparison], options: argparse.Namespace) -> int:
-    from heldout.report.gate import gate_verdicts  # noqa: PLC0415
+    from heldout.report.gate import gate_verdicts
 
     passed, lines = gate_verdicts(comparisons, options.gate, options.margin, options.alpha)
     sys.stderr.write("".join(line + "\n" for line in lines))
@@ -200,13 +200,13 @@ def add_plan(command: Callable[..., argparse.ArgumentParser], commands: Any) -> 
 
 
 def _plan(options: argparse.Namespace) -> int:
-    from heldout.report.plan import plan_lines  # noqa: PLC0415
+    from heldout.report.plan import plan_lines
 
     spreads: list[tuple[str, float, int]] = []
     if options.sd is not None:
         spreads.append(("", options.sd, 0))
     else:
-        from heldout.report.plan import pilot_spreads  # noqa: PLC0415
+        from heldout.report.plan import pilot_spreads
 
         for scores in _scores(options):
             spreads.extend(pilot_spreads(scores))
@@ -230,10 +230,10 @@ def add_ledger(command: Callable[..., argparse.ArgumentParser], commands: Any) -
 
 
 def _ledger(options: argparse.Namespace) -> int:
-    from pathlib import Path  # noqa: PLC0415
+    from pathlib import Path
 
-    from heldout.infer.ledger import Ledger  # noqa: PLC0415
-    from heldout.report.tables import plain_text  # noqa: PLC0415
+    from heldout.infer.ledger import Ledger
+    from heldout.report.tables import plain_text
 
     if not Path(options.file).is_file():
         raise InputError(f"{options.file}: no such file")

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from naive import collections
 
 from heldout import HeldoutError, InputError, MeasureError, Qrels, Run, evaluate, parse_measure
+from heldout.data.columns import Stretches
 from heldout.data.ids import id_column
-from heldout.data.run import Stretches
 from heldout.measure.evaluate import DEFAULT_MEASURES, summarise
 from heldout.report.tables import json_text
 

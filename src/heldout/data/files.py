@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from heldout.data.columns import QRELS_COLUMNS, RUN_COLUMNS
 from heldout.data.formats import trec
 from heldout.data.formats.source import PACKERS, open_source, pack
-from heldout.data.run import QRELS_COLUMNS, RUN_COLUMNS, Qrels, Run
+from heldout.data.run import Qrels, Run
 from heldout.errors import DuplicateError, FormatError, InputError
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def read_run(
     source = open_source(path)
     kind = detect_format(source)
     if kind != "trec":
-        from heldout.data.formats.tables import read_table  # noqa: PLC0415
+        from heldout.data.formats.tables import read_table
 
         columns = read_table(
             source, kind, RUN_COLUMNS, skip_bad_lines=skip_bad_lines, report=report
@@ -138,7 +139,7 @@ def _read_one_qrels(path: Path_, skip: bool, report: Callable[[str], None] | Non
     source = open_source(path)
     kind = detect_format(source)
     if kind != "trec":
-        from heldout.data.formats.tables import read_table  # noqa: PLC0415
+        from heldout.data.formats.tables import read_table
 
         columns = read_table(source, kind, QRELS_COLUMNS, skip_bad_lines=skip, report=report)
         with _located(source, ""):
@@ -225,7 +226,7 @@ def _write(what: Any, path: Path_, lines: Callable[[Any], Iterator[str]]) -> Non
     ending = Path(path).with_suffix("").suffix.lower() if packing in PACKERS else packing
     with write_atomically(path) as aside:
         if ending in _ENDINGS:
-            from heldout.data.formats.tables import write_table  # noqa: PLC0415
+            from heldout.data.formats.tables import write_table
 
             write_table(what, aside, ending)
         else:

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from heldout.data.columns import (
+    GREATEST_GRADE,
+    QRELS_COLUMNS,
+    RUN_COLUMNS,
+    Stretches,
+    pick_columns,
+    three_columns,
+)
 from heldout.data.duplicates import duplicate_row, repeats
-from heldout.data.ids import IdColumn, as_id, encode_ids, id_column
 from heldout.data.ordering import put_in_order
 from heldout.data.words import Floats, Ints, Words, query_keys
 from heldout.errors import DuplicateError, InputError
@@ -17,13 +24,13 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping
 
-    import pandas as pd
     import polars as pl
     from numpy.typing import NDArray
 
-    Frame: TypeAlias = pl.DataFrame | pd.DataFrame
+    from heldout.data.columns import Frame
+    from heldout.data.ids import IdColumn
 
-__all__ = ["Qrels", "Run", "Stretches", "TiePolicy"]
+__all__ = ["Qrels", "Run", "TiePolicy"]
 
 TiePolicy = Literal["docid-desc", "docid-asc", "input"]
 """How documents with equal scores are ordered.
@@ -36,91 +43,10 @@ TiePolicy = Literal["docid-desc", "docid-asc", "input"]
     as they came in.
 """
 
-GREATEST_GRADE: Final = 2**31
-
-RUN_COLUMNS = {
-    "query": ("query_id", "qid", "query-id", "q_id", "query", "topic", "topic_id"),
-    "doc": ("doc_id", "docno", "docid", "corpus-id", "corpus_id", "document_id", "did", "doc"),
-    "score": ("score", "sim", "similarity"),
-}
-QRELS_COLUMNS = {
-    "query": RUN_COLUMNS["query"],
-    "doc": RUN_COLUMNS["doc"],
-    "grade": ("relevance", "label", "grade", "rel", "score", "relevancy"),
-}
-
 
 def _freeze(*arrays: NDArray[Any]) -> None:
     for array in arrays:
         array.flags.writeable = False
-
-
-def pick_columns(frame: Frame, known: dict[str, tuple[str, ...]], what: str) -> dict[str, Any]:
-    """Find the columns of a frame by the names that the tools of the field give them."""
-    names = list(map(str, frame.columns))
-    picked = {}
-    for role, spellings in known.items():
-        found = next((name for name in spellings if name in names and name not in picked), None)
-        if found is None:
-            raise InputError(
-                f"{what}: no column for the {role}; found {', '.join(names) or 'no columns'}, "
-                f"expected one of {', '.join(spellings)}"
-            )
-        picked[role] = found
-    return {role: frame[name] for role, name in picked.items()}
-
-
-class Stretches(NamedTuple):
-    """Which query each row belongs to: stretches of rows with one query.
-
-    Parameters
-    ----------
-    starts
-        The first row of each stretch.
-    names
-        Its query.
-    rows
-        How many rows there are in all.
-    """
-
-    starts: Ints
-    names: list[str]
-    rows: int
-
-    @classmethod
-    def of(cls, queries: Iterable[Any]) -> Stretches:
-        """Find the stretches in a column with one query id a row."""
-        column = [as_id(query) for query in queries]
-        changes = [row for row in range(1, len(column)) if column[row] != column[row - 1]]
-        starts = [0, *changes] if column else []
-        names = [column[row] for row in starts]
-        encode_ids(set(names))
-        return cls(np.array(starts, np.int64), names, len(column))
-
-    def codes(self, names: Iterable[str]) -> Ints:
-        """The number in `names` of the query of each row."""
-        numbers = {name: number for number, name in enumerate(names)}
-        of_stretch = np.fromiter(map(numbers.__getitem__, self.names), np.int64, len(self.names))
-        return np.repeat(of_stretch, np.diff(self.starts, append=self.rows))
-
-
-def _columns(
-    queries: Iterable[Any], docs: Iterable[Any], numbers: Iterable[float], what: str, number: str
-) -> tuple[Stretches, IdColumn, Floats]:
-    """Three columns of equal length, brought into our form."""
-    try:
-        values = np.array(list(numbers), np.float64)
-    except (OverflowError, TypeError, ValueError) as error:
-        raise InputError(f"{what}: a {number} is not a number ({error})") from None
-    stretches, doc_column = Stretches.of(queries), id_column(docs)
-    if not stretches.rows == len(doc_column) == len(values):
-        raise InputError(
-            f"{what}: columns of different lengths ({stretches.rows} queries, "
-            f"{len(doc_column)} documents, {len(values)} {number}s)"
-        )
-    if not len(values):
-        raise InputError(f"{what} has no rows")
-    return stretches, doc_column, values
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -157,7 +83,7 @@ class Run:
     @classmethod
     def read(cls, path: str | os.PathLike[str], **options: Any) -> Run:
         """Read a run file; see `heldout.read_run`."""
-        from heldout.data.files import read_run  # noqa: PLC0415 - files make runs
+        from heldout.data.files import read_run  # files make runs
 
         return read_run(path, **options)
 
@@ -205,7 +131,7 @@ class Run:
             Hold scores as 32-bit floats, as trec_eval 9 and pytrec_eval do: scores closer than
             that are ties.
         """
-        stretches, doc_column, values = _columns(queries, docs, scores, f"run {name}", "score")
+        stretches, doc_column, values = three_columns(queries, docs, scores, f"run {name}", "score")
         broken = np.flatnonzero(~np.isfinite(values))
         if len(broken):
             row = int(broken[0])
@@ -267,7 +193,7 @@ class Run:
 
     def to_frame(self) -> pl.DataFrame:
         """A Polars frame with the columns ``query_id``, ``doc_id``, ``rank``, ``score``."""
-        import polars as pl  # noqa: PLC0415 - slow to import, seldom needed
+        import polars as pl  # slow to import, seldom needed
 
         counts = np.diff(self.offsets)
         return pl.DataFrame(
@@ -287,7 +213,7 @@ class Run:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the run; the name's ending tells the format (see `heldout.read_run`)."""
-        from heldout.data.files import write_run  # noqa: PLC0415 - files make runs
+        from heldout.data.files import write_run  # files make runs
 
         write_run(self, path)
 
@@ -331,7 +257,7 @@ class Qrels:
         cls, path: str | os.PathLike[str], *more: str | os.PathLike[str], **options: Any
     ) -> Qrels:
         """Read and join qrels files; see `heldout.read_qrels`."""
-        from heldout.data.files import read_qrels  # noqa: PLC0415 - files make qrels
+        from heldout.data.files import read_qrels  # files make qrels
 
         return read_qrels(path, *more, **options)
 
@@ -353,7 +279,7 @@ class Qrels:
         cls, queries: Iterable[Any], docs: Iterable[Any], grades: Iterable[float]
     ) -> Qrels:
         """Make qrels of three columns of equal length."""
-        stretches, doc_column, values = _columns(queries, docs, grades, "qrels", "grade")
+        stretches, doc_column, values = three_columns(queries, docs, grades, "qrels", "grade")
         whole = np.isfinite(values) & (values == np.rint(values))
         broken = np.flatnonzero(~whole | (np.abs(values) > GREATEST_GRADE))
         if len(broken):
@@ -393,7 +319,7 @@ class Qrels:
 
     def fingerprint(self) -> str:
         """A short text that changes when any judgement does."""
-        import hashlib  # noqa: PLC0415 - seldom needed
+        import hashlib  # seldom needed
 
         digest = hashlib.blake2b("\0".join(self.queries).encode(), digest_size=8)
         digest.update(self.keys.tobytes())  # sorted, so that the order of a file does not matter
@@ -434,7 +360,7 @@ class Qrels:
 
     def to_frame(self) -> pl.DataFrame:
         """A Polars frame with the columns ``query_id``, ``doc_id``, ``relevance``."""
-        import polars as pl  # noqa: PLC0415 - slow to import, seldom needed
+        import polars as pl  # slow to import, seldom needed
 
         names = [self.queries[number] for number in self.query_of_row().tolist()]
         return pl.DataFrame(
@@ -444,7 +370,7 @@ class Qrels:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the qrels; the name's ending tells the format (see `heldout.read_qrels`)."""
-        from heldout.data.files import write_qrels  # noqa: PLC0415 - files make qrels
+        from heldout.data.files import write_qrels  # files make qrels
 
         write_qrels(self, path)
 

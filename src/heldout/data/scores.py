@@ -138,7 +138,7 @@ def read_scores(path: str | os.PathLike[str], measure: str = "score") -> Scores:
 
 
 def _frame(content: bytes, name: str) -> pl.DataFrame:
-    import polars as pl  # noqa: PLC0415 - slow to import
+    import polars as pl  # slow to import
 
     try:
         if content.startswith(b"PAR1"):

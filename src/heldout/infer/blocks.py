@@ -133,7 +133,7 @@ def _square_sum(values: Floats, scale: float) -> float:
 
 def _f_tail(f: float, df: float, df_error: float) -> float:
     """The upper tail of F; an infinite F (no error at all) has none, an undefined one is 1."""
-    from scipy.special import fdtrc  # noqa: PLC0415 - slow to import
+    from scipy.special import fdtrc  # slow to import
 
     if math.isnan(f):
         return 1.0
@@ -266,7 +266,7 @@ def _contrast_variances(values: Floats) -> Floats:
 
 def _mauchly(variances: Floats, df: int) -> tuple[float, float, int, float]:
     """W, the chi-squared statistic, its degrees of freedom and p (Box's second-order tail)."""
-    from scipy.special import chdtrc  # noqa: PLC0415 - slow to import
+    from scipy.special import chdtrc  # slow to import
 
     p = len(variances)
     freedom = p * (p + 1) // 2 - 1

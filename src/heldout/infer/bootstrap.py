@@ -320,7 +320,7 @@ def bootstrap_interval(
 
 def _bca_shares(units: Floats, sums: Floats, shares: tuple[float, float]) -> tuple[float, float]:
     """Where to cut the replicates, corrected for bias and acceleration."""
-    from statistics import NormalDist  # noqa: PLC0415 - brings decimals and more along
+    from statistics import NormalDist  # brings decimals and more along
 
     normal = NormalDist()
     total, tie = float(units.sum()), TIE * float(np.abs(units).sum())

@@ -99,13 +99,13 @@ class Comparison:
 
     def to_frame(self) -> pl.DataFrame:
         """A Polars frame with one row a claim."""
-        import polars as pl  # noqa: PLC0415 - slow to import, seldom needed
+        import polars as pl  # slow to import, seldom needed
 
         return pl.DataFrame([claim_row(self, claim) for claim in self.claims])
 
     def _repr_html_(self) -> str:
         """Show the claims as a table in a notebook."""
-        from heldout.report.claims import html_claims  # noqa: PLC0415 - the report reads results
+        from heldout.report.claims import html_claims  # the report reads results
 
         return html_claims(self)
 
@@ -232,7 +232,7 @@ def _pairs(scores: Scores, baseline: str | None) -> list[tuple[int, int]]:
 
 
 def _effects(scores: Scores, first: int, second: int) -> Effects:
-    from heldout.infer.effects import effect_sizes  # noqa: PLC0415 - brings SciPy
+    from heldout.infer.effects import effect_sizes  # brings SciPy
 
     return effect_sizes(scores.values[:, first], scores.values[:, second])
 
@@ -259,7 +259,7 @@ class _Runner:
         return tuple(self._outcome(test, first, second) for test in self._advice.tests)
 
     def _outcome(self, test: str, first: int, second: int) -> Outcome:
-        from heldout.infer import bootstrap, paired, randomization  # noqa: PLC0415 - SciPy
+        from heldout.infer import bootstrap, paired, randomization  # SciPy
 
         gaps = self._difference(first, second)
         if test == "mcnemar":
@@ -293,7 +293,7 @@ class _Runner:
         baseline: str | None,
     ) -> list[float]:
         """The p-values of the verdict, adjusted for the number of comparisons."""
-        from heldout.infer import multiplicity  # noqa: PLC0415 - SciPy
+        from heldout.infer import multiplicity  # SciPy
 
         how = self._advice.correction
         if how in ALL_PAIRS:
@@ -305,7 +305,7 @@ class _Runner:
         return [float(p) for p in multiplicity.adjust(raw, how or "none")]
 
     def _all_pairs(self, how: str, pairs: list[tuple[int, int]]) -> list[float]:
-        from heldout.infer import randomized_blocks, ranks, tukey  # noqa: PLC0415 - SciPy
+        from heldout.infer import randomized_blocks, ranks, tukey  # SciPy
 
         values = self._scores.values
         if how == "tukey":
@@ -318,7 +318,7 @@ class _Runner:
         return [table[pair] for pair in pairs]
 
     def _many_to_one(self, how: str, pairs: list[tuple[int, int]], base: int | None) -> list[float]:
-        from heldout.infer import max_t, tukey  # noqa: PLC0415 - SciPy
+        from heldout.infer import max_t, tukey  # SciPy
 
         values = self._scores.values
         side = self._tail if base is not None else "two"
@@ -335,7 +335,7 @@ class _Runner:
         self, pairs: list[tuple[int, int]], level: float, kind: str = ""
     ) -> list[Interval]:
         """Intervals of the mean differences: simultaneous ones for Tukey, t intervals else."""
-        from heldout.infer import folds, tukey  # noqa: PLC0415 - SciPy
+        from heldout.infer import folds, tukey  # SciPy
 
         if not kind and self._advice.correction in ALL_PAIRS:
             table = tukey.tukey_hsd(self._scores.values, level)
@@ -347,7 +347,7 @@ class _Runner:
         return [self._interval(gap, level, kind or "t") for gap in gaps]
 
     def _interval(self, gap: Floats, level: float, kind: str) -> Interval:
-        from heldout.infer import bootstrap, intervals, randomization  # noqa: PLC0415 - SciPy
+        from heldout.infer import bootstrap, intervals, randomization  # SciPy
 
         if kind == "t":
             return intervals.t_interval(gap, level)
@@ -368,7 +368,7 @@ def _tukey_interval(found: dict[Any, Any], pair: tuple[int, int], level: float) 
 
 def _together(scores: Scores, level: float) -> tuple[Any, Any, Any]:
     """What is said of three or more systems at once."""
-    from heldout.infer import blocks, ranks  # noqa: PLC0415 - SciPy
+    from heldout.infer import blocks, ranks  # SciPy
 
     if len(scores.systems) < 3:
         return None, None, None
@@ -388,7 +388,7 @@ def _together(scores: Scores, level: float) -> tuple[Any, Any, Any]:
 def _systems(
     scores: Scores, alpha: float, pairs: list[tuple[int, int]], adjusted: list[float] | None
 ) -> tuple[SystemRow, ...]:
-    from heldout.infer import tukey  # noqa: PLC0415 - SciPy
+    from heldout.infer import tukey  # SciPy
 
     letters = [""] * len(scores.systems)
     if adjusted is not None and len(scores.systems) > 2:
@@ -404,7 +404,7 @@ def _systems(
 
 def _mean_interval(values: Floats, level: float) -> Interval:
     """Wilson's interval for successes and failures, else t."""
-    from heldout.infer import intervals  # noqa: PLC0415 - SciPy
+    from heldout.infer import intervals  # SciPy
 
     if set(np.unique(values)) <= {0.0, 1.0}:
         return intervals.wilson(int(values.sum()), len(values), level)

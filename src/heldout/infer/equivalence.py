@@ -190,7 +190,7 @@ def _shifted(values: Floats, by: float) -> Floats:
 def _p_value(shifted: Floats, tail: Tail, test: GateTest) -> float:
     if test == "t":
         return t_test(shifted, tail=tail).p
-    from heldout.infer.randomization import randomization_test  # noqa: PLC0415 - rarely needed
+    from heldout.infer.randomization import randomization_test  # rarely needed
 
     return float(randomization_test(shifted, tail=tail).p)
 

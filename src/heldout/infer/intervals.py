@@ -33,14 +33,14 @@ def check_level(level: float) -> float:
 
 def normal_quantile(level: float) -> float:
     """The z that a two-sided interval of this level reaches out to."""
-    from scipy.special import ndtri  # noqa: PLC0415 - slow to import
+    from scipy.special import ndtri  # slow to import
 
     return float(ndtri((1.0 + check_level(level)) / 2.0))
 
 
 def t_quantile(level: float, freedom: int) -> float:
     """The t that a two-sided interval of this level reaches out to."""
-    from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
+    from scipy.special import stdtrit  # slow to import
 
     return float(stdtrit(freedom, (1.0 + check_level(level)) / 2.0))
 
@@ -118,7 +118,7 @@ def clopper_pearson(successes: int, n: int, level: float = 0.95) -> Interval:
     Clopper & Pearson (1934). The use of confidence or fiducial limits illustrated in the case of
     the binomial. Biometrika 26.
     """
-    from scipy.special import betaincinv  # noqa: PLC0415 - slow to import
+    from scipy.special import betaincinv  # slow to import
 
     right, units = _counts(successes, n)
     outside = (1.0 - check_level(level)) / 2.0

@@ -133,7 +133,7 @@ def _t_outcome(test: str, values: Floats, factor: float, tail: Tail) -> Outcome:
 
 
 def _t_tail(statistic: float, freedom: int, tail: Tail) -> float:
-    from scipy.special import stdtr  # noqa: PLC0415 - slow to import
+    from scipy.special import stdtr  # slow to import
 
     if tail == "two":
         return min(1.0, 2.0 * float(stdtr(freedom, -abs(statistic))))
@@ -232,7 +232,7 @@ def _zero_one(values: Iterable[float], what: str) -> Floats:
 
 def _fair_coin(heads: int, throws: int, tail: Tail) -> float:
     """Exact binomial p-value at probability 1/2."""
-    from scipy.special import bdtr  # noqa: PLC0415 - slow to import
+    from scipy.special import bdtr  # slow to import
 
     if throws == 0:
         return 1.0
@@ -333,7 +333,7 @@ def _rank_sum_exact(ranks: _Ranks, tail: Tail) -> float:
 
 def _rank_sum_normal(ranks: _Ranks, statistic: float, tail: Tail) -> float:
     """Normal approximation with the corrections for continuity and ties."""
-    from scipy.special import ndtr  # noqa: PLC0415 - slow to import
+    from scipy.special import ndtr  # slow to import
 
     n = len(ranks.doubled)
     ties = float((ranks.tied**3 - ranks.tied).sum())

@@ -70,7 +70,7 @@ def pilot_sd(differences: Iterable[float], *, level: float | None = None) -> flo
     Browne (1995). On the use of a pilot sample for sample size determination. Statistics in
     Medicine 14.
     """
-    from scipy.special import chdtri  # noqa: PLC0415 - slow to import
+    from scipy.special import chdtri  # slow to import
 
     values = as_values(differences, "differences")
     if is_constant(values):
@@ -126,7 +126,7 @@ def power(sd: float, n: int, delta: float, *, alpha: float = 0.05, tail: Tail = 
 
 
 def _power(effect: float, n: int, alpha: float, tail: Tail) -> float:
-    from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
+    from scipy.special import stdtrit  # slow to import
 
     freedom = n - 1
     shift = effect * math.sqrt(n)
@@ -147,7 +147,7 @@ def _t_beyond(freedom: int, shift: float, critical: float) -> float:
 
 def _t_below(freedom: int, shift: float, limit: float) -> float:
     """P(noncentral t < limit) for a shift that is not negative."""
-    from scipy.special import nctdtr  # noqa: PLC0415 - slow to import
+    from scipy.special import nctdtr  # slow to import
 
     below = float(nctdtr(float(freedom), shift, limit))
     # Where the result is below the smallest steps of a double SciPy may give NaN.

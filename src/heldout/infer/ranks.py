@@ -122,7 +122,7 @@ def friedman(scores: ArrayLike) -> Friedman:
     >>> round(found.statistic, 6), found.ranks
     (6.5, (3.0, 1.75, 1.25))
     """
-    from scipy.special import chdtrc  # noqa: PLC0415 - slow to import
+    from scipy.special import chdtrc  # slow to import
 
     ranks = average_ranks(scores)
     statistic, df = _chi_squared(ranks), ranks.shape[1] - 1
@@ -149,7 +149,7 @@ def iman_davenport(scores: ArrayLike) -> Friedman:
     R. L. Iman and J. M. Davenport, Approximations of the critical region of the Friedman
     statistic, Commun. Stat. A 9 (1980) 571-595.
     """
-    from scipy.special import fdtrc  # noqa: PLC0415 - slow to import
+    from scipy.special import fdtrc  # slow to import
 
     ranks = average_ranks(scores)
     units, systems = ranks.shape

@@ -101,7 +101,7 @@ def _range_tail(w: Floats, k: int) -> Floats:
     k ∫ φ(z) [Φ(z)^(k-1) - (Φ(z) - Φ(z-w))^(k-1)] dz, z being the largest of the k: all terms are
     positive, so that a small tail is not the difference of two numbers near 1.
     """
-    from scipy.special import log_ndtr, ndtr  # noqa: PLC0415 - slow to import
+    from scipy.special import log_ndtr, ndtr  # slow to import
 
     z = np.arange(-9.0, LAST / 2 + 9.0, Z_STEP)
     log_below = log_ndtr(z)
@@ -247,7 +247,7 @@ def _solve(tail_at: Callable[[Floats], Floats], p: Floats, low: float) -> Floats
 
 def _dunnett_tail(w: Floats, comparisons: int, tail: Tail) -> Floats:
     """P(max over i of (Z_i - Z_0)/√2 > w), or of its size: Z_0 the baseline's, all normal."""
-    from scipy.special import ndtr  # noqa: PLC0415 - slow to import
+    from scipy.special import ndtr  # slow to import
 
     z = np.arange(-9.0, 9.0 + Z_STEP, Z_STEP)
     density = np.exp(-(z**2) / 2) * (Z_STEP / math.sqrt(2 * math.pi))

@@ -167,7 +167,7 @@ class Evaluation:
 
     def scores(self, measure: str | Measure | int) -> Scores:
         """The scores of all runs in one measure, paired by query, to make claims from."""
-        from heldout.data.scores import Scores  # noqa: PLC0415 - for claims only
+        from heldout.data.scores import Scores  # for claims only
 
         number = self._measure(measure)
         columns = [self.values(run, number) for run in range(len(self.runs))]
@@ -188,7 +188,7 @@ class Evaluation:
 
     def to_frame(self) -> pl.DataFrame:
         """A Polars frame with the columns ``run``, ``query_id``, ``measure``, ``value``."""
-        import polars as pl  # noqa: PLC0415 - slow to import, seldom needed
+        import polars as pl  # slow to import, seldom needed
 
         queries = self.queries()
         parts = [
@@ -205,7 +205,7 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         """Show the means as a table in a notebook."""
-        from heldout.report.tables import html_table  # noqa: PLC0415 - the report reads results
+        from heldout.report.tables import html_table  # the report reads results
 
         return html_table(self)
 
@@ -377,7 +377,7 @@ def compute(judged: Judged, measure: Measure) -> NDArray[Any]:
 
 
 def _external_column(qrels: Qrels, run: Run, measure: Measure) -> NDArray[Any]:
-    from heldout.measure.external import external_values  # noqa: PLC0415 - rarely needed
+    from heldout.measure.external import external_values  # rarely needed
 
     return external_values(qrels, run, str(measure.options["name"]))
 

@@ -51,7 +51,7 @@ def external_measure(name: str) -> Measure | None:
     """The measure of that name in ir_measures; None if it has none."""
     stem = re.split(r"[@(]", name.strip())[0]
     try:
-        import ir_measures  # noqa: PLC0415 - optional
+        import ir_measures  # optional
     except ImportError:
         if stem not in KNOWN:
             return None
@@ -70,7 +70,7 @@ def external_measure(name: str) -> Measure | None:
 
 def external_values(qrels: Qrels, run: Run, name: str) -> Floats:
     """The value of every judged query; 0 where the run lacks it, as ir_measures has it."""
-    import ir_measures  # noqa: PLC0415 - optional
+    import ir_measures  # optional
 
     measure: Any = ir_measures.parse_measure(name)
     numbers = {query: number for number, query in enumerate(qrels.queries)}

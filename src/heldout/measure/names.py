@@ -108,7 +108,7 @@ def add_family(new: Family, aliases: Iterable[str] = ()) -> None:
 
 def families() -> Mapping[str, Family]:
     """All families by canonical name."""
-    import heldout.measure.ranking  # noqa: F401, PLC0415 - they register themselves
+    import heldout.measure.ranking  # noqa: F401 - they register themselves
 
     return _families
 
@@ -282,7 +282,7 @@ def _split(name: str) -> list[str]:
 
 
 def _parse(name: str, defaults: Mapping[str, Value]) -> list[Measure]:
-    from heldout.measure.trec_names import parse_trec_name  # noqa: PLC0415 - knows measures
+    from heldout.measure.trec_names import parse_trec_name  # knows measures
 
     other = _ranx(name, defaults) or parse_trec_name(name, defaults)
     if other:
@@ -323,7 +323,7 @@ def _ranx(name: str, defaults: Mapping[str, Value]) -> list[Measure]:
 
 
 def _external(name: str, defaults: Mapping[str, Value]) -> list[Measure]:
-    from heldout.measure.external import external_measure  # noqa: PLC0415 - rarely needed
+    from heldout.measure.external import external_measure  # rarely needed
 
     found = external_measure(name)
     if found and defaults:
@@ -375,9 +375,9 @@ def _parse_gains(name: str, text: str) -> Gains:
 
 
 def _unknown(name: str) -> str:
-    import difflib  # noqa: PLC0415 - only for a mistake
+    import difflib  # only for a mistake
 
-    from heldout.measure.trec_names import TREC_NAMES  # noqa: PLC0415
+    from heldout.measure.trec_names import TREC_NAMES
 
     stem = re.split(r"[@(.]", name)[0]
     spellings = {known.lower(): known for known in [*_aliases, *TREC_NAMES]}

@@ -235,11 +235,11 @@ def _latex_cell(cell: str) -> str:
 
 
 def _rich(tables: list[tuple[list[str], list[list[str]]]], *, terminal: bool) -> str:
-    from io import StringIO  # noqa: PLC0415
+    from io import StringIO
 
-    from rich.console import Console  # noqa: PLC0415 - slow to import, needed for tables only
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
+    from rich.console import Console  # slow to import, needed for tables only
+    from rich.table import Table
+    from rich.text import Text
 
     buffer = StringIO()
     width = Console().width if terminal else 10_000

@@ -22,7 +22,7 @@ NUMBERS = (25, 50, 100, 200, 400, 1000)
 
 def pilot_spreads(scores: Scores) -> list[tuple[str, float, int]]:
     """For each pair of systems the standard deviation of the differences, and the units."""
-    from heldout.infer.power import pilot_sd  # noqa: PLC0415 - SciPy
+    from heldout.infer.power import pilot_sd  # SciPy
 
     found = []
     for first, second in combinations(range(len(scores.systems)), 2):
@@ -41,7 +41,7 @@ def plan_lines(
     **settings: Any,
 ) -> list[str]:
     """The plan for one standard deviation of differences."""
-    from heldout.infer.power import detectable_difference, queries_needed  # noqa: PLC0415
+    from heldout.infer.power import detectable_difference, queries_needed
 
     pilot = f" (pilot of {units} queries)" if units else ""
     subject = f"{what}: differences" if what else "Differences"

@@ -100,9 +100,9 @@ def table_text(
 
     Columns that do not fit the terminal's width go into further tables below the first.
     """
-    from io import StringIO  # noqa: PLC0415
+    from io import StringIO
 
-    from rich.console import Console  # noqa: PLC0415 - slow to import, needed for tables only
+    from rich.console import Console  # slow to import, needed for tables only
 
     buffer = StringIO()
     width = Console().width if terminal else 10_000
@@ -138,8 +138,8 @@ def _rich_table(
     texts: int,
     best: set[tuple[int, int]],
 ) -> Table:
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
+    from rich.table import Table
+    from rich.text import Text
 
     table = Table(header_style="bold", show_edge=False, pad_edge=False)
     for at in columns:

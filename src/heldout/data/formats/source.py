@@ -234,11 +234,11 @@ def _unpacker(magic: bytes) -> Callable[[bytes], bytes] | None:
 
 def _unpack_zstd(content: bytes) -> bytes:
     if sys.version_info >= (3, 14):
-        from compression import zstd  # noqa: PLC0415
+        from compression import zstd
 
         return zstd.decompress(content)  # type: ignore[no-any-return]
     try:
-        import zstandard  # noqa: PLC0415 - only for files that need it
+        import zstandard  # only for files that need it
     except ImportError:
         raise MissingExtraError("zstd files need a package: pip install zstandard") from None
     frames = []
@@ -264,10 +264,10 @@ def pack(content: bytes, ending: str) -> bytes:
         packed: bytes = import_module(PACKERS[ending]).compress(content)
         return packed
     if sys.version_info >= (3, 14):
-        from compression import zstd  # noqa: PLC0415
+        from compression import zstd
 
         return zstd.compress(content)  # type: ignore[no-any-return]
-    import zstandard  # noqa: PLC0415
+    import zstandard
 
     return zstandard.ZstdCompressor().compress(content)
 
@@ -275,8 +275,8 @@ def pack(content: bytes, ending: str) -> bytes:
 def _unpack(name: str, content: bytes) -> Source:
     unpacker = _unpacker(content[:_MAGIC])
     if unpacker is not None:
-        import lzma  # noqa: PLC0415 - seldom needed
-        import zlib  # noqa: PLC0415
+        import lzma  # seldom needed
+        import zlib
 
         try:
             content = unpacker(content)

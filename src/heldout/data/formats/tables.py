@@ -6,7 +6,7 @@ import json
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.data.run import pick_columns
+from heldout.data.columns import pick_columns
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def read_table(
     """
     if kind == "json":
         return _read_json(source)
-    import polars as pl  # noqa: PLC0415 - slow to import, and TREC files do without
+    import polars as pl  # slow to import, and TREC files do without
 
     content = source.read(source.begin, source.size)
     comments = 0
@@ -69,7 +69,7 @@ def read_table(
 
 
 def _read_frame(content: bytes, kind: str) -> pl.DataFrame:
-    import polars as pl  # noqa: PLC0415
+    import polars as pl
 
     if kind == "parquet":
         frame = pl.read_parquet(BytesIO(content))

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from heldout.data.columns import GREATEST_GRADE, Stretches
 from heldout.data.formats.scan import BadLine, split_fields
 from heldout.data.ids import SHORT, IdColumn, ShortIds, id_column
 from heldout.data.parallel import stream_threads
-from heldout.data.run import GREATEST_GRADE, Stretches
 from heldout.data.words import Floats, Ints, Words, field_words, parse_decimals
 from heldout.errors import FormatError, InputError
 
