@@ -63,7 +63,7 @@ def external_measure(name: str) -> Measure | None:
         return None
     try:
         parsed = ir_measures.parse_measure(name)
-    except (ValueError, NameError, KeyError, SyntaxError, AssertionError) as error:
+    except (*_FAILURES, AttributeError, NameError, SyntaxError) as error:
         raise MeasureError(f"ir_measures cannot read {name!r}: {error}") from None
     return Measure(EXTERNAL, None, (("name", str(parsed)),))
 
