@@ -292,3 +292,16 @@ def test_the_studentized_shift_test_goes_by_its_name(two):
 def test_latex_marks_what_is_significant():
     clear = scores_of({"old": [value / 2 for value in B], "new": [1 + value for value in B]})
     assert "$^{*}$" in claims_text(compare(clear), "latex")
+
+
+def test_one_tail_over_all_pairs_is_refused(three):
+    with pytest.raises(InputError, match="name it with --baseline"):
+        compare(three, tail="greater")
+    assert compare(three, tail="greater", baseline="X").claims[0].adjusted > 0.5
+
+
+def test_a_constant_difference_is_told_without_nan():
+    scores = scores_of({"A": A, "B": [value + 0.5 for value in A]})
+    (content,) = json.loads(json_claims([compare(scores)]))
+    assert content["claims"][0]["p_adjusted"] == pytest.approx(2 / 2**10)
+    assert sentences(compare(scores))[0].startswith("B is better than A")

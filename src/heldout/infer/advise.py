@@ -89,6 +89,10 @@ def advise(
         if test not in TESTS:
             raise InputError(f"unknown test {test!r}: expected one of {', '.join(TESTS)}")
     several = len(scores.systems) > 2
+    if several and tail != "two" and baseline is None:
+        raise InputError(
+            "one tail asks whether systems are better than one of them: name it with --baseline"
+        )
     chosen, why = _choose_tests(scores, tests, test_share)
     adjusted = _choose_correction(several, correction, baseline)
     if several and adjusted in ALL_PAIRS:
