@@ -163,3 +163,32 @@ def test_unknown_options_are_refused(capsys):
     said = refused(capsys, "compare", "qrels.txt", "baseline.run", "improved.run", "--magic")
     assert "unrecognized arguments: --magic" in said
     assert "unrecognized arguments: --bad" in refused(capsys, "measures", "--bad")
+
+
+@pytest.mark.parametrize("name", ["relstring", "GMAP", "NumRet", "Judged@10"])
+def test_what_has_no_mean_or_no_direction_is_not_compared(capsys, name):
+    refused(capsys, "compare", "qrels.txt", "baseline.run", "improved.run", "-m", name)
+
+
+def test_a_run_that_lacks_queries_is_pointed_out(capsys, tmp_path):
+    lines = (tmp_path / "improved.run").read_text().splitlines(keepends=True)
+    (tmp_path / "part.run").write_text("".join(lines[300:]))
+    out = run(capsys, "baseline.run", "part.run").out
+    assert "lacks 3 judged queries, which count 0" in out
+
+
+def test_lower_can_be_better_in_a_table(capsys, tmp_path):
+    rows = "".join(f"q{n},{n % 7 + 5},{n % 7}\n" for n in range(20))
+    (tmp_path / "ms.csv").write_text("unit,old,new\n" + rows)
+    main(["compare", "--table", "ms.csv", "--lower-is-better"])
+    assert "new is better than old" in capsys.readouterr().out
+
+
+def test_a_gate_over_folds_is_refused(capsys):
+    gate = ["--gate", "non-inferior", "--margin", "0.01", "--test-share", "0.1"]
+    refused(capsys, "compare", "qrels.txt", "baseline.run", "improved.run", *gate)
+
+
+def test_empty_ids_in_a_long_table_are_refused(capsys, tmp_path):
+    (tmp_path / "l.csv").write_text("system,unit,value\nA,,1\nA,,2\nB,b,1\n")
+    assert "l.csv:2: the unit is missing" in refused(capsys, "compare", "--table", "l.csv")

@@ -80,18 +80,22 @@ def _add_scores(parser: argparse.ArgumentParser) -> None:
     add("qrels", metavar="QRELS", nargs="?", help="judgements; several files joined by commas")
     add("runs", metavar="RUN", nargs="*", help="runs")
     add("--table", metavar="FILE", help="scores instead of judgements and runs")
+    add("--lower-is-better", action="store_true", help="with --table: errors, times")
     add("-m", "--measure", action="append", metavar="NAME", help="a measure (default nDCG@10)")
 
 
 def _scores(options: argparse.Namespace) -> list[Scores]:
     """The scores to work on, one object a measure."""
     if options.table is not None:
+        from dataclasses import replace
+
         from heldout.data.scores import read_scores
 
         if options.qrels is not None:
             raise InputError("give either --table or judgements and runs, not both")
         name = " ".join(options.measure or ["score"])
-        return [read_scores(options.table, name)]
+        scores = read_scores(options.table, name)
+        return [replace(scores, higher_is_better=not options.lower_is_better)]
     if options.qrels is None or not options.runs:
         raise InputError("judgements and runs are missing (or --table FILE): see --help")
     from heldout.cli import split_paths  # the main module imports this one
@@ -111,6 +115,10 @@ def _compare(options: argparse.Namespace) -> int:
 
     if (options.gate is None) != (options.margin is None):
         raise InputError("--gate and --margin go together")
+    if options.gate is not None and options.test_share is not None:
+        raise InputError("--gate takes units for independent: leave out --test-share")
+    if options.margin is not None and not 0 < options.margin < float("inf"):
+        raise InputError(f"--margin {options.margin:g}: expected a number above 0")
     comparisons = [
         compare(
             scores,

@@ -305,3 +305,42 @@ def test_a_constant_difference_is_told_without_nan():
     (content,) = json.loads(json_claims([compare(scores)]))
     assert content["claims"][0]["p_adjusted"] == pytest.approx(2 / 2**10)
     assert sentences(compare(scores))[0].startswith("B is better than A")
+
+
+def test_folds_of_several_systems_are_corrected_too(three):
+    result = compare(three, test_share=1 / 9)
+    assert result.advice.correction == "holm"
+    assert all(claim.outcomes[0].test == "corrected-t" for claim in result.claims)
+    assert all(claim.adjusted >= claim.outcomes[0].p for claim in result.claims)
+
+
+def test_the_test_that_was_asked_for_decides(three):
+    result = compare(three, tests=["wilcoxon"])
+    assert result.advice.correction == "holm"
+    assert "unadjusted 95% interval" in sentences(result)[0]
+
+
+def test_wins_are_better_units_whichever_way_the_measure_runs():
+    errors = compare(scores_of({"A": A, "B": B}, higher_is_better=False)).claims[0].effects
+    assert (errors.wins, errors.losses) == (2, 4)
+
+
+def test_sentences_do_not_contradict_the_test():
+    gaps = [0.01] * 15 + [-0.9] * 3
+    scores = scores_of({"A": [0.95] * 18, "B": [0.95 + gap for gap in gaps]})
+    (said,) = sentences(compare(scores, tests=["sign"]))
+    assert "wins and means point different ways" in said
+
+
+def test_wilson_is_for_tables_of_zeros_and_ones_only():
+    row = compare(scores_of({"A": [1.0] * 10, "B": [value * 2 for value in B]})).systems[0]
+    assert "ilson" not in row.mean.method
+
+
+def test_levels_are_not_rounded_away(two):
+    assert "99.9% interval" in sentences(compare(two, alpha=0.001))[0]
+
+
+def test_scores_beyond_reason_are_refused():
+    with pytest.raises(InputError, match="scale the scores"):
+        scores_of({"A": [1e200, 1.0], "B": [0.0, 1.0]})

@@ -24,6 +24,7 @@ __all__ = ["Scores", "read_scores"]
 
 UNIT_NAMES = ("unit", "query_id", "qid", "query", "query-id", "topic", "fold", "id")
 SYSTEM_NAMES = ("system", "run", "name", "model")
+GREATEST = 1e100
 VALUE_NAMES = ("value", "score", "measure_value")
 
 
@@ -49,6 +50,8 @@ class Scores:
         For each system the share of its top documents that is judged; empty if not known.
     data
         A fingerprint of the held-out data, by which looks at them are counted.
+    notes
+        What a reader of any claim should know about the scores.
     """
 
     measure: str
@@ -59,8 +62,11 @@ class Scores:
     dropped: tuple[str, ...] = ()
     judged: tuple[float, ...] = ()
     data: str = ""
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        if (np.isfinite(self.values) & (np.abs(self.values) > GREATEST)).any():
+            raise InputError(f"{self.measure}: a score is beyond {GREATEST:g}: scale the scores")
         if len(self.systems) != len(set(self.systems)):
             raise InputError(f"two systems have one name: {', '.join(self.systems)}")
         if not np.isfinite(self.values).all():
@@ -164,6 +170,8 @@ def _long(
     table: dict[str, dict[str, float]] = {}
     rows = frame.select(system, unit, value).iter_rows()
     for line, (who, what, number) in enumerate(rows, 2):
+        if not who or not what:
+            raise InputError(f"{name}:{line}: the {'unit' if who else 'system'} is missing")
         scores = table.setdefault(str(who), {})
         if what in scores:
             raise InputError(f"{name}:{line}: system {who} has unit {what} twice")

@@ -95,6 +95,8 @@ def advise(
         )
     chosen, why = _choose_tests(scores, tests, test_share)
     adjusted = _choose_correction(several, correction, baseline)
+    if several and not correction and (tests or test_share is not None):
+        adjusted = "holm"  # so that the test that was asked for, or that fits folds, decides
     if several and adjusted in ALL_PAIRS:
         why += (
             "; Tukey's test on the residuals of the block design keeps the rate of any false alarm"
@@ -151,7 +153,7 @@ def _choose_correction(several: bool, correction: str, baseline: str | None) -> 
 def _warnings(
     scores: Scores, tests: Sequence[str], tail: str, test_share: float | None
 ) -> list[str]:
-    found = []
+    found = list(scores.notes)
     units = len(scores.units)
     if units < FEW_UNITS:
         found.append(f"only {units} units: little can be shown, and nothing can be excluded")

@@ -234,7 +234,9 @@ def _pairs(scores: Scores, baseline: str | None) -> list[tuple[int, int]]:
 def _effects(scores: Scores, first: int, second: int) -> Effects:
     from heldout.infer.effects import effect_sizes  # brings SciPy
 
-    return effect_sizes(scores.values[:, first], scores.values[:, second])
+    # Wins are units on which the first is better, whichever way the measure runs.
+    better = scores.values if scores.higher_is_better else -scores.values
+    return effect_sizes(better[:, first], better[:, second])
 
 
 class _Runner:
@@ -337,7 +339,7 @@ class _Runner:
         """Intervals of the mean differences: simultaneous ones for Tukey, t intervals else."""
         from heldout.infer import folds, tukey  # SciPy
 
-        if not kind and self._advice.correction in ALL_PAIRS:
+        if not kind and self._advice.correction in {"tukey", "randomized-tukey"}:
             table = tukey.tukey_hsd(self._scores.values, level)
             found = {(one.first, one.second): one for one in table}
             return [_tukey_interval(found, pair, level) for pair in pairs]
@@ -397,15 +399,16 @@ def _systems(
         order = np.argsort(-means if scores.higher_is_better else means).tolist()
         letters = tukey.compact_letters(len(scores.systems), different, order)
     return tuple(
-        SystemRow(name, _mean_interval(scores.values[:, at], 1 - alpha), letters[at])
+        SystemRow(name, _mean_interval(scores, at, 1 - alpha), letters[at])
         for at, name in enumerate(scores.systems)
     )
 
 
-def _mean_interval(values: Floats, level: float) -> Interval:
+def _mean_interval(scores: Scores, at: int, level: float) -> Interval:
     """Wilson's interval for successes and failures, else t."""
     from heldout.infer import intervals  # SciPy
 
-    if set(np.unique(values)) <= {0.0, 1.0}:
+    values = scores.values[:, at]
+    if set(np.unique(scores.values)) <= {0.0, 1.0}:
         return intervals.wilson(int(values.sum()), len(values), level)
     return intervals.t_interval(values, level)

@@ -172,6 +172,15 @@ class Evaluation:
         number = self._measure(measure)
         columns = [self.values(run, number) for run in range(len(self.runs))]
         known = self.measures[number]
+        if known.definition.aggregate in {"text", "gmean"}:
+            raise MeasureError(f"{known} has no mean over queries: compare another, such as AP")
+        if known.definition.higher_is_better is None:
+            raise MeasureError(f"{known} has no better or worse: it cannot be compared")
+        lacking = tuple(
+            f"{run.name} lacks {int((~run.present).sum())} judged queries, which count 0"
+            for run in self.runs
+            if self.missing == "zero" and not run.present.all()
+        )
         judged = parse_measure("Judged@10")
         shares: tuple[float, ...] = ()
         if judged in self.measures:
@@ -181,8 +190,9 @@ class Evaluation:
             self.names,
             tuple(self.queries()),
             np.stack(columns, axis=1).astype(np.float64),
-            known.definition.higher_is_better is not False,
+            known.definition.higher_is_better,
             judged=shares,
+            notes=lacking,
             data=self.qrels.fingerprint() if self.qrels is not None else "",
         )
 

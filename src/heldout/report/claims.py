@@ -40,7 +40,9 @@ def _sentence(comparison: Comparison, claim: Claim) -> str:
         return (
             f"{first} and {second} have the same {scores.measure} on all {len(scores.units)} units."
         )
-    level = f"{gap.level:.0%}"
+    level = f"{round(100 * gap.level, 6):g}%"
+    if comparison.advice.correction and gap.method != "Tukey":
+        level = f"unadjusted {level}"
     facts = (
         f"{scores.measure} {means[claim.first]:.4f} against {means[claim.second]:.4f}, difference "
         f"{gap.estimate:+.4f}, {level} interval {gap.low:+.4f} to {gap.high:+.4f}; "
@@ -49,9 +51,13 @@ def _sentence(comparison: Comparison, claim: Claim) -> str:
     if claim.adjusted > comparison.alpha:
         return f"No difference between {first} and {second} was shown: {facts}."
     better = (gap.estimate > 0) == scores.higher_is_better
+    by_rank = comparison.advice.correction == "nemenyi" or claim.outcomes[0].test in _BY_RANK
+    if by_rank and better != (claim.effects.wins > claim.effects.losses):
+        return f"{first} and {second} differ, but wins and means point different ways: {facts}."
     return f"{first} is {'better' if better else 'worse'} than {second}: {facts}."
 
 
+_BY_RANK = ("sign", "wilcoxon", "mcnemar")
 _NAMES = {
     "t": "paired t test",
     "randomization": "randomization test",
@@ -93,7 +99,7 @@ def _method(outcome: Outcome) -> str:
 
 def warning_lines(comparison: Comparison) -> list[str]:
     """Why this analysis, and what to be careful about."""
-    careful = [f"Careful: {one}." for one in comparison.advice.warnings]
+    careful = [f"Careful: {plain_text(one)}." for one in comparison.advice.warnings]
     return [*_together(comparison), comparison.advice.why, *careful]
 
 

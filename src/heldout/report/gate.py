@@ -52,9 +52,8 @@ def _verdict(
         if kind == "non-inferior"
         else f"within {margin:g} of {second}"
     )
-    bounds = (
-        f"{gate.interval.level:.0%} interval {gate.interval.low:+.4f} to {gate.interval.high:+.4f}"
-    )
+    level = f"{round(100 * gate.interval.level, 6):g}%"
+    bounds = f"gain, {level} interval {gate.interval.low:+.4f} to {gate.interval.high:+.4f}"
     if gate.verdict == "shown":
         return True, f"passed: {first} is {claimed} in {comparison.scores.measure} ({bounds})"
     if gate.verdict == "better":
