@@ -22,6 +22,7 @@ from heldout.measure.names import (
     parse_measure,
     parse_measures,
 )
+from heldout.measure.policies import policies_in_words, variants_in_words
 from heldout.measure.ranking import GEOMETRIC_FLOOR
 
 if TYPE_CHECKING:
@@ -285,7 +286,10 @@ def evaluate(
             progress(done.name)
     if not scores:
         raise InputError("no run was given")
-    policies = (*_policies(scores, missing, depth, options), *_variants(parsed))
+    policies = (
+        *policies_in_words([one.ties for one in scores], missing, depth, options),
+        *variants_in_words(parsed),
+    )
     result = Evaluation(parsed, _distinct_names(scores, items), missing, policies, judgements)
     if not result.counted().any():
         raise InputError("no judged query is in all of the runs: leave out --intersection")
@@ -416,44 +420,3 @@ def _distinct_names(scores: list[RunScores], items: list[Any]) -> tuple[RunScore
         taken.add(told)
         result.append(replace(one, name=told))
     return tuple(result)
-
-
-_TIES = {
-    "docid-desc": "by score, then document id descending (as trec_eval)",
-    "docid-asc": "by score, then document id ascending",
-    "input": "by score, then as they came in",
-}
-
-
-def _policies(
-    scores: list[RunScores], missing: Missing, depth: int | None, options: Mapping[str, Any]
-) -> tuple[tuple[str, str], ...]:
-    ties = " / ".join(_TIES[policy] for policy in dict.fromkeys(one.ties for one in scores))
-    if options.get("single_precision"):
-        ties += ", scores as 32-bit floats"
-    absent = (
-        "count 0 (an empty list)"
-        if missing == "zero"
-        else "are left out (queries that all runs have)"
-    )
-    policies = [("ties", ties), ("judged queries that a run lacks", absent)]
-    if depth is not None:
-        policies.append(("depth", f"first {depth} documents"))
-    return tuple(policies)
-
-
-_GAINS = {
-    "log2": "gain = grade, discount log2(rank + 1) (as trec_eval)",
-    "exp-log2": "gain = 2^grade - 1, discount log2(rank + 1) (Burges et al.)",
-    "classic": "gain = grade, discount log(rank) from the base on (Järvelin & Kekäläinen)",
-}
-
-
-def _variants(measures: Sequence[Measure]) -> list[tuple[str, str]]:
-    """What must be known about measures that go by one name but are several."""
-    found = []
-    for dcg in dict.fromkeys(measure.options.get("dcg") for measure in measures):
-        if dcg is not None:
-            names = [str(m) for m in measures if m.options.get("dcg") == dcg]
-            found.append((", ".join(names), _GAINS[str(dcg)]))
-    return found
