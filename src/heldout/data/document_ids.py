@@ -1,0 +1,233 @@
+"""All document ids of a collection, packed, and the way from an id to its number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from heldout.data.duplicates import repeats
+from heldout.data.ids import LongIds, ShortIds, id_column, same_ids
+from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from heldout.data.ids import IdColumn
+    from heldout.data.words import Ints, Words
+
+__all__ = ["DocumentIds", "IdCollector", "NumberIds", "PackedIds", "document_ids"]
+
+
+class DocumentIds(Sequence[str]):
+    """Ids in collection order; a document's number is its place here."""
+
+    __slots__ = ()
+
+    def find(self, wanted: Sequence[str]) -> Ints:
+        """The numbers of some ids; -1 for an id that is not here."""
+        raise NotImplementedError
+
+    def some(self, begin: int, end: int) -> Sequence[str]:
+        """The ids of documents `begin` to `end`."""
+        raise NotImplementedError
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[str]: ...
+    def __getitem__(self, place: int | slice) -> str | Sequence[str]:
+        size = len(self)
+        if isinstance(place, slice):
+            begin, end, step = place.indices(size)
+            if step == 1:
+                return self.some(begin, max(begin, end))
+            return [self._one(number) for number in range(begin, end, step)]
+        number = place + size if place < 0 else place
+        if not 0 <= number < size:
+            raise IndexError(f"document {place} of {size}")
+        return self._one(number)
+
+    def __iter__(self) -> Iterator[str]:
+        for begin in range(0, len(self), 65536):
+            yield from self.some(begin, min(begin + 65536, len(self)))
+
+    def __contains__(self, wanted: object) -> bool:
+        return isinstance(wanted, str) and bool(self.find([wanted])[0] >= 0)
+
+    def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
+        """The number of an id."""
+        number = int(self.find([value])[0])
+        if number < start or number >= (len(self) if stop is None else stop):
+            raise ValueError(f"{value!r} is no document's id")
+        return number
+
+    def count(self, value: Any) -> int:
+        """1 for an id that is here, else 0."""
+        return int(value in self)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence) or isinstance(other, str):
+            return NotImplemented
+        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+
+    def __hash__(self) -> int:
+        return hash((len(self), *self[:3]))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(repr, self[:3]))
+        return f"<{len(self)} ids: {shown}{', …' if len(self) > 3 else ''}>"
+
+    def _one(self, number: int) -> str:
+        raise NotImplementedError
+
+
+class NumberIds(DocumentIds):
+    """The ids of a line corpus: line numbers from 0, held nowhere.
+
+    Examples
+    --------
+    >>> ids = NumberIds(3)
+    >>> list(ids), ids.find(["2", "3", "02"]).tolist()
+    (['0', '1', '2'], [2, -1, -1])
+    """
+
+    __slots__ = ("_size",)
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+
+    def __len__(self) -> int:
+        return self._size
+
+    def _one(self, number: int) -> str:
+        return str(number)
+
+    def some(self, begin: int, end: int) -> Sequence[str]:
+        """The ids of documents `begin` to `end`."""
+        return [str(number) for number in range(begin, end)]
+
+    def find(self, wanted: Sequence[str]) -> Ints:
+        """The numbers of some ids; -1 for an id that is not here."""
+        return np.fromiter(map(self._number, wanted), np.int64, len(wanted))
+
+    def _number(self, wanted: str) -> int:
+        if not (wanted.isascii() and wanted.isdigit() and len(wanted) < 19):
+            return -1
+        number = int(wanted)
+        return number if number < self._size and str(number) == wanted else -1
+
+
+class PackedIds(DocumentIds):
+    """Ids as columns of words (see `heldout.data.ids`), found by their hashes.
+
+    Examples
+    --------
+    >>> ids = document_ids(["a", "b"])
+    >>> ids.find(["b", "c"]).tolist()
+    [1, -1]
+    """
+
+    __slots__ = ("_column", "_hashes", "_order")
+
+    def __init__(self, column: IdColumn) -> None:
+        self._column = column
+        hashes = column.hashes(0, len(column))
+        self._order: Ints = np.argsort(hashes, kind="stable")
+        self._hashes: Words = hashes[self._order]
+
+    def __len__(self) -> int:
+        return len(self._column)
+
+    def _one(self, number: int) -> str:
+        return self._column[number]
+
+    def some(self, begin: int, end: int) -> Sequence[str]:
+        """The ids of documents `begin` to `end`."""
+        return self._column.take(np.arange(begin, end)).tolist()
+
+    def find(self, wanted: Sequence[str]) -> Ints:
+        """The numbers of some ids; -1 for an id that is not here."""
+        found = np.full(len(wanted), -1, np.int64)
+        if not len(wanted):
+            return found
+        column = id_column(wanted)
+        hashes = column.hashes(0, len(column))
+        places = np.searchsorted(self._hashes, hashes)
+        open_ = np.arange(len(wanted))
+        while len(open_):  # once, as a rule: again for ids that share a hash
+            at = places[open_]
+            inside = at < len(self._hashes)
+            open_, at = open_[inside], at[inside]
+            alike = self._hashes[at] == hashes[open_]
+            open_, at = open_[alike], at[alike]
+            numbers = self._order[at]
+            same = same_ids(column, open_, self._column, numbers)
+            found[open_[same]] = numbers[same]
+            open_ = open_[~same]
+            places[open_] += 1
+        return found
+
+    def first_duplicate(self) -> tuple[int, int] | None:
+        """The numbers of two documents with one id (the later one least), or None."""
+        pairs = repeats(self._column, self._order, self._hashes)
+        return min(pairs, key=lambda pair: pair[1]) if pairs else None
+
+
+def document_ids(ids: Sequence[str], what: str = "documents") -> PackedIds:
+    """Pack ids that must be different."""
+    packed = PackedIds(id_column(ids))
+    if not all(ids):
+        number = next(number for number, one in enumerate(ids) if not one)
+        raise InputError(f"{what}: document {number + 1} has an empty id")
+    twice = packed.first_duplicate()
+    if twice is not None:
+        first, again = twice
+        raise InputError(
+            f"{what}: the id {packed[again]!r} stands twice (documents {first + 1} and "
+            f"{again + 1}): keep one of them"
+        )
+    return packed
+
+
+class IdCollector:
+    """Packs ids as they come, so that no list of all of them as strings is ever held."""
+
+    def __init__(self) -> None:
+        self._columns: list[IdColumn] = []
+
+    def add(self, ids: Sequence[str]) -> None:
+        """Take the ids of the next documents."""
+        self._columns.append(id_column(ids))
+
+    def packed(self) -> PackedIds:
+        """All ids; duplicates are not looked for here."""
+        return PackedIds(_joined(self._columns))
+
+
+def _joined(columns: list[IdColumn]) -> IdColumn:
+    if not columns:
+        return id_column([])
+    if len(columns) == 1:
+        return columns[0]
+    short = [column for column in columns if isinstance(column, ShortIds)]
+    if len(short) == len(columns):
+        width = max(len(column.words) for column in short)
+        return ShortIds(tuple(_word(short, place) for place in range(width)))
+    texts = [
+        column.values
+        if isinstance(column, LongIds)
+        else np.array(column.tolist(), np.dtypes.StringDType())
+        for column in columns
+    ]
+    hashes = [column.hashes(0, len(column)) for column in columns]
+    return LongIds(np.concatenate(texts), np.concatenate(hashes))
+
+
+def _word(columns: list[ShortIds], place: int) -> Words:
+    parts = [
+        column.words[place] if place < len(column.words) else np.zeros(len(column), np.uint64)
+        for column in columns
+    ]
+    return np.concatenate(parts)

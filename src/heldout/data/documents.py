@@ -1,0 +1,235 @@
+"""Documents as the rest of the house sees them: numbered, streamed in batches of bytes.
+
+A corpus can be larger than memory. What is held of it are ids, offsets and lengths; the text comes
+in batches of UTF-8 bytes, with no Python object a document.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from heldout.data.document_ids import DocumentIds, NumberIds, document_ids
+from heldout.data.ids import as_id
+from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    from heldout.data.words import Bytes, Ints
+
+__all__ = ["BATCH", "Documents", "MemoryDocuments", "TextBatch", "TextDigest", "documents_of"]
+
+BATCH: Final = 16 << 20
+"""Bytes of text that a batch holds, about."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextBatch:
+    """A stretch of consecutive documents.
+
+    Parameters
+    ----------
+    first
+        The number of its first document in collection order.
+    ids
+        Their ids.
+    text
+        Valid UTF-8, one document after another.
+    offsets
+        Document ``i`` of the batch is ``text[offsets[i]:offsets[i + 1]]``.
+    """
+
+    first: int
+    ids: Sequence[str]
+    text: Bytes
+    offsets: Ints
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def raw(self, place: int) -> bytes:
+        """The bytes of one document of the batch."""
+        return self.text[self.offsets[place] : self.offsets[place + 1]].tobytes()
+
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """Id and text of each document."""
+        for place, one in enumerate(self.ids):
+            yield one, self.raw(place).decode()
+
+
+class Documents(ABC):
+    """All documents of a collection, in a fixed order.
+
+    Attributes
+    ----------
+    ids
+        All ids in collection order.
+    """
+
+    __slots__ = ("_digest",)
+
+    ids: DocumentIds
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} documents>"
+
+    @abstractmethod
+    def batches(self, size: int = BATCH) -> Iterator[TextBatch]:
+        """All documents, in batches of about `size` bytes of text at most.
+
+        A longer document is a batch of its own.
+        """
+
+    @abstractmethod
+    def text(self, number: int) -> str:
+        """The text of one document; for showing, so it may be slow in packed files."""
+
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """Id and text of every document, one after another."""
+        for batch in self.batches():
+            yield from batch.pairs()
+
+    def digest(self) -> str:
+        """SHA-256 over ids, lengths and texts; computed once."""
+        held: str | None = getattr(self, "_digest", None)
+        if held is None:
+            digest = TextDigest()
+            for batch in self.batches():
+                digest.add(batch)
+            held = digest.hexdigest()
+            self._digest = held
+        return held
+
+
+class TextDigest:
+    """The hash of documents as they stream by: it depends on no batch size and no file format.
+
+    Three streams are hashed side by side, the ids (each ended by a zero byte), the lengths in bytes
+    (eight bytes each, lowest first) and the text, and then the three hashes together.
+    """
+
+    def __init__(self) -> None:
+        self._streams = tuple(hashlib.sha256() for _ in range(3))
+
+    def add(self, batch: TextBatch) -> None:
+        """Take the next batch."""
+        ids, lengths, text = self._streams
+        ids.update("".join(f"{one}\0" for one in batch.ids).encode())
+        lengths.update(np.diff(batch.offsets).astype("<i8").tobytes())
+        text.update(np.ascontiguousarray(batch.text[batch.offsets[0] : batch.offsets[-1]]).data)
+
+    def hexdigest(self) -> str:
+        """The hash of all batches so far."""
+        return hashlib.sha256(b"".join(one.digest() for one in self._streams)).hexdigest()
+
+
+class MemoryDocuments(Documents):
+    """Documents held in memory; `documents_of` makes them."""
+
+    __slots__ = ("_offsets", "_text", "ids")
+
+    def __init__(self, ids: DocumentIds, text: Bytes, offsets: Ints) -> None:
+        self.ids = ids
+        self._text = text
+        self._offsets = offsets
+        self._text.flags.writeable = False
+        self._offsets.flags.writeable = False
+
+    def batches(self, size: int = BATCH) -> Iterator[TextBatch]:
+        """All documents, in batches of about `size` bytes of text at most."""
+        for begin, end in stretches(self._offsets, size):
+            base = int(self._offsets[begin])
+            text = self._text[base : int(self._offsets[end])]
+            offsets = self._offsets[begin : end + 1] - base
+            yield TextBatch(begin, self.ids[begin:end], text, offsets)
+
+    def text(self, number: int) -> str:
+        """The text of one document."""
+        if not 0 <= number < len(self):
+            raise IndexError(f"document {number} of {len(self)}")
+        return self._text[self._offsets[number] : self._offsets[number + 1]].tobytes().decode()
+
+
+def stretches(offsets: Ints, size: int) -> Iterator[tuple[int, int]]:
+    """Cut documents at `offsets` into stretches of `size` bytes at most, one document at least."""
+    begin, last = 0, len(offsets) - 1
+    while begin < last:
+        end = int(np.searchsorted(offsets, offsets[begin] + size, "right")) - 1
+        end = min(max(end, begin + 1), last)
+        yield begin, end
+        begin = end
+
+
+def documents_of(
+    given: Documents | Mapping[str, str] | Sequence[tuple[str, str]] | Sequence[str],
+    texts: Sequence[str] | None = None,
+) -> Documents:
+    """Make documents of what Python has at hand.
+
+    Parameters
+    ----------
+    given
+        ``{id: text}``, pairs of id and text, a list of texts (their ids are then ``0``, ``1``, …),
+        or a list of ids when `texts` are given beside it.
+    texts
+        The texts of the ids in `given`.
+
+    Examples
+    --------
+    >>> documents = documents_of({"a": "one text", "b": "another"})
+    >>> len(documents), documents.text(1)
+    (2, 'another')
+    >>> list(documents_of(["a", "b"], ["x", "y"]).pairs())
+    [('a', 'x'), ('b', 'y')]
+    """
+    if isinstance(given, Documents):
+        return given
+    ids, contents = _two_lists(given, texts)
+    if not contents:
+        raise InputError("there are no documents")
+    numbered = ids is None
+    named: DocumentIds = NumberIds(len(contents)) if ids is None else document_ids(ids)
+    encoded = [_encoded(text, str(n) if numbered else named[n]) for n, text in enumerate(contents)]
+    lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
+    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    return MemoryDocuments(named, np.frombuffer(b"".join(encoded), np.uint8), offsets)
+
+
+def _two_lists(
+    given: Mapping[str, str] | Sequence[tuple[str, str]] | Sequence[str],
+    texts: Sequence[str] | None,
+) -> tuple[list[str] | None, list[str]]:
+    if isinstance(given, str | bytes):
+        raise InputError("documents are a mapping, pairs or a list of texts, not one string")
+    if isinstance(given, Mapping):
+        return [as_id(one) for one in given], list(given.values())
+    listed = list(given)
+    if texts is not None:
+        contents = list(texts)
+        if len(contents) != len(listed):
+            raise InputError(f"{len(listed)} document ids, but {len(contents)} texts")
+        return [as_id(one) for one in listed], contents
+    if all(isinstance(one, str) for one in listed):
+        return None, [one for one in listed if isinstance(one, str)]
+    if any(isinstance(one, str) or len(one) != 2 for one in listed):
+        raise InputError("documents: expected pairs of id and text, or texts alone")
+    return [as_id(one[0]) for one in listed], [one[1] for one in listed]
+
+
+def _encoded(text: str, name: str) -> bytes:
+    if not isinstance(text, str):
+        raise InputError(f"document {name!r}: the text is {type(text).__name__}, expected str")
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"document {name!r}: character {error.start + 1} is half of a surrogate pair, which is "
+            "no valid Unicode: decode the text anew"
+        ) from None
