@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+import math
+from collections import Counter
 from dataclasses import dataclass
-from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from heldout.data.formats.source import open_source
+from heldout.data.formats.score_table import read_score_table
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
-
-    import polars as pl
+    from collections.abc import Iterable, Mapping
 
     from heldout.data.words import Floats
 
 __all__ = ["Scores", "read_scores"]
 
-UNIT_NAMES = ("unit", "query_id", "qid", "query", "query-id", "topic", "fold", "id")
-SYSTEM_NAMES = ("system", "run", "name", "model")
-GREATEST = 1e100
-VALUE_NAMES = ("value", "score", "measure_value")
+GREATEST: Final = 1e100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,11 +33,11 @@ class Scores:
     measure
         What was measured.
     systems
-        The names of the systems, one column each.
+        The names of the systems, one column each; all different.
     units
-        The ids of the units (queries, folds, instances), one row each.
+        The ids of the units (queries, folds, instances), one row each; all different.
     values
-        One row a unit, one column a system.
+        One row a unit, one column a system; they are copied.
     higher_is_better
         The direction of the measure.
     dropped
@@ -49,9 +45,14 @@ class Scores:
     judged
         For each system the share of its top documents that is judged; empty if not known.
     data
-        A fingerprint of the held-out data, by which looks at them are counted.
+        A fingerprint or a name of the held-out data, by which looks at them are counted.
     notes
         What a reader of any claim should know about the scores.
+
+    Examples
+    --------
+    >>> Scores("AP", ["A", "B"], [1, 2], [[0.1, 0.2], [0.3, 0.5]]).column("B")
+    array([0.2, 0.5])
     """
 
     measure: str
@@ -65,38 +66,43 @@ class Scores:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if (np.isfinite(self.values) & (np.abs(self.values) > GREATEST)).any():
-            raise InputError(f"{self.measure}: a score is beyond {GREATEST:g}: scale the scores")
-        if len(self.systems) != len(set(self.systems)):
-            raise InputError(f"two systems have one name: {', '.join(self.systems)}")
-        if not np.isfinite(self.values).all():
-            row, column = np.argwhere(~np.isfinite(self.values))[0]
-            raise InputError(
-                f"{self.measure}, unit {self.units[row]}, system {self.systems[column]}: "
-                f"{self.values[row, column]} is not a finite number"
-            )
-        self.values.flags.writeable = False
+        for name in ("systems", "units", "dropped", "notes"):
+            _set(self, name, tuple(map(str, _several(getattr(self, name), name))))
+        _set(self, "judged", tuple(map(float, _several(self.judged, "judged"))))
+        _set(self, "values", _as_matrix(self.values, len(self.units), len(self.systems)))
+        _refuse_twice(self.systems, "systems", "name")
+        _refuse_twice(self.units, "units", "id")
+        if self.judged and len(self.judged) != len(self.systems):
+            raise InputError(f"judged: {len(self.judged)} shares for {len(self.systems)} systems")
+        self._check_values()
+
+    def _check_values(self) -> None:
+        wrong = ~(np.abs(self.values) <= GREATEST)  # NaN is not below anything
+        if not wrong.any():
+            return
+        row, column = np.argwhere(wrong)[0]
+        value = float(self.values[row, column])
+        reason = f"beyond {GREATEST:g}: scale the scores"
+        raise InputError(
+            f"{self.measure}, unit {self.units[row]}, system {self.systems[column]}: {value} is "
+            f"{reason if math.isfinite(value) else 'not a finite number'}"
+        )
 
     @classmethod
     def of(
-        cls, table: Mapping[str, Mapping[str, float]], measure: str = "score", **more: Any
+        cls, table: Mapping[Any, Mapping[Any, float]], measure: str = "score", **more: Any
     ) -> Scores:
-        """Make scores of ``{system: {unit: value}}``; units that a system lacks are left out."""
-        if not table:
-            raise InputError("no system was given")
-        every = dict.fromkeys(unit for units in table.values() for unit in units)
-        common = [unit for unit in every if all(unit in units for units in table.values())]
-        dropped = tuple(unit for unit in every if unit not in set(common))
-        if not common:
-            raise InputError("the systems have no unit in common: are the ids written alike?")
-        try:
-            rows = [[float(units[unit]) for units in table.values()] for unit in common]
-        except (TypeError, ValueError) as error:
-            raise InputError(f"a score is not a number ({error})") from None
-        data = more.pop("data", "") or fingerprint(sorted(every))
-        return cls(
-            measure, tuple(table), tuple(common), np.array(rows), dropped=dropped, data=data, **more
-        )
+        """Make scores of ``{system: {unit: value}}``; units that a system lacks are left out.
+
+        Examples
+        --------
+        >>> scores = Scores.of({"A": {1: 0.5, 2: 0.1}, "B": {1: 0.4, 2: 0.3, 3: 0.9}})
+        >>> scores.units, scores.dropped
+        (('1', '2'), ('3',))
+        """
+        named = {system: _by_text(units, system) for system, units in table.items()}
+        every = dict.fromkeys(unit for units in named.values() for unit in units)
+        return _paired(named, every, measure, more)
 
     def column(self, system: str) -> Floats:
         """The scores of one system."""
@@ -109,6 +115,74 @@ class Scores:
         return self.systems.index(system)
 
 
+def _set(scores: Scores, name: str, value: object) -> None:
+    object.__setattr__(scores, name, value)  # frozen, but not yet made
+
+
+def _several(values: Any, what: str) -> Iterable[Any]:
+    """Values that are several; a text would be taken for its letters."""
+    if isinstance(values, str) or not hasattr(values, "__iter__"):
+        raise InputError(f"{what}={values!r}: expected a list")
+    return values  # type: ignore[no-any-return]
+
+
+def _as_matrix(values: Any, units: int, systems: int) -> Floats:
+    """A copy of the values that nobody can change: the caller's own array stays as it is."""
+    try:
+        matrix = np.array(values, np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"values: not a table of numbers ({error})") from None
+    if matrix.shape != (units, systems):
+        raise InputError(
+            f"values: shape {matrix.shape}, expected a row for each of {units} units and a column "
+            f"for each of {systems} systems"
+        )
+    matrix.flags.writeable = False
+    return matrix
+
+
+def _refuse_twice(ids: tuple[str, ...], what: str, kind: str) -> None:
+    if len(set(ids)) < len(ids):
+        again = next(one for one, count in Counter(ids).items() if count > 1)
+        raise InputError(f"two {what} have one {kind}: {again}")
+
+
+def _by_text(units: Mapping[Any, float], system: Any) -> dict[str, float]:
+    """Scores by the text of the unit's id, so that 1 and "1" are one unit."""
+    found = {str(unit): value for unit, value in units.items()}
+    if len(found) < len(units):
+        raise InputError(f"system {system}: two units have one id, such as 1 and '1'")
+    return found
+
+
+def _paired(
+    table: Mapping[Any, Mapping[str, float]],
+    every: Iterable[str],
+    measure: str,
+    more: dict[str, Any],
+) -> Scores:
+    """Scores on the units that all systems have."""
+    if not table:
+        raise InputError("no system was given")
+    for system, units in table.items():
+        if not units:
+            raise InputError(f"system {system} has no scores")
+    common: list[str] = []
+    dropped: list[str] = []
+    for unit in every:
+        shared = all(unit in units for units in table.values())
+        (common if shared else dropped).append(unit)
+    if not common:
+        raise InputError("the systems have no unit in common: are the ids written alike?")
+    try:
+        rows = [[float(units[unit]) for units in table.values()] for unit in common]
+    except (TypeError, ValueError) as error:
+        raise InputError(f"a score is not a number ({error})") from None
+    settings = {"dropped": tuple(dropped), **more}
+    settings["data"] = settings.get("data") or fingerprint(sorted([*common, *dropped]))
+    return Scores(measure, tuple(table), tuple(common), np.array(rows), **settings)
+
+
 def fingerprint(parts: list[str]) -> str:
     """A short text that changes when any of the parts does."""
     digest = hashlib.blake2b(digest_size=8)
@@ -117,81 +191,21 @@ def fingerprint(parts: list[str]) -> str:
     return digest.hexdigest()
 
 
-def read_scores(path: str | os.PathLike[str], measure: str = "score") -> Scores:
+def read_scores(
+    path: str | os.PathLike[str], measure: str = "score", *, higher_is_better: bool = True
+) -> Scores:
     """Read a table of scores.
 
     Parameters
     ----------
     path
-        CSV, TSV or Parquet; wide (``unit,A,B,…``) or long (``system,unit,value``).
+        CSV (commas or semicolons), TSV or Parquet, packed or not; wide (``unit,A,B,…``) or long
+        (``system,unit,value``). Where there is no score the cell is empty: the unit is left out
+        for all systems and stands in `Scores.dropped`.
     measure
         What to call the scores.
+    higher_is_better
+        Whether it is; not for errors and times.
     """
-    source = open_source(path)
-    frame = _frame(source.read(source.begin, source.size), source.name)
-    names = {name.strip().lower(): name for name in frame.columns}
-    unit = next((names[one] for one in UNIT_NAMES if one in names), None)
-    if unit is None:
-        raise InputError(
-            f"{source.name}: no column of unit ids; found {', '.join(frame.columns)}, "
-            f"expected one named {', '.join(UNIT_NAMES)}"
-        )
-    system = next((names[one] for one in SYSTEM_NAMES if one in names), None)
-    value = next((names[one] for one in VALUE_NAMES if one in names), None)
-    if system is not None and value is not None:
-        return Scores.of(_long(frame, unit, system, value, source.name), measure)
-    return Scores.of(_wide(frame, unit, source.name), measure)
-
-
-def _frame(content: bytes, name: str) -> pl.DataFrame:
-    import polars as pl  # slow to import
-
-    try:
-        if content.startswith(b"PAR1"):
-            return pl.read_parquet(BytesIO(content)).with_columns(pl.all().cast(pl.String))
-        first = content.partition(b"\n")[0]
-        mark = "\t" if b"\t" in first else ","
-        return pl.read_csv(BytesIO(content), separator=mark, infer_schema=False)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise InputError(f"{name}: not a table that can be read ({reason})") from None
-
-
-def _number(text: str | None, where: str) -> float:
-    try:
-        return float(text or "")
-    except ValueError:
-        raise InputError(f"{where}: {text!r} is not a number") from None
-
-
-def _long(
-    frame: pl.DataFrame, unit: str, system: str, value: str, name: str
-) -> dict[str, dict[str, float]]:
-    table: dict[str, dict[str, float]] = {}
-    rows = frame.select(system, unit, value).iter_rows()
-    for line, (who, what, number) in enumerate(rows, 2):
-        if not who or not what:
-            raise InputError(f"{name}:{line}: the {'unit' if who else 'system'} is missing")
-        scores = table.setdefault(str(who), {})
-        if what in scores:
-            raise InputError(f"{name}:{line}: system {who} has unit {what} twice")
-        scores[str(what)] = _number(number, f"{name}:{line}")
-    return table
-
-
-def _wide(frame: pl.DataFrame, unit: str, name: str) -> dict[str, dict[str, float]]:
-    units = frame[unit].to_list()
-    if len(set(units)) < len(units):
-        again = next(one for one in units if units.count(one) > 1)
-        raise InputError(f"{name}: unit {again} stands twice")
-    table: dict[str, dict[str, float]] = {}
-    for system in frame.columns:
-        if system == unit:
-            continue
-        cells = zip(units, frame[system].to_list(), strict=True)
-        table[system] = {
-            str(one): _number(cell, f"{name}:{line}, column {system}")
-            for line, (one, cell) in enumerate(cells, 2)
-            if cell is not None and str(cell).strip()
-        }
-    return table
+    table, units = read_score_table(path)
+    return _paired(table, units, measure, {"higher_is_better": higher_is_better})

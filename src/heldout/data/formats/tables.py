@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.columns import pick_columns
+from heldout.data.formats.delimited import refuse_repeated
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -47,11 +49,12 @@ def read_table(
         comments += 1
         content = content.partition(b"\n")[2]
     try:
-        frame = _read_frame(content, kind)
+        place = source.name if kind == "parquet" else f"{source.name}:{comments + 1}"
+        frame = _read_frame(content, kind, place)
         picked = pick_columns(frame, known, source.name)
         texts = [series.cast(pl.String) for series in picked.values()]
         values = texts[2].str.strip_chars().cast(pl.Float64, strict=False)
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, csv.Error, OSError) as error:
         reason = str(error).splitlines()[0]
         raise InputError(f"{source.name}: not a {kind} table that can be read ({reason})") from None
     wrong = texts[0].is_null() | texts[1].is_null() | values.is_null() | ~values.is_finite()
@@ -68,12 +71,17 @@ def read_table(
     return texts[0].to_list(), texts[1].to_list(), values.to_list()
 
 
-def _read_frame(content: bytes, kind: str) -> pl.DataFrame:
+def _read_frame(content: bytes, kind: str, place: str) -> pl.DataFrame:
+    """The table with its names in lower case; Polars would rename a repeated column unasked."""
     import polars as pl
 
     if kind == "parquet":
         frame = pl.read_parquet(BytesIO(content))
+        refuse_repeated([name.strip().lower() for name in frame.columns], place)
     else:
+        first = content.partition(b"\n")[0].decode(errors="replace")
+        names = next(csv.reader([first], delimiter=_SEPARATORS[kind]), [])
+        refuse_repeated([name.strip().lower() for name in names], place)
         frame = pl.read_csv(BytesIO(content), separator=_SEPARATORS[kind], infer_schema=False)
     return frame.rename({name: name.strip().lower() for name in frame.columns})
 

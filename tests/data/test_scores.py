@@ -1,0 +1,214 @@
+"""Scores: what the object checks, and what tables it is read from."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from heldout import InputError, Scores, read_scores
+
+WIDE = "unit,A,B\nq1,0.1,0.2\nq2,0.3,0.5\n"
+LONG = "system,unit,value\nA,q1,0.1\nB,q1,0.2\nB,q2,0.5\nA,q2,0.3\n"
+EXPECTED = [[0.1, 0.2], [0.3, 0.5]]
+
+
+def read(folder, content, name="t.csv"):
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return read_scores(path)
+
+
+class TestScores:
+    def test_the_array_of_the_caller_stays_his_own(self):
+        mine = np.array(EXPECTED)
+        scores = Scores("AP", ("A", "B"), ("q1", "q2"), mine)
+        mine[0, 0] = 9.0  # may be written to, and changes nothing
+        assert scores.values.tolist() == EXPECTED
+        with pytest.raises(ValueError, match="read-only"):
+            scores.values[0, 0] = 1.0
+
+    def test_ids_become_text(self):
+        scores = Scores("AP", [1, "B"], range(2), EXPECTED)
+        assert (scores.systems, scores.units) == (("1", "B"), ("0", "1"))
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"values": [[0.1, 0.2]]}, r"shape \(1, 2\), expected a row for each of 2 units"),
+            ({"values": [0.1, 0.2]}, r"shape \(2,\)"),
+            ({"values": [["x", 0.1], [0.1, 0.1]]}, "not a table of numbers"),
+            ({"values": [[0.1, 0.2], [0.3]]}, "not a table of numbers"),
+            ({"values": [[0.1, np.nan], [0.3, 0.1]]}, "unit q1, system B: nan is not a finite"),
+            ({"values": [[0.1, 0.1], [0.3, -np.inf]]}, "unit q2, system B: -inf is not a finite"),
+            ({"values": [[0.1, 0.1], [3e100, 0.1]]}, "unit q2, system A: 3e\\+100 is beyond"),
+            ({"units": ("q1", "q1")}, "two units have one id: q1"),
+            ({"units": (1, "1")}, "two units have one id: 1"),
+            ({"units": "q1"}, "units='q1': expected a list"),
+            ({"systems": ("A", "A")}, "two systems have one name: A"),
+            ({"systems": "AB"}, "systems='AB': expected a list"),
+            ({"judged": (0.5,)}, "judged: 1 shares for 2 systems"),
+        ],
+    )
+    def test_what_does_not_fit_is_refused(self, change, message):
+        good = {"systems": ("A", "B"), "units": ("q1", "q2"), "values": EXPECTED}
+        with pytest.raises(InputError, match=message):
+            Scores("AP", **good | change)
+
+    def test_units_are_paired_by_their_text(self):
+        scores = Scores.of({"A": {1: 0.1, 2: 0.3}, "B": {"2": 0.5, "1": 0.2, "3": 0.0}})
+        assert scores.values.tolist() == EXPECTED
+        assert scores.dropped == ("3",)
+
+    @pytest.mark.parametrize(
+        ("table", "message"),
+        [
+            ({}, "no system"),
+            ({"A": {1: 0.1, "1": 0.2}}, "system A: two units have one id"),
+            ({"A": {1: 0.1}, "B": {}}, "system B has no scores"),
+            ({"A": {1: 0.1}, "B": {2: 0.2}}, "no unit in common"),
+            ({"A": {1: None}}, "not a number"),
+        ],
+    )
+    def test_what_cannot_be_paired_is_refused(self, table, message):
+        with pytest.raises(InputError, match=message):
+            Scores.of(table)
+
+
+TEXTS = {
+    "wide": WIDE,
+    "long": LONG,
+    "tabs": WIDE.replace(",", "\t"),
+    "semicolons": WIDE.replace(",", ";"),
+    "long with semicolons": LONG.replace(",", ";"),
+    "windows": WIDE.replace("\n", "\r\n"),
+    "old macintosh": WIDE.replace("\n", "\r"),
+    "no newline at the end": WIDE.rstrip(),
+    "byte order mark": "\ufeff" + WIDE,
+    "comments above": "# mine, at last\n\n# two\n" + WIDE,
+    "blank lines": WIDE.replace("\n", "\n\n"),
+    "empty lines of a spreadsheet": WIDE + ",,\n,,\n",
+    "blanks around": WIDE.replace(",", " , "),
+    "quotes": 'unit,"A","B"\n"q1","0.1",0.2\nq2,0.3,0.5\n',
+    "a comma behind each line": WIDE.replace("\n", ",\n"),
+    "a comma behind the header": WIDE.replace("A,B", "A,B,"),
+    "a comma behind a row": WIDE.replace("0.2\n", "0.2,\n"),
+    "packed": gzip.compress(WIDE.encode()),
+    "other words": LONG.replace("system", "Run").replace("unit", "QID").replace("value", "Score"),
+    "scientific": WIDE.replace("0.1", "1e-1").replace("0.2", ".2").replace("0.5", "+0.50"),
+}
+
+
+@pytest.mark.parametrize("content", TEXTS.values(), ids=TEXTS)
+def test_tables_are_read(tmp_path, content):
+    scores = read(tmp_path, content)
+    assert scores.values.tolist() == EXPECTED
+    assert (scores.systems, scores.units, scores.dropped) == (("A", "B"), ("q1", "q2"), ())
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_another_separator_in_a_name_misleads_nobody(tmp_path, mark):
+    others = "".join({",", ";", "\t"} - {mark})
+    header = mark.join(["unit", f'"A{others}"', "B"])
+    scores = read(tmp_path, f"{header}\n{mark.join(['q1', '0.1', '0.2'])}\n")
+    assert scores.systems == (f"A{others}".strip(), "B")
+    # Not quoted either: the other mark does not cut all lines alike.
+    if "\t" in others:
+        scores = read(tmp_path, f"unit{mark}A\tx{mark}B\nq1{mark}0.1{mark}0.2\n")
+        assert scores.systems == ("A\tx", "B")
+
+
+WRONG = {
+    "column twice": ("unit,A,B,A\nq,1,2,3\n", r"t\.csv:1: .* named 'A' \(columns 2 and 4\)"),
+    "unit column twice": ("unit,unit,B\nq,1,2\n", r"t\.csv:1: .* named 'unit' \(columns 1 and 2"),
+    "nameless column": (",A,B\nq,1,2\n", r"t\.csv:1: column 1 has no name.*index=False"),
+    "nameless values": ("unit,A,B\nq,1,2,3\n", r"t\.csv:2: 4 cells, but the header has 3"),
+    "short line": ("unit,A,B\nq,1\n", r"t\.csv:2: 2 cells, but the header has 3$"),
+    "decimal comma": ("unit;A;B\nq;0,5;0,6\n", r"t\.csv:2, column A: '0,5' has a comma: write"),
+    "unquoted decimal comma": ("unit,A,B\nq,0,5,0,6\n", r"t\.csv:2: 5 cells.*decimal comma\?"),
+    "thousands": ('unit,A\nq,"1,000.5"\n', "is not a number"),
+    "underscore": ("unit,A,B\nq,1_000,1\n", r"t\.csv:2, column A: '1_000' is not a number"),
+    "digits of another script": ("unit,A\nq,\u0661\n", "is not a number"),
+    "hexadecimal": ("unit,A\nq,0x1\n", "'0x1' is not a number"),
+    "NaN": ("unit,A\n\nq,NaN\n", r"t\.csv:3, column A: 'NaN' is not a finite number"),
+    "inf": ("system,unit,value\nA,q,-inf\n", r"t\.csv:2: '-inf' is not a finite number"),
+    "too large": ("unit,A\nq,1e999\n", "'1e999' is not a finite number"),
+    "NA": ("unit,A\nq,NA\n", "leave the cell empty"),
+    "text": ("unit,A,note\nq,1,good\n", r"t\.csv:2, column note: 'good' is not a number"),
+    "no unit, wide": ("unit,A\n,1\n", r"t\.csv:2: the unit is missing"),
+    "no unit, long": ("system,unit,value\nA,,1\n", r"t\.csv:2: the unit is missing"),
+    "no system": ("system,unit,value\n ,q,1\n", r"t\.csv:2: the system is missing"),
+    "unit twice": ("unit,A\nq,1\nq,1\n", r"t\.csv:3: unit q stands twice \(first in .*t\.csv:2\)"),
+    "pair twice": (
+        "system,unit,value\nA,q,1\nA,q,\n",
+        r"t\.csv:3: system A has unit q twice \(first in .*t\.csv:2\)$",
+    ),
+    "two measures": (
+        "system,unit,measure,value\nA,q,AP,1\nA,q,RR,1\n",
+        "twice.*keep the rows of one measure",
+    ),
+    "no unit column": ("a,b,c,d,e,f\n1,2,3,4,5,6\n", r"found a, b, c, d, e, …\): add one named"),
+    "no value column": ("system,unit,AP\nA,q,1\n", "name that value, score"),
+    "only units": ("unit\nq\n", "no column of a system"),
+    "only a header": ("unit,A\n", "no scores below it"),
+    "only comments": ("# a\n\n", "has no header"),
+    "empty column": ("unit,A,B\nq,1,\n", "system B has no scores"),
+    "nothing": ("", "empty"),
+    "open quote": ('unit,A\nq,"1\n', r"t\.csv:\d: not a table that can be read"),
+    "latin 1": ("unit,é\nq,1\n".encode("latin1"), r"t\.csv:1: byte 0xe9 is not UTF-8"),
+    "UTF-16": (WIDE.encode("utf-16"), r"t\.csv:1: byte 0xff is not UTF-8"),
+    "binary": (b"unit,A\nq\0,1\n", r"t\.csv:2: not a text file"),
+    "broken parquet": (b"PAR1" + bytes(20) + b"PAR1", "not a Parquet table"),
+}
+
+
+@pytest.mark.parametrize(("content", "message"), WRONG.values(), ids=WRONG)
+def test_wrong_tables_are_refused_in_words(tmp_path, content, message):
+    with pytest.raises(InputError, match=message):
+        read(tmp_path, content)
+
+
+def test_an_empty_value_means_the_same_in_both_forms(tmp_path):
+    wide = read(tmp_path, "unit,A,B\nq1,0.1,0.2\nq2,,0.5\nq3,,\nq4,1,1\n")
+    long = read(
+        tmp_path,
+        "system,unit,value\nA,q1,0.1\nB,q1,0.2\nA,q2,\nB,q2,0.5\nA,q3,\nB,q3, \nA,q4,1\nB,q4,1\n",
+    )
+    for scores in (wide, long):
+        assert scores.units == ("q1", "q4")
+        assert scores.dropped == ("q2", "q3")
+    assert wide.data == long.data
+
+
+def test_parquet(tmp_path):
+    frame = pl.DataFrame({"unit": [1, 2, 3], "A": [0.1, 0.3, None], "B": [0.2, 0.5, 1.0]})
+    frame.write_parquet(tmp_path / "t.parquet")
+    scores = read_scores(tmp_path / "t.parquet")
+    assert scores.values.tolist() == EXPECTED
+    assert (scores.units, scores.dropped) == (("1", "2"), ("3",))
+    for values, message in (
+        ([0.1, float("nan")], "row 2, column A: nan is not a finite number"),
+        ([True, False], "row 1, column A: True is not a number"),
+        ([[1.0], [2.0]], r"row 1, column A: \[1.0\] is not a number"),
+    ):
+        pl.DataFrame({"unit": ["a", "b"], "A": values}).write_parquet(tmp_path / "t.parquet")
+        with pytest.raises(InputError, match=message):
+            read_scores(tmp_path / "t.parquet")
+
+
+def test_direction(tmp_path):
+    (tmp_path / "t.csv").write_text(WIDE)
+    assert read_scores(tmp_path / "t.csv").higher_is_better
+    assert not read_scores(tmp_path / "t.csv", "ms", higher_is_better=False).higher_is_better
+
+
+@given(st.lists(st.lists(st.floats(-1e99, 1e99), min_size=2, max_size=2), min_size=1, max_size=9))
+def test_every_bit_comes_back(tmp_path_factory, rows):
+    path = tmp_path_factory.getbasetemp() / "bits.csv"
+    lines = [f"u{at};{a!r};{b!r}" for at, (a, b) in enumerate(rows)]
+    path.write_text("\n".join(["unit;A;B", *lines]))
+    assert read_scores(path).values.tolist() == rows
