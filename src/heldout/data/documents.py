@@ -16,12 +16,23 @@ import numpy as np
 
 from heldout.data.document_ids import DocumentIds, NumberIds, document_ids
 from heldout.data.ids import as_id
+from heldout.data.notes import Note, named_few
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
     from heldout.data.words import Bytes, Ints
 
-__all__ = ["BATCH", "Documents", "MemoryDocuments", "TextBatch", "TextDigest", "documents_of"]
+__all__ = [
+    "BATCH",
+    "Documents",
+    "MemoryDocuments",
+    "TextBatch",
+    "TextDigest",
+    "documents_of",
+    "empty_documents",
+    "empty_note",
+    "stretches",
+]
 
 BATCH: Final = 16 << 20
 """Bytes of text that a batch holds, about."""
@@ -68,11 +79,14 @@ class Documents(ABC):
     ----------
     ids
         All ids in collection order.
+    notes
+        What was found odd in them.
     """
 
     __slots__ = ("_digest",)
 
     ids: DocumentIds
+    notes: tuple[Note, ...]
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -133,7 +147,7 @@ class TextDigest:
 class MemoryDocuments(Documents):
     """Documents held in memory; `documents_of` makes them."""
 
-    __slots__ = ("_offsets", "_text", "ids")
+    __slots__ = ("_offsets", "_text", "ids", "notes")
 
     def __init__(self, ids: DocumentIds, text: Bytes, offsets: Ints) -> None:
         self.ids = ids
@@ -141,6 +155,12 @@ class MemoryDocuments(Documents):
         self._offsets = offsets
         self._text.flags.writeable = False
         self._offsets.flags.writeable = False
+        self.notes = tuple(self._empty())
+
+    def _empty(self) -> Iterator[Note]:
+        numbers = empty_documents(TextBatch(0, self.ids, self._text, self._offsets))
+        if len(numbers):
+            yield empty_note(len(numbers), [self.ids[number] for number in numbers[:5]])
 
     def batches(self, size: int = BATCH) -> Iterator[TextBatch]:
         """All documents, in batches of about `size` bytes of text at most."""
@@ -165,6 +185,19 @@ def stretches(offsets: Ints, size: int) -> Iterator[tuple[int, int]]:
         end = min(max(end, begin + 1), last)
         yield begin, end
         begin = end
+
+
+def empty_documents(batch: TextBatch) -> list[int]:
+    """The places of the documents of a batch that hold nothing but blanks."""
+    lengths = np.diff(batch.offsets)
+    # Nobody writes a page of blanks: only short texts are looked at.
+    short = np.flatnonzero(lengths < 64).tolist()
+    return [place for place in short if not batch.raw(place).strip()]
+
+
+def empty_note(count: int, names: Sequence[str]) -> Note:
+    """A note about empty documents, some of them by name or place."""
+    return Note("empty-documents", count, f"{count} documents are empty: {named_few(names, count)}")
 
 
 def documents_of(

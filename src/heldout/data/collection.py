@@ -1,0 +1,144 @@
+"""Collection: documents, queries and judgements, joined and checked once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from heldout.data.documents import Documents, documents_of
+from heldout.data.judgements import Judgements, empty_qrels, join
+from heldout.data.queries import Queries, queries_of
+from heldout.data.run import Qrels
+
+if TYPE_CHECKING:
+    import os
+
+    from heldout.data.judgements import Where
+    from heldout.data.notes import Note
+    from heldout.data.view import View
+
+__all__ = ["Collection"]
+
+DocumentsLike = Documents | Mapping[str, str] | Sequence[tuple[str, str]] | Sequence[str]
+QueriesLike = Queries | Mapping[str, str] | Sequence[tuple[str, str]]
+QrelsLike = Qrels | Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
+class Collection:
+    """What is evaluated: documents, queries and relevance judgements.
+
+    Judgements of documents or queries that are not there are left out, and a note says so.
+
+    Parameters
+    ----------
+    documents
+        `Documents`, ``{id: text}``, pairs of id and text, or texts alone (ids ``0``, ``1``, …).
+    queries
+        `Queries`, ``{id: text}``, or pairs of id and text.
+    qrels
+        `Qrels` or ``{query: {document: grade}}``; None for a collection without judgements.
+    name
+        What to call it.
+    notes
+        What was found odd before; what is found now is added.
+    where
+        Tells the place of a judgement (query, document) in its file, for the notes.
+
+    Examples
+    --------
+    >>> small = Collection({"d1": "red apples", "d2": "pears"}, {"q1": "apple"}, {"q1": {"d1": 1}})
+    >>> small
+    Collection('collection', 2 documents, 1 queries, 1 judgements)
+    >>> small.documents.text(0), small.queries.texts, small.qrels.to_dict()
+    ('red apples', ('apple',), {'q1': {'d1': 1}})
+    """
+
+    name: str
+    documents: Documents
+    queries: Queries
+    qrels: Qrels
+    judgements: Judgements
+    notes: tuple[Note, ...]
+    _fingerprint: list[str] = field(repr=False)
+
+    def __init__(
+        self,
+        documents: DocumentsLike,
+        queries: QueriesLike,
+        qrels: QrelsLike | None = None,
+        *,
+        name: str = "collection",
+        notes: Iterable[Note] = (),
+        where: Where | None = None,
+    ) -> None:
+        corpus, topics = documents_of(documents), queries_of(queries)
+        known, joined, found = join(corpus.ids, topics, _qrels_of(qrels), where)
+        notes = (*notes, *corpus.notes, *topics.notes(), *found)
+        values: dict[str, Any] = {
+            "name": name,
+            "documents": corpus,
+            "queries": topics,
+            "qrels": known,
+            "judgements": joined,
+            "notes": notes,
+            "_fingerprint": [],
+        }
+        for attribute, value in values.items():
+            object.__setattr__(self, attribute, value)
+
+    @classmethod
+    def read(cls, source: str | os.PathLike[str], **options: Any) -> Collection:
+        """Read a collection; see `heldout.read_collection`."""
+        from heldout.data.collection_files import read_collection  # it makes collections
+
+        return read_collection(source, **options)
+
+    def __repr__(self) -> str:
+        return (
+            f"Collection({self.name!r}, {len(self.documents)} documents, "
+            f"{len(self.queries)} queries, {len(self.qrels)} judgements)"
+        )
+
+    def view(self) -> View:
+        """The whole collection as a `View`."""
+        from heldout.data.view import View  # a view is of a collection
+
+        return View(self)
+
+    def fingerprint(self) -> str:
+        """SHA-256 of the content: the same for the same content in another format.
+
+        Documents and queries count in their order, judgements in any; names of files and of the
+        collection do not count.
+        """
+        if not self._fingerprint:
+            digest = hashlib.sha256(bytes.fromhex(self.documents.digest()))
+            digest.update(_queries_digest(self.queries))
+            digest.update(_qrels_digest(self.qrels))
+            self._fingerprint.append(digest.hexdigest())
+        return self._fingerprint[0]
+
+
+def _qrels_of(given: QrelsLike | None) -> Qrels:
+    if isinstance(given, Qrels):
+        return given
+    return Qrels.from_dict(given) if given else empty_qrels()
+
+
+def _queries_digest(queries: Queries) -> bytes:
+    digest = hashlib.sha256()
+    for pair in zip(queries.ids, queries.texts, strict=True):
+        for text in pair:
+            encoded = text.encode()
+            digest.update(len(encoded).to_bytes(8, "little") + encoded)
+    return digest.digest()
+
+
+def _qrels_digest(qrels: Qrels) -> bytes:
+    docs, grades = qrels.docs.tolist(), qrels.grades.tolist()
+    names = [qrels.queries[number] for number in qrels.query_of_row().tolist()]
+    rows = sorted(f"{q}\0{d}\0{g}\0" for q, d, g in zip(names, docs, grades, strict=True))
+    return hashlib.sha256("".join(rows).encode()).digest()

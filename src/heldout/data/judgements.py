@@ -1,0 +1,133 @@
+"""Judgements joined to the documents and queries they speak of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heldout.data.ids import id_column
+from heldout.data.notes import Note, named_few
+from heldout.data.run import Qrels
+from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from heldout.data.document_ids import DocumentIds
+    from heldout.data.queries import Queries
+    from heldout.data.words import Flags, Ints
+
+    Where = Callable[[str, str], str]
+
+__all__ = ["Judgements", "empty_qrels", "join", "qrels_rows"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judgements:
+    """Judgements by number, row by row as the qrels have them.
+
+    Parameters
+    ----------
+    queries, documents
+        The numbers of query and document in collection order.
+    grades
+        The grades.
+    """
+
+    queries: Ints
+    documents: Ints
+    grades: Ints
+
+    def __post_init__(self) -> None:
+        for column in (self.queries, self.documents):
+            column.flags.writeable = False
+
+    def __len__(self) -> int:
+        return len(self.grades)
+
+
+def empty_qrels() -> Qrels:
+    """Qrels without a judgement."""
+    return Qrels((), np.zeros(1, np.int64), id_column([]), np.zeros(0, np.int64))
+
+
+def qrels_rows(qrels: Qrels, keep: Flags) -> Qrels:
+    """Some rows of qrels; a query that is left with none is gone."""
+    if keep.all():
+        return qrels
+    counts = np.bincount(qrels.query_of_row()[keep], minlength=len(qrels.queries))
+    staying = np.flatnonzero(counts)
+    if not len(staying):
+        return empty_qrels()
+    offsets = np.concatenate(([0], np.cumsum(counts[staying]))).astype(np.int64)
+    names = tuple(qrels.queries[number] for number in staying.tolist())
+    rows = np.flatnonzero(keep)
+    return Qrels(names, offsets, qrels.docs.take(rows), qrels.grades[rows])
+
+
+def join(
+    documents: DocumentIds, queries: Queries, qrels: Qrels, where: Where | None = None
+) -> tuple[Qrels, Judgements, list[Note]]:
+    """Keep the judgements whose query and document are known, and say which were left out.
+
+    Parameters
+    ----------
+    where
+        Tells the place of a judgement (query, document) in its file, for the notes.
+    """
+    if not len(qrels):
+        note = Note("no-judgements", 0, "there are no judgements")
+        nothing = np.zeros(0, np.int64)
+        return qrels, Judgements(nothing, nothing.copy(), qrels.grades), [note]
+    numbers = {name: number for number, name in enumerate(queries.ids)}
+    of_query = np.array([numbers.get(name, -1) for name in qrels.queries], np.int64)
+    query = of_query[qrels.query_of_row()]
+    document = documents.find(qrels.docs.tolist())
+    _refuse_strangers(query, qrels.queries, queries.ids, "queries")
+    _refuse_strangers(document, qrels.docs.tolist(), documents[:3], "documents")
+    notes = [
+        *_left_out(qrels, query < 0, "unknown-queries", "queries that are not there", where),
+        *_left_out(
+            qrels,
+            (query >= 0) & (document < 0),
+            "absent-documents",
+            "documents that the corpus lacks",
+            where,
+        ),
+    ]
+    keep = (query >= 0) & (document >= 0)
+    kept = qrels_rows(qrels, keep)
+    joined = Judgements(query[keep], document[keep], kept.grades)
+    unjudged = len(queries) - len(kept.queries)
+    if unjudged:
+        judged = set(kept.queries)
+        names = (one for one in queries.ids if one not in judged)
+        message = f"{unjudged} queries have no judgement: {named_few(names, unjudged)}"
+        notes.append(Note("unjudged-queries", unjudged, message))
+    return kept, joined, notes
+
+
+def _refuse_strangers(found: Ints, judged: Sequence[str], known: Sequence[str], what: str) -> None:
+    if (found >= 0).any():
+        return
+    raise InputError(
+        f"none of the judged {what} is in the collection: judged are "
+        f"{named_few(judged, len(judged), 3)}; the collection has "
+        f"{named_few(known, len(known) + 1, 3)}"
+    )
+
+
+def _left_out(qrels: Qrels, rows: Flags, kind: str, what: str, where: Where | None) -> list[Note]:
+    places = np.flatnonzero(rows)
+    if not len(places):
+        return []
+    query_of_row = qrels.query_of_row()
+    named = []
+    for row in places[:5].tolist():
+        query, doc = qrels.queries[int(query_of_row[row])], qrels.docs[row]
+        place = where(query, doc) if where is not None else ""
+        named.append(f"query {query} document {doc}{f' ({place})' if place else ''}")
+    message = f"{len(places)} judgements name {what} and are left out: "
+    return [Note(kind, len(places), message + named_few(named, len(places)))]

@@ -1,0 +1,144 @@
+"""View: a part of a collection, as weights of its documents and queries; never a copy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heldout.data.judgements import qrels_rows
+from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from heldout.data.collection import Collection
+    from heldout.data.run import Qrels
+    from heldout.data.words import Ints
+
+    Weights = NDArray[np.int32]
+
+__all__ = ["View"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
+class View:
+    """Some documents and some queries of a collection.
+
+    Parameters
+    ----------
+    collection
+        The collection.
+    document_weights, query_weights
+        For each document or query 0 (not in it), 1, or how often it is in it (a bootstrap's
+        multiplicity); None is all ones. Truth values will do.
+
+    Examples
+    --------
+    >>> from heldout.data.collection import Collection
+    >>> whole = Collection(["a", "b", "c"], {"q": "a"}, {"q": {"0": 1, "2": 1}})
+    >>> drawn = View(whole, [2, 1, 0])
+    >>> drawn.n_documents, drawn.document_numbers().tolist(), drawn.qrels.to_dict()
+    (3, [0, 1], {'q': {'0': 1}})
+    """
+
+    collection: Collection
+    document_weights: Weights | None
+    query_weights: Weights | None
+    _qrels: list[Qrels] = field(repr=False)
+
+    def __init__(
+        self,
+        collection: Collection,
+        document_weights: ArrayLike | None = None,
+        query_weights: ArrayLike | None = None,
+    ) -> None:
+        values: dict[str, Any] = {
+            "collection": collection,
+            "document_weights": _weights(document_weights, len(collection.documents), "document"),
+            "query_weights": _weights(query_weights, len(collection.queries), "query"),
+            "_qrels": [],
+        }
+        for attribute, value in values.items():
+            object.__setattr__(self, attribute, value)
+
+    def __repr__(self) -> str:
+        return (
+            f"View({self.collection.name!r}, {self.n_documents} of "
+            f"{len(self.collection.documents)} documents, {self.n_queries} of "
+            f"{len(self.collection.queries)} queries)"
+        )
+
+    @property
+    def n_documents(self) -> int:
+        """How many documents, each counted as often as it is in the view."""
+        return _total(self.document_weights, len(self.collection.documents))
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries, each counted as often as it is in the view."""
+        return _total(self.query_weights, len(self.collection.queries))
+
+    def document_numbers(self) -> Ints:
+        """The numbers of the documents that are in the view, each once."""
+        return _present(self.document_weights, len(self.collection.documents))
+
+    def query_numbers(self) -> Ints:
+        """The numbers of the queries that are in the view, each once."""
+        return _present(self.query_weights, len(self.collection.queries))
+
+    def query_ids(self) -> Sequence[str]:
+        """The ids of the queries that are in the view, each once."""
+        return [self.collection.queries.ids[number] for number in self.query_numbers().tolist()]
+
+    @property
+    def qrels(self) -> Qrels:
+        """The judgements of its queries about its documents; made when first asked for.
+
+        A query without a judgement in the view is not in them.
+        """
+        if not self._qrels:
+            rows = self.collection.judgements
+            keep = np.ones(len(rows), np.bool_)
+            if self.document_weights is not None:
+                keep &= self.document_weights[rows.documents] > 0
+            if self.query_weights is not None:
+                keep &= self.query_weights[rows.queries] > 0
+            self._qrels.append(qrels_rows(self.collection.qrels, keep))
+        return self._qrels[0]
+
+    def with_documents(self, weights: ArrayLike | None) -> View:
+        """The same queries over other documents of the collection."""
+        return View(self.collection, weights, self.query_weights)
+
+    def with_queries(self, weights: ArrayLike | None) -> View:
+        """Other queries of the collection over the same documents."""
+        return View(self.collection, self.document_weights, weights)
+
+
+def _weights(given: ArrayLike | None, size: int, what: str) -> Weights | None:
+    if given is None:
+        return None
+    values = np.asarray(given)
+    if values.shape != (size,):
+        raise InputError(
+            f"{what} weights have shape {values.shape}, expected one for each of {size}"
+        )
+    if values.dtype.kind not in "biu":
+        raise InputError(f"{what} weights are {values.dtype}, expected whole numbers or booleans")
+    if size and (int(values.min()) < 0 or int(values.max()) > np.iinfo(np.int32).max):
+        raise InputError(f"{what} weights must not be negative, nor above 2,147,483,647")
+    weights = values.astype(np.int32)  # a copy of its own, so that nobody changes it later
+    weights.flags.writeable = False
+    return weights
+
+
+def _total(weights: Weights | None, size: int) -> int:
+    return size if weights is None else int(weights.sum(dtype=np.int64))
+
+
+def _present(weights: Weights | None, size: int) -> Ints:
+    return np.arange(size) if weights is None else np.flatnonzero(weights)
