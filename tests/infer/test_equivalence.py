@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from heldout.errors import InputError
 from heldout.infer.equivalence import non_inferiority, tost
@@ -26,7 +27,7 @@ def with_mean(mean, sd=0.1):
     ("mean", "verdict"), [(0.0, "shown"), (-0.045, "not shown"), (-0.1, "worse"), (0.1, "shown")]
 )
 def test_non_inferiority(mean, verdict):
-    gate = non_inferiority(with_mean(mean), 0.05)
+    gate = non_inferiority(with_mean(mean), 0.05, test="t")
     assert (gate.verdict, gate.margin, gate.n) == (verdict, 0.05, 40)
     assert gate.p == pytest.approx(t_test(with_mean(mean) + 0.05, tail="greater").p)
 
@@ -44,17 +45,28 @@ def test_tost_against_statsmodels():
     for mean in (-0.02, 0.0, 0.03):
         differences = with_mean(mean)
         expected = module.ttost_paired(differences, np.zeros(40), -0.05, 0.05)[0]
-        assert tost(differences, 0.05).p == pytest.approx(expected, rel=1e-9)
+        assert tost(differences, 0.05, test="t").p == pytest.approx(expected, rel=1e-9)
 
 
-@given(values, st.sampled_from([0.01, 0.1, 0.5]))
-def test_verdict_is_the_interval_against_the_margin(differences, margin):
-    gate = non_inferiority(differences, margin)
+few = st.lists(st.floats(-1, 1).map(lambda x: round(x, 2)), min_size=2, max_size=10)
+TESTS = {
+    "t": (values, {"test": "t"}),
+    "randomization": (few, {"test": "randomization"}),
+    "corrected-t": (values, {"test": "corrected-t", "test_share": 1 / 9}),
+}
+
+
+@pytest.mark.parametrize("test", TESTS)
+@given(data=st.data(), margin=st.sampled_from([0.01, 0.1, 0.5]))
+def test_verdict_is_the_interval_against_the_margin(test, data, margin):
+    lists, settings = TESTS[test]
+    differences = data.draw(lists)
+    gate = non_inferiority(differences, margin, **settings)
     low, high = gate.interval.low + margin, gate.interval.high + margin
     if min(abs(low), abs(high)) > 1e-9:
         expected = "shown" if low > 0 else "worse" if high < 0 else "not shown"
         assert gate.verdict == expected
-    both = tost(differences, margin)
+    both = tost(differences, margin, **settings)
     assert both.p >= gate.p
     assert both.verdict != "shown" or gate.verdict == "shown"
 
@@ -67,6 +79,12 @@ def test_units_that_would_decide():
     assert power(0.1, n, 0.01, tail="greater") >= 0.8 > power(0.1, n - 1, 0.01, tail="greater")
     twice = np.tile(with_mean(-0.04), -(-n // 40))
     assert non_inferiority(twice, 0.05).verdict == "shown"
+
+
+def test_units_that_would_decide_by_randomization_are_enough_for_it():
+    gate = non_inferiority([0.001, 0.002], 0.01)
+    assert (gate.verdict, gate.test) == ("not shown", "randomization")
+    assert gate.queries_needed == 5  # four units that agree have p = 1/16
 
 
 def test_units_that_would_decide_equivalence():
@@ -98,10 +116,30 @@ def test_randomization():
     assert tost(with_mean(0.0), 0.05, test="randomization").verdict == "shown"
 
 
-def test_size_at_the_edge_of_the_margin():
+def test_the_randomization_test_is_taken_where_it_is_exact():
+    lattice = np.round(with_mean(0.0, 0.3), 1)  # P@10: convolution, though there are 40 units
+    assert non_inferiority(lattice, 0.02)[5:] == ("randomization", 40, "exact")
+    assert tost(with_mean(0.0)[:12], 0.2)[5:] == ("randomization", 12, "exact")
+    assert non_inferiority(with_mean(0.0), 0.02)[5:] == ("t", 40, "t")
+
+
+def test_folds_are_gated_by_the_corrected_t_test():
+    # Witten, Frank & Hall (2011), section 5.5: the variance is multiplied by 1/k + n_test/n_train.
+    folds = np.array([0.02, -0.01, 0.03, 0.0, 0.01, 0.02, -0.02, 0.04, 0.0, 0.01])
+    gate = non_inferiority(folds, 0.02, test_share=1 / 9)
+    t = (folds.mean() + 0.02) / np.sqrt(folds.var(ddof=1) * (1 / 10 + 1 / 9))
+    assert gate.p == pytest.approx(stats.t.sf(t, 9), rel=1e-12)
+    assert (gate.test, gate.verdict) == ("corrected-t", "shown")
+    assert gate.p > non_inferiority(folds, 0.02, test="t").p
+    undecided = non_inferiority(folds - 0.02, 0.02, test_share=1 / 9)
+    assert (undecided.verdict, undecided.queries_needed) == ("not shown", None)
+
+
+@pytest.mark.parametrize("test", ["t", "randomization"])
+def test_size_at_the_edge_of_the_margin(test):
     rng = np.random.default_rng(10)
-    draws = rng.normal(-0.05, 0.1, (2000, 25))
-    shown = np.mean([non_inferiority(row, 0.05).verdict == "shown" for row in draws])
+    draws = rng.normal(-0.05, 0.1, (2000, 15))
+    shown = np.mean([non_inferiority(row, 0.05, test=test).verdict == "shown" for row in draws])
     assert shown == pytest.approx(0.05, abs=0.015)
 
 
@@ -112,3 +150,7 @@ def test_errors():
         tost([0.1, 0.2], 0.1, alpha=0.7)
     with pytest.raises(InputError, match="test='z'"):
         tost([0.1, 0.2], 0.1, test="z")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="over folds a gate needs corrected-t"):
+        tost([0.1, 0.2], 0.1, test="t", test_share=0.1)
+    with pytest.raises(InputError, match="give n_test / n_train"):
+        non_inferiority([0.1, 0.2], 0.1, test="corrected-t")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.errors import InputError
-from heldout.infer.ledger import APPLICATION, SCHEMA, Ledger, lord_levels
+from heldout.infer.ledger import APPLICATION, SCHEMA, Entry, Ledger, check_ledger, lord_levels
 
 LOOK = {"measure": "AP", "test": "t", "effect": 0.02, "n": 50, "command": "heldout compare"}
 
@@ -53,6 +54,15 @@ class TestKeeping:
         ledger.record("x", systems=["A", "C"], p=0.03, **LOOK | {"measure": "P@10"})
         assert ledger.summary("x")[:3] == (2, 3, 2)
         assert ledger.adjusted("y") == []
+
+    def test_several_looks_or_none(self, path):
+        ledger = Ledger(path)
+        good = Entry("x", ["A", "B"], "AP", "t", 0.5, 0.1, 9, "")
+        assert ledger.record_all([good, good._replace(fingerprint="y"), good]) == [1, 1, 2]
+        with pytest.raises(InputError, match="p=2"):
+            ledger.record_all([good, good._replace(p=2.0)])
+        assert ledger.record_all([]) == []
+        assert ledger.summary("x").looks == 2
 
     def test_schema_is_stored(self, path):
         Ledger(path)
@@ -129,6 +139,49 @@ class TestAdjusting:
             lord_levels([0.1], alpha=2)
         with pytest.raises(InputError, match=r"initial=0\.5"):
             lord_levels([0.1], initial=0.5)
+
+
+class TestChecking:
+    def test_nothing_is_made_or_changed(self, path):
+        check_ledger(path)
+        assert not path.exists()
+        path.touch()
+        check_ledger(path)
+        assert path.read_bytes() == b""
+        Ledger(path).record("x", systems=["A"], p=0.5, **LOOK)
+        before = path.read_bytes()
+        check_ledger(path)
+        assert path.read_bytes() == before
+
+    def test_what_cannot_be_a_ledger_is_refused(self, tmp_path):
+        (tmp_path / "text").write_text("query,score\n" * 500)
+        for wrong in (tmp_path, tmp_path / "none" / "l.sqlite", tmp_path / "text"):
+            with pytest.raises(InputError, match=re.escape(str(wrong))):
+                check_ledger(wrong)
+
+    def test_a_read_only_ledger_is_refused(self, path, monkeypatch):
+        Ledger(path)
+        connect = sqlite3.connect
+
+        def read_only(file, **options):
+            return connect(f"file:{file}?mode=ro", uri=True, **options)
+
+        monkeypatch.setattr(sqlite3, "connect", read_only)
+        with pytest.raises(InputError, match="cannot be written there"):
+            check_ledger(path)
+
+    def test_a_ledger_to_be_read_is_not_made(self, path):
+        with pytest.raises(InputError, match="no such file"):
+            Ledger(path, make=False)
+        path.touch()
+        with pytest.raises(InputError, match="an empty file"):
+            Ledger(path, make=False)
+        assert path.read_bytes() == b""
+
+    def test_names_that_sqlite_takes_for_something_else(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        Ledger(":memory:").record("x", systems=["A"], p=0.5, **LOOK)
+        assert Ledger(":memory:").summary("x").looks == 1
 
 
 class TestBadFiles:

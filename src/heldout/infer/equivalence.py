@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from heldout.errors import InputError
+from heldout.infer.folds import corrected_t
 from heldout.infer.intervals import t_interval
-from heldout.infer.paired import is_constant, t_test
+from heldout.infer.paired import corrected_t_test, is_constant, t_test
 from heldout.infer.power import power, smallest_n
-from heldout.infer.results import Interval, Tail, as_values, drop_noise
+from heldout.infer.results import Interval, Outcome, Tail, as_values, drop_noise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,8 +24,10 @@ __all__ = ["Gate", "GateTest", "Verdict", "non_inferiority", "tost"]
 Verdict = Literal["shown", "not shown", "worse", "better"]
 """Shown; undecided; shown to be worse, or better, by more than the margin."""
 
-GateTest = Literal["t", "randomization"]
-"""The test behind a gate."""
+GateTest = Literal["auto", "randomization", "t", "corrected-t"]
+"""The test behind a gate; ``auto`` takes the one that fits."""
+
+REPLICATES: Final = 100_000
 
 
 class Gate(NamedTuple):
@@ -40,15 +43,19 @@ class Gate(NamedTuple):
     margin
         The margin.
     interval
-        The t interval of the mean difference at level 1 - 2·alpha: its bounds are those the two
-        one-sided t tests at alpha compare with the margin.
+        The interval of the mean difference at level 1 - 2·alpha that belongs to the test: its
+        bounds are those the two one-sided tests at alpha compare with the margin (where they are
+        drawn, but for the error of drawing).
     queries_needed
-        When undecided: how many units would show the claim with power .8, were the observed
-        difference and spread the true ones; None when none would, or nothing is left to decide.
+        When undecided: how many units would show the claim with power .8 by the t test, were the
+        observed difference and spread the true ones; None when none would, when nothing is left
+        to decide, and for folds, of which more from the same data hold little news.
     test
-        The test.
+        The test that was taken, never ``auto``.
     n
         The number of units.
+    method
+        ``exact``, ``grid``, ``monte carlo``, ``t`` or ``no variance``, as in `Outcome`.
     """
 
     verdict: Verdict
@@ -58,6 +65,7 @@ class Gate(NamedTuple):
     queries_needed: int | None
     test: GateTest
     n: int
+    method: str
 
 
 def non_inferiority(
@@ -65,8 +73,11 @@ def non_inferiority(
     margin: float,
     *,
     alpha: float = 0.05,
-    test: GateTest = "t",
+    test: GateTest = "auto",
+    test_share: float | None = None,
     wanted_power: float = 0.8,
+    replicates: int = REPLICATES,
+    seed: int = 0,
 ) -> Gate:
     """Non-inferiority: the new system is not worse than the old by more than a margin.
 
@@ -83,9 +94,14 @@ def non_inferiority(
     alpha
         The level of the one-sided test.
     test
-        ``t`` or ``randomization``.
+        ``randomization``, ``t`` or ``corrected-t`` (folds). ``auto`` takes the randomization test
+        where it is exact, else the t test; over folds the corrected resampled t test.
+    test_share
+        n_test / n_train, when the units are folds of a cross-validation.
     wanted_power
         The power that `Gate.queries_needed` aims at.
+    replicates, seed
+        Of the randomization test, where it draws.
 
     Returns
     -------
@@ -96,25 +112,27 @@ def non_inferiority(
     ----------
     Wellek (2010). Testing Statistical Hypotheses of Equivalence and Noninferiority, 2nd ed.
     Piaggio et al. (2012). Reporting of noninferiority and equivalence randomized trials. JAMA 308.
+    Nadeau & Bengio (2003). Inference for the generalization error. Machine Learning 52(3).
 
     Examples
     --------
-    >>> gate = non_inferiority([0.01, -0.01, 0.0, 0.02, 0.01, 0.0, -0.01, 0.01], margin=0.02)
-    >>> gate.verdict, round(gate.p, 5)
-    ('shown', 0.0002)
+    >>> gain = [0.01, -0.01, 0.0, 0.02, 0.01, 0.0, -0.01, 0.01]
+    >>> gate = non_inferiority(gain, margin=0.02)
+    >>> gate.verdict, gate.test, gate.p == 1 / 2**8
+    ('shown', 'randomization', True)
+    >>> round(non_inferiority(gain, margin=0.02, test="t").p, 5)
+    0.0002
     """
-    values = _checked(differences, margin, alpha, test)
-    p = _p_value(_shifted(values, margin), "greater", test)
+    values = _checked(differences, margin, alpha)
+    draws = {"replicates": replicates, "seed": seed}
+    run = _OneSided(values, (margin,), test, test_share, draws)
+    claim = run.outcome(margin, "greater")
     verdict: Verdict = "not shown"
-    if p <= alpha:
+    if claim.p <= alpha:
         verdict = "shown"
-    elif _p_value(_shifted(values, margin), "less", test) <= alpha:
+    elif run.outcome(margin, "less").p <= alpha:
         verdict = "worse"
-    needed = None
-    if verdict == "not shown":
-        needed = _units_to_decide(values, (margin,), alpha, wanted_power)
-    interval = t_interval(values, 1.0 - 2.0 * alpha)
-    return Gate(verdict, p, margin, interval, needed, test, len(values))
+    return run.gate(verdict, claim, margin, alpha, wanted_power)
 
 
 def tost(
@@ -122,8 +140,11 @@ def tost(
     margin: float,
     *,
     alpha: float = 0.05,
-    test: GateTest = "t",
+    test: GateTest = "auto",
+    test_share: float | None = None,
     wanted_power: float = 0.8,
+    replicates: int = REPLICATES,
+    seed: int = 0,
 ) -> Gate:
     """Equivalence: two systems are the same within a margin, by two one-sided tests.
 
@@ -138,8 +159,8 @@ def tost(
         The difference that would not matter, more than zero, fixed before looking at the data.
     alpha
         The level of each test, and of both together.
-    test
-        ``t`` or ``randomization``.
+    test, test_share, replicates, seed
+        As in `non_inferiority`.
     wanted_power
         The power that `Gate.queries_needed` aims at, by the sum of both tests' risks: at most a
         little more than needed.
@@ -155,66 +176,130 @@ def tost(
     for assessing the equivalence of average bioavailability. Journal of Pharmacokinetics and
     Biopharmaceutics 15.
     """
-    values = _checked(differences, margin, alpha, test)
-    above = _p_value(_shifted(values, margin), "greater", test)
-    below = _p_value(_shifted(values, -margin), "less", test)
+    values = _checked(differences, margin, alpha)
+    draws = {"replicates": replicates, "seed": seed}
+    run = _OneSided(values, (margin, -margin), test, test_share, draws)
+    above, below = run.outcome(margin, "greater"), run.outcome(-margin, "less")
+    claim = max(above, below, key=lambda outcome: outcome.p)
     verdict: Verdict = "not shown"
-    if max(above, below) <= alpha:
+    if claim.p <= alpha:
         verdict = "shown"
-    elif _p_value(_shifted(values, margin), "less", test) <= alpha:
+    elif run.outcome(margin, "less").p <= alpha:
         verdict = "worse"
-    elif _p_value(_shifted(values, -margin), "greater", test) <= alpha:
+    elif run.outcome(-margin, "greater").p <= alpha:
         verdict = "better"
-    needed = None
-    if verdict == "not shown":
-        needed = _units_to_decide(values, (margin, -margin), alpha, wanted_power)
-    interval = t_interval(values, 1.0 - 2.0 * alpha)
-    return Gate(verdict, max(above, below), margin, interval, needed, test, len(values))
+    return run.gate(verdict, claim, margin, alpha, wanted_power)
 
 
-def _checked(differences: Iterable[float], margin: float, alpha: float, test: str) -> Floats:
+def _checked(differences: Iterable[float], margin: float, alpha: float) -> Floats:
     if not (math.isfinite(margin) and margin > 0):
         raise InputError(f"margin={margin}: expected the loss that would be accepted, above zero")
     if not 0.0 < alpha < 0.5:
         raise InputError(f"alpha={alpha}: expected between 0 and 0.5")
-    if test not in get_args(GateTest):
-        raise InputError(f"test={test!r}: expected one of {', '.join(get_args(GateTest))}")
     return as_values(differences, "differences")
 
 
-def _shifted(values: Floats, by: float) -> Floats:
-    """Differences from the edge of the margin; what lies on it but for rounding is a tie."""
-    return drop_noise(values, np.full_like(values, -by))
+class _OneSided:
+    """The one-sided tests of one gate, all by the same test."""
+
+    def __init__(
+        self,
+        values: Floats,
+        shifts: tuple[float, ...],
+        test: GateTest,
+        test_share: float | None,
+        draws: dict[str, Any],
+    ) -> None:
+        _check_test(test, test_share)
+        self._values = values
+        self._shifts = shifts
+        self._test_share = test_share
+        self._draws = draws
+        self._test = self._choose() if test == "auto" else test
+
+    def _choose(self) -> GateTest:
+        """Randomization where it is exact: it takes no distribution for granted."""
+        if self._test_share is not None:
+            return "corrected-t"
+        exact = all(
+            self._randomization(shift, "greater").method == "exact" for shift in self._shifts
+        )
+        return "randomization" if exact else "t"
+
+    def _shifted(self, shift: float) -> Floats:
+        """Differences from the edge of the margin; what lies on it but for rounding is a tie."""
+        return drop_noise(self._values, np.full_like(self._values, -shift))
+
+    def _randomization(self, shift: float, tail: Tail) -> Outcome:
+        from heldout.infer.randomization import randomization_test  # rarely needed
+
+        return randomization_test(self._shifted(shift), tail=tail, **self._draws)
+
+    def outcome(self, shift: float, tail: Tail) -> Outcome:
+        """The test of the mean difference plus the shift being zero."""
+        if self._test == "randomization":
+            return self._randomization(shift, tail)
+        if self._test_share is not None:
+            return corrected_t_test(self._shifted(shift), self._test_share, tail=tail)
+        return t_test(self._shifted(shift), tail=tail)
+
+    def _interval(self, level: float) -> Interval:
+        if self._test == "randomization":
+            from heldout.infer.randomization import randomization_interval  # rarely needed
+
+            return randomization_interval(self._values, level=level, **self._draws)
+        if self._test_share is not None:
+            return corrected_t(self._values, self._test_share, level)
+        return t_interval(self._values, level)
+
+    def gate(
+        self, verdict: Verdict, claim: Outcome, margin: float, alpha: float, wanted_power: float
+    ) -> Gate:
+        """The answer, with what stands beside the verdict."""
+        undecided = verdict == "not shown" and self._test_share is None
+        needed = self._units_to_decide(alpha, wanted_power) if undecided else None
+        interval = self._interval(1.0 - 2.0 * alpha)
+        return Gate(
+            *(verdict, claim.p, margin, interval, needed),
+            *(self._test, len(self._values), claim.method),
+        )
+
+    def _units_to_decide(self, alpha: float, wanted_power: float) -> int | None:
+        """Units at which all one-sided t tests succeed, the observed mean and spread being true.
+
+        With a positive shift the mean plus it must be shown positive, with a negative one negative.
+        """
+        if is_constant(self._values):
+            return None
+        mean, deviation = float(self._values.mean()), float(self._values.std(ddof=1))
+        distances = [math.copysign(1.0, shift) * (mean + shift) for shift in self._shifts]
+        if min(distances) <= 0:
+            return None
+
+        def power_at(n: int) -> float:
+            risks = [
+                1.0 - power(deviation, n, distance, alpha=alpha, tail="greater")
+                for distance in distances
+            ]
+            return 1.0 - sum(risks)
+
+        needed = smallest_n(power_at, wanted_power)
+        if needed is None:
+            return None
+        # By randomization not even units that all agree show anything before 2^-n is below alpha.
+        least = math.ceil(-math.log2(alpha)) if self._test == "randomization" else 2
+        return max(needed, least, len(self._values) + 1)
 
 
-def _p_value(shifted: Floats, tail: Tail, test: GateTest) -> float:
-    if test == "t":
-        return t_test(shifted, tail=tail).p
-    from heldout.infer.randomization import randomization_test  # rarely needed
-
-    return float(randomization_test(shifted, tail=tail).p)
-
-
-def _units_to_decide(
-    values: Floats, shifts: tuple[float, ...], alpha: float, wanted_power: float
-) -> int | None:
-    """Units at which all one-sided t tests succeed, the observed mean and spread being true.
-
-    With a positive shift the mean plus it must be shown positive, with a negative one negative.
-    """
-    if is_constant(values):
-        return None
-    mean, deviation = float(values.mean()), float(values.std(ddof=1))
-    distances = [math.copysign(1.0, shift) * (mean + shift) for shift in shifts]
-    if min(distances) <= 0:
-        return None
-
-    def power_at(n: int) -> float:
-        risks = [
-            1.0 - power(deviation, n, distance, alpha=alpha, tail="greater")
-            for distance in distances
-        ]
-        return 1.0 - sum(risks)
-
-    needed = smallest_n(power_at, wanted_power)
-    return None if needed is None else max(needed, len(values) + 1)
+def _check_test(test: str, test_share: float | None) -> None:
+    if test not in get_args(GateTest):
+        raise InputError(f"test={test!r}: expected one of {', '.join(get_args(GateTest))}")
+    if test_share is not None and test in {"t", "randomization"}:
+        raise InputError(
+            f"test={test!r} takes folds for independent and would show too much: over folds a "
+            "gate needs corrected-t"
+        )
+    if test_share is None and test == "corrected-t":
+        raise InputError(
+            "corrected-t is for folds of a cross-validation: give n_test / n_train (test_share)"
+        )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sqlite3
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -15,12 +16,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from heldout.errors import InputError
+from heldout.infer.online import lord_levels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from os import PathLike
 
-__all__ = ["AdjustedLook", "Ledger", "LedgerSummary", "Look", "lord_levels"]
+__all__ = [
+    "AdjustedLook",
+    "Entry",
+    "Ledger",
+    "LedgerSummary",
+    "Look",
+    "check_ledger",
+    "lord_levels",
+]
 
 APPLICATION: Final = 0x48454C44
 """SQLite's application id of a ledger: HELD."""
@@ -48,6 +58,33 @@ CREATE TABLE looks (
 """
 
 COLUMNS: Final = "fingerprint, look, time, systems, measure, test, p, effect, n, command"
+
+
+class Entry(NamedTuple):
+    """A comparison to be written down.
+
+    Parameters
+    ----------
+    fingerprint
+        Of the data looked at, or their name.
+    systems
+        Names of the systems compared, at least one.
+    measure, test
+        What was compared and how.
+    p, effect, n
+        The p-value, the difference and the number of units.
+    command
+        The command or call that made it.
+    """
+
+    fingerprint: str
+    systems: Sequence[str]
+    measure: str
+    test: str
+    p: float
+    effect: float
+    n: int
+    command: str
 
 
 class Look(NamedTuple):
@@ -135,6 +172,8 @@ class Ledger:
     ----------
     path
         The file.
+    make
+        Whether to make the file; if not, one that is no ledger yet is refused.
 
     Examples
     --------
@@ -150,15 +189,18 @@ class Ledger:
     >>> folder.cleanup()
     """
 
-    def __init__(self, path: str | PathLike[str]) -> None:
+    def __init__(self, path: str | PathLike[str], *, make: bool = True) -> None:
         self.path = Path(path)
-        if not self.path.parent.is_dir():
-            raise InputError(f"{path}: the folder for the ledger does not exist: make it first")
-        with self._open() as connection:
-            ready = self._is_ready(connection)
+        if not make and not self.path.is_file():
+            raise InputError(f"{path}: no such file")
+        _check_folder(self.path)
+        with _transaction(self.path) as connection:
+            ready = _is_ready(self.path, connection)
+        if not ready and not make:
+            raise InputError(f"{path}: not a ledger (an empty file)")
         if not ready:
-            with self._open(write=True) as connection:
-                self._prepare(connection)
+            with _transaction(self.path, write=True) as connection:
+                _prepare(self.path, connection)
 
     def __enter__(self) -> Self:
         return self
@@ -198,30 +240,44 @@ class Ledger:
         int
             The number of the look among those at this data, from 1.
         """
-        _check_record(fingerprint, systems, p, effect)
-        names = json.dumps([str(system) for system in systems], ensure_ascii=False)
-        with self._open(write=True) as connection:
-            # The transaction holds the write lock: no other writer can take the same number.
-            query = "SELECT COALESCE(MAX(look), 0) + 1 FROM looks WHERE fingerprint = ?"
-            look = int(connection.execute(query, (fingerprint,)).fetchone()[0])
+        entry = Entry(fingerprint, systems, measure, test, p, effect, n, command)
+        return self.record_all([entry])[0]
+
+    def record_all(self, entries: Iterable[Entry]) -> list[int]:
+        """Write down several looks, or none of them if one cannot be.
+
+        Returns
+        -------
+        list of int
+            The number of each look among those at its data, from 1.
+        """
+        checked = [_checked(entry) for entry in entries]
+        query = "SELECT COALESCE(MAX(look), 0) + 1 FROM looks WHERE fingerprint = ?"
+        numbers: list[int] = []
+        # The transaction holds the write lock: no other writer can take the same number.
+        with _transaction(self.path, write=True) as connection:
             now = datetime.now(UTC).isoformat(timespec="microseconds")
-            row = (fingerprint, look, now, names, measure, test, float(p), float(effect), int(n))
-            connection.execute(
-                f"INSERT INTO looks ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - a constant
-                (*row, command),
-            )
-        return look
+            for entry in checked:
+                look = int(connection.execute(query, (entry.fingerprint,)).fetchone()[0])
+                names = json.dumps([str(system) for system in entry.systems], ensure_ascii=False)
+                row = (entry.fingerprint, look, now, names, *entry[2:])
+                connection.execute(
+                    f"INSERT INTO looks ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - a constant
+                    row,
+                )
+                numbers.append(look)
+        return numbers
 
     def fingerprints(self) -> list[str]:
         """All data that was looked at, that looked at first coming first."""
         query = "SELECT fingerprint FROM looks WHERE look = 1 ORDER BY time, rowid"
-        with self._open() as connection:
+        with _transaction(self.path) as connection:
             return [str(row[0]) for row in connection.execute(query)]
 
     def looks(self, fingerprint: str) -> list[Look]:
         """All looks at this data, in order."""
         query = f"SELECT {COLUMNS} FROM looks WHERE fingerprint = ? ORDER BY look"  # noqa: S608 - a constant
-        with self._open() as connection:
+        with _transaction(self.path) as connection:
             rows = connection.execute(query, (fingerprint,)).fetchall()
         return [Look._make((*row[:3], tuple(json.loads(row[3])), *row[4:])) for row in rows]
 
@@ -271,50 +327,78 @@ class Ledger:
             for look, holm, level in zip(looks, adjust(p_values, "holm"), levels, strict=True)
         ]
 
-    @contextmanager
-    def _open(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:
-        """One transaction; what SQLite complains about becomes one sentence."""
-        connection = None
-        try:
-            connection = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
-            connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
-            yield connection
-            connection.execute("COMMIT")
-        except sqlite3.Error as error:
-            raise InputError(_explain(self.path, error)) from error
-        finally:
-            if connection is not None:
-                connection.close()  # rolls back what was not committed
 
-    def _prepare(self, connection: sqlite3.Connection) -> None:
-        """Make the table in a new file, unless another writer was faster."""
-        if not self._is_ready(connection):
-            connection.execute(TABLE)
-            connection.execute(f"PRAGMA application_id = {APPLICATION}")
-            connection.execute(f"PRAGMA user_version = {SCHEMA}")
+def check_ledger(path: str | PathLike[str]) -> None:
+    """Refuse a path at which looks cannot be written down; nothing is made or changed.
 
-    def _is_ready(self, connection: sqlite3.Connection) -> bool:
-        """Whether the file is a ledger already; False if new, refused if something else."""
-        application, version, tables = (
-            _number(connection, query)
-            for query in (
-                "PRAGMA application_id",
-                "PRAGMA user_version",
-                "SELECT COUNT(*) FROM sqlite_master",
-            )
+    For callers that must not begin what they could not record.
+    """
+    target = Path(path)
+    _check_folder(target)
+    if not target.exists():
+        return
+    with _transaction(target, write=True) as connection:
+        _is_ready(target, connection)
+        # SQLite says that a file cannot be written when it is written to, not when it is opened.
+        connection.execute("CREATE TABLE attempt (nothing)")
+        connection.execute("ROLLBACK")
+        connection.execute("BEGIN")
+
+
+def _check_folder(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: the folder for the ledger does not exist: make it first")
+    if not path.exists() and not os.access(path.parent, os.W_OK):
+        raise InputError(f"{path}: the ledger cannot be written there: give a path that can be")
+
+
+@contextmanager
+def _transaction(path: Path, *, write: bool = False) -> Iterator[sqlite3.Connection]:
+    """One transaction; what SQLite complains about becomes one sentence."""
+    connection = None
+    try:
+        # The whole path: SQLite has plans of its own for names such as :memory:
+        connection = sqlite3.connect(path.absolute(), timeout=PATIENCE, isolation_level=None)
+        connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+        yield connection
+        connection.execute("COMMIT")
+    except sqlite3.Error as error:
+        raise InputError(_explain(path, error)) from error
+    finally:
+        if connection is not None:
+            connection.close()  # rolls back what was not committed
+
+
+def _prepare(path: Path, connection: sqlite3.Connection) -> None:
+    """Make the table in a new file, unless another writer was faster."""
+    if not _is_ready(path, connection):
+        connection.execute(TABLE)
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        connection.execute(f"PRAGMA user_version = {SCHEMA}")
+
+
+def _is_ready(path: Path, connection: sqlite3.Connection) -> bool:
+    """Whether the file is a ledger already; False if new, refused if something else."""
+    application, version, tables = (
+        _number(connection, query)
+        for query in (
+            "PRAGMA application_id",
+            "PRAGMA user_version",
+            "SELECT COUNT(*) FROM sqlite_master",
         )
-        if (application, version, tables) == (0, 0, 0):
-            return False
-        if application != APPLICATION:
-            raise InputError(
-                f"{self.path}: an SQLite file, but not a ledger: give another path for the ledger"
-            )
-        if version > SCHEMA:
-            raise InputError(
-                f"{self.path}: a ledger of version {version}, but only {SCHEMA} is known here: "
-                "install a newer heldout"
-            )
-        return True
+    )
+    if (application, version, tables) == (0, 0, 0):
+        return False
+    if application != APPLICATION:
+        raise InputError(
+            f"{path}: an SQLite file, but not a ledger: give another path for the ledger"
+        )
+    if version > SCHEMA:
+        raise InputError(
+            f"{path}: a ledger of version {version}, but only {SCHEMA} is known here: "
+            "install a newer heldout"
+        )
+    return True
 
 
 def _number(connection: sqlite3.Connection, query: str) -> int:
@@ -322,15 +406,17 @@ def _number(connection: sqlite3.Connection, query: str) -> int:
     return int(row[0])
 
 
-def _check_record(fingerprint: str, systems: Sequence[str], p: float, effect: float) -> None:
-    if not fingerprint:
+def _checked(entry: Entry) -> Entry:
+    """The entry with plain numbers, as SQLite takes them."""
+    if not entry.fingerprint:
         raise InputError("fingerprint: empty, so that no data is named: give the data's own")
-    if isinstance(systems, str) or not systems:
-        raise InputError(f"systems={systems!r}: expected a list of one or more names")
-    if not 0.0 <= p <= 1.0:
-        raise InputError(f"p={p}: expected a p-value between 0 and 1")
-    if not math.isfinite(effect):
-        raise InputError(f"effect={effect}: expected a finite difference")
+    if isinstance(entry.systems, str) or not entry.systems:
+        raise InputError(f"systems={entry.systems!r}: expected a list of one or more names")
+    if not 0.0 <= entry.p <= 1.0:
+        raise InputError(f"p={entry.p}: expected a p-value between 0 and 1")
+    if not math.isfinite(entry.effect):
+        raise InputError(f"effect={entry.effect}: expected a finite difference")
+    return entry._replace(p=float(entry.p), effect=float(entry.effect), n=int(entry.n))
 
 
 def _explain(path: Path, error: sqlite3.Error) -> str:
@@ -343,53 +429,3 @@ def _explain(path: Path, error: sqlite3.Error) -> str:
     if "locked" in text:
         return f"{path}: another program kept the ledger locked for {PATIENCE:.0f} s: try again"
     return f"{path}: the ledger cannot be used ({text}): restore it or give another path"
-
-
-def lord_levels(
-    p_values: Sequence[float], *, alpha: float = 0.05, initial: float | None = None
-) -> list[float]:
-    """Test levels of LORD++ for p-values in the order they came.
-
-    Parameters
-    ----------
-    p_values
-        In order.
-    alpha
-        The false discovery rate wanted.
-    initial
-        The wealth before the first discovery, at most alpha; alpha / 2 by default.
-
-    Returns
-    -------
-    list of float
-        One level a p-value; it is a discovery when it is at most its level. A level depends on
-        earlier p-values only.
-
-    References
-    ----------
-    Ramdas, Yang, Wainwright & Jordan (2017). Online control of the false discovery rate with
-    decaying memory. NeurIPS 30. Javanmard & Montanari (2018). Online rules for control of false
-    discovery rate and false discovery exceedance. Annals of Statistics 46(2), equation 31 (the
-    sequence that spends the wealth).
-    """
-    if not 0.0 < alpha < 1.0:
-        raise InputError(f"alpha={alpha}: expected between 0 and 1")
-    wealth = alpha / 2.0 if initial is None else initial
-    if not 0.0 < wealth <= alpha:
-        raise InputError(f"initial={wealth}: expected more than 0 and at most alpha ({alpha})")
-    levels: list[float] = []
-    discoveries: list[int] = []
-    for time, p in enumerate(p_values, start=1):
-        level = wealth * _spend(time)
-        for number, found in enumerate(discoveries):
-            # The first discovery gives back what the initial wealth had not already lent.
-            level += (alpha - wealth if number == 0 else alpha) * _spend(time - found)
-        levels.append(level)
-        if p <= level:
-            discoveries.append(time)
-    return levels
-
-
-def _spend(time: int) -> float:
-    """The share of the wealth spent on the time-th test; the shares sum to 1."""
-    return 0.07720838 * math.log(max(time, 2)) / (time * math.exp(math.sqrt(math.log(time))))
