@@ -340,7 +340,7 @@ def check_ledger(path: str | PathLike[str]) -> None:
     with _transaction(target, write=True) as connection:
         _is_ready(target, connection)
         # SQLite says that a file cannot be written when it is written to, not when it is opened.
-        connection.execute("CREATE TABLE attempt (nothing)")
+        connection.execute("CREATE TABLE attempt (one)")
         connection.execute("ROLLBACK")
         connection.execute("BEGIN")
 
