@@ -1,0 +1,1 @@
+"""Text to ranked lists: analysis, one index, scoring rules, compiled loops."""

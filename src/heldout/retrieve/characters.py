@@ -1,0 +1,115 @@
+"""What each character of Unicode is to the analyzer, and the same as a table for compiled loops.
+
+The predicates are the definition; the table holds their answers for all code points, and lower
+case besides, so that text is cut without a Python string for each word.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "CODE_POINT",
+    "DOTTED",
+    "MARK",
+    "UNSPACED",
+    "WORD",
+    "ascii_table",
+    "is_mark",
+    "is_unspaced",
+    "is_word",
+    "unicode_table",
+]
+
+CODE_POINT: Final = 0x1FFFFF
+"""The bits of a table entry that hold the (lower-cased) code point."""
+WORD: Final = 1 << 24
+"""Set for letters, marks, digits and the underscore."""
+UNSPACED: Final = 1 << 25
+"""Set for characters of scripts that put no spaces between words."""
+MARK: Final = 1 << 26
+"""Set for combining marks."""
+DOTTED: Final = 1 << 27
+"""Set for the one character whose lower case is two: İ becomes i and a dot above (U+0307)."""
+
+_ALL: Final = 0x110000
+_CAPITAL_I_WITH_DOT: Final = 0x130
+
+# By block, as Unicode assigns them: Thai and Lao, Myanmar, Khmer, kana with the ideographic
+# marks, Han, and their extensions.
+_UNSPACED_BLOCKS: Final = (
+    (0x0E00, 0x0EFF),
+    (0x1000, 0x109F),
+    (0x1780, 0x17FF),
+    (0x2E80, 0x2FDF),
+    (0x3000, 0x30FF),
+    (0x31F0, 0x31FF),
+    (0x3400, 0x4DBF),
+    (0x4E00, 0x9FFF),
+    (0xA9E0, 0xA9FF),
+    (0xAA60, 0xAA7F),
+    (0xF900, 0xFAFF),
+    (0xFF66, 0xFF9F),
+    (0x1AFF0, 0x1B16F),
+    (0x20000, 0x3FFFF),
+)
+
+
+def is_mark(character: str) -> bool:
+    """Whether a character is a combining mark (an accent, a vowel sign)."""
+    return unicodedata.category(character).startswith("M")
+
+
+def is_word(character: str) -> bool:
+    r"""Whether a character belongs to words: Python's ``\w``, and combining marks."""
+    return character.isalnum() or character == "_" or is_mark(character)
+
+
+def is_unspaced(character: str) -> bool:
+    """Whether a character is of a script that puts no spaces between words."""
+    code = ord(character)
+    return any(first <= code <= last for first, last in _UNSPACED_BLOCKS)
+
+
+@cache
+def ascii_table(lower: bool) -> NDArray[np.int32]:
+    """The entries of the first 128 characters, all that plain English needs."""
+    return _frozen(_entries(range(128), lower))
+
+
+@cache
+def unicode_table(lower: bool) -> NDArray[np.int32]:
+    """The entries of all code points; made when the first text that is not ASCII comes in."""
+    return _frozen(_entries(range(_ALL), lower))
+
+
+def _entries(codes: range, lower: bool) -> NDArray[np.int32]:
+    characters = [chr(code) for code in codes]
+    table = _lowered(characters) if lower else np.arange(len(codes), dtype=np.int32)
+    mark = np.fromiter(map(is_mark, characters), np.bool_, len(characters))
+    word = np.fromiter(map(str.isalnum, characters), np.bool_, len(characters)) | mark
+    word[ord("_")] = True
+    table[word] |= WORD
+    table[mark] |= MARK
+    for first, last in _UNSPACED_BLOCKS:
+        table[first : last + 1] |= UNSPACED
+    return table
+
+
+def _lowered(characters: list[str]) -> NDArray[np.int32]:
+    """The lower case of each character by itself, one code point each."""
+    alone = [character.lower() for character in characters]
+    table = np.fromiter((ord(lowered[0]) for lowered in alone), np.int32, len(alone))
+    if len(table) > _CAPITAL_I_WITH_DOT:
+        table[_CAPITAL_I_WITH_DOT] |= DOTTED
+    return table
+
+
+def _frozen(table: NDArray[np.int32]) -> NDArray[np.int32]:
+    table.flags.writeable = False
+    return table

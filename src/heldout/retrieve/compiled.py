@@ -1,0 +1,51 @@
+"""Compiled loops: how they are compiled and kept, and the one line said when that takes a moment.
+
+Numba keeps compiled code in ``__pycache__`` beside the source, or in the user's cache folder where
+the installation is read-only (``NUMBA_CACHE_DIR`` names another folder).
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["announce", "kernel"]
+
+_Function = TypeVar("_Function", bound="Callable[..., Any]")
+
+
+def kernel(function: _Function) -> _Function:
+    """Compile a function on its first call, without the interpreter lock, and keep the code."""
+    import numba
+
+    compiled = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    return cast("_Function", compiled)
+
+
+def announce(what: str, *kernels: Callable[..., Any]) -> None:
+    """Say on standard error that `kernels` are about to be compiled, unless they have been.
+
+    Parameters
+    ----------
+    what
+        The part of the product they belong to, such as "the index builder".
+    kernels
+        Functions made by `kernel` that are about to be called.
+    """
+    if any(not _is_ready(one) for one in kernels):
+        print(f"compiling {what}, once: a few seconds", file=sys.stderr)  # noqa: T201
+
+
+def _is_ready(function: Any) -> bool:
+    """Whether a kernel was called before, or its code is in the cache and not older than it."""
+    if function.signatures:
+        return True
+    code = function.py_func.__code__
+    folder = Path(function.stats.cache_path)
+    source = Path(code.co_filename)
+    kept = folder.glob(f"{source.stem}.{code.co_name}-{code.co_firstlineno}.*.nbi")
+    return any(one.stat().st_mtime >= source.stat().st_mtime for one in kept)

@@ -1,0 +1,329 @@
+"""Index: term → (document, count), built once for every split, memory-mapped from disk."""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import numpy as np
+
+from heldout.data.documents import Documents, documents_of
+from heldout.data.files import write_atomically
+from heldout.data.parallel import threads as default_threads
+from heldout.errors import InputError
+from heldout.retrieve.analyze import Analyzer
+from heldout.retrieve.indexing.file import IndexWriter, digest, fingerprint_of, open_sections
+from heldout.retrieve.indexing.settings import analyzer_settings, restored_analyzer
+from heldout.retrieve.indexing.strings import PackedStrings, leading_words, pack
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from heldout.retrieve.analyze import TokenFunction
+
+__all__ = ["Index", "QueryTerms"]
+
+MEMORY: Final = 1 << 30
+"""Bytes that building takes, beside the vocabulary, unless told otherwise."""
+
+_LEAST_MEMORY: Final = 1 << 20
+
+
+class HasDocuments(Protocol):
+    """A collection, or what looks like one."""
+
+    @property
+    def documents(self) -> Documents: ...  # noqa: D102
+
+
+Source = Documents | HasDocuments | Mapping[str, str] | Sequence[tuple[str, str]] | Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QueryTerms:
+    """Queries as term numbers.
+
+    Parameters
+    ----------
+    offsets
+        The terms of query ``i`` are ``offsets[i]`` to ``offsets[i + 1]``.
+    terms
+        The different terms of each query that the vocabulary holds, ascending.
+    counts
+        How often each stands in its query.
+    """
+
+    offsets: NDArray[np.int64]
+    terms: NDArray[np.int32]
+    counts: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Index:
+    """Which terms stand in which documents, and how often.
+
+    Made by `Index.build` or `Index.open`. All arrays are read-only. Terms are numbered in bytewise
+    order of their final form and documents in the order of the collection, so that an index does
+    not depend on how many threads or how much memory built it.
+
+    Attributes
+    ----------
+    offsets
+        The postings of term ``t`` are ``offsets[t]`` to ``offsets[t + 1]``.
+    documents, counts
+        Of each posting the document's number (ascending within a term) and how often the term
+        stands there: 16 bits, or 32 for the whole index if some count takes more.
+    lengths, distinct
+        Of each document the sum of its counts and the number of its terms.
+    id_order
+        Of each document the rank of its id among all ids, bytewise: ties are broken by it.
+    terms, document_ids
+        The vocabulary and the ids, decoded when asked for.
+    analyzer
+        How documents were and queries are turned into terms.
+    fingerprint
+        A name for analyzer and content: equal for equal indexes only.
+
+    Examples
+    --------
+    >>> index = Index.build({"d1": "red apples", "d2": "green apples, green pears"})
+    >>> index
+    <Index: 2 documents, 4 terms, 5 postings>
+    >>> green, = index.term_numbers(["green"])
+    >>> index.documents[index.offsets[green] : index.offsets[green + 1]].tolist()
+    [1]
+    >>> index.encode(["green green plums"]).counts.tolist()
+    [2.0]
+    """
+
+    offsets: NDArray[np.int64]
+    documents: NDArray[np.int32]
+    counts: NDArray[np.uint16] | NDArray[np.int32]
+    lengths: NDArray[np.int32]
+    distinct: NDArray[np.int32]
+    id_order: NDArray[np.int32]
+    terms: PackedStrings
+    document_ids: PackedStrings
+    analyzer: Analyzer
+    fingerprint: str
+    _term_words: NDArray[np.uint64]
+    _digests: Mapping[str, str]
+
+    def __repr__(self) -> str:
+        return (
+            f"<Index: {self.n_documents} documents, {self.n_terms} terms, "
+            f"{self.n_postings} postings>"
+        )
+
+    @property
+    def n_documents(self) -> int:
+        """How many documents."""
+        return len(self.lengths)
+
+    @property
+    def n_terms(self) -> int:
+        """How many terms."""
+        return len(self.offsets) - 1
+
+    @property
+    def n_postings(self) -> int:
+        """How many pairs of a term and a document with it."""
+        return len(self.documents)
+
+    @property
+    def total_length(self) -> int:
+        """The sum of the lengths of all documents."""
+        return int(self.lengths.sum(dtype=np.int64))
+
+    def term_numbers(self, terms: Sequence[str]) -> NDArray[np.int32]:
+        """The numbers of some (final) terms; -1 for a term that no document has."""
+        raw = [term.encode(errors="surrogatepass") for term in terms]
+        words = leading_words(pack(raw))
+        low = np.searchsorted(self._term_words, words, "left").tolist()
+        high = np.searchsorted(self._term_words, words, "right").tolist()
+        numbers = [
+            bisect_left(range(self.n_terms), one, a, b, key=self.terms.raw)
+            for one, a, b in zip(raw, low, high, strict=True)
+        ]
+        found = [
+            number if a <= number < b and self.terms.raw(number) == one else -1
+            for one, a, b, number in zip(raw, low, high, numbers, strict=True)
+        ]
+        return np.array(found, np.int32)
+
+    def encode(self, queries: Sequence[str]) -> QueryTerms:
+        """Analyse queries and look their terms up; terms that no document has are left out."""
+        counted = [Counter(self.analyzer.analyze(query)) for query in queries]
+        different = list(dict.fromkeys(term for one in counted for term in one))
+        numbers = dict(zip(different, self.term_numbers(different).tolist(), strict=True))
+        known = [
+            sorted((numbers[term], count) for term, count in one.items() if numbers[term] >= 0)
+            for one in counted
+        ]
+        offsets = np.zeros(len(known) + 1, np.int64)
+        np.cumsum([len(one) for one in known], out=offsets[1:])
+        pairs = [pair for one in known for pair in one]
+        return QueryTerms(
+            offsets,
+            np.array([number for number, _ in pairs], np.int32),
+            np.array([count for _, count in pairs], np.float64),
+        )
+
+    @classmethod
+    def build(
+        cls,
+        documents: Source,
+        analyzer: Analyzer | None = None,
+        *,
+        path: str | os.PathLike[str] | None = None,
+        memory: int = MEMORY,
+        threads: int | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Index:
+        """Build an index.
+
+        Parameters
+        ----------
+        documents
+            A collection, its documents, ``{id: text}``, pairs of id and text, or texts alone.
+        analyzer
+            How text becomes terms; words in lower case by default.
+        path
+            Where to write the index, which is then opened from there; None keeps it in memory.
+        memory
+            How many bytes building may take when it writes to `path`, beside the vocabulary and a
+            few bytes a document; what does not fit goes to a temporary file beside `path`.
+        threads
+            How many threads; by default as many as there are cores.
+        progress
+            Called with the number of documents that are done and of all documents.
+        """
+        from heldout.retrieve.indexing.build import Plan, build_arrays, build_file
+
+        if memory < _LEAST_MEMORY:
+            raise InputError(f"memory is {memory} bytes: give at least {_LEAST_MEMORY} (1 MB)")
+        if threads is not None and threads < 1:
+            raise InputError(f"threads are {threads}: give at least 1")
+        analyzer = Analyzer() if analyzer is None else analyzer
+        plan = Plan(analyzer, memory, threads or default_threads(), progress)
+        source = _documents(documents)
+        if path is None:
+            return cls._assemble(build_arrays(source, plan), analyzer)
+        build_file(source, plan, Path(path), analyzer_settings(analyzer))
+        return cls.open(path, function=analyzer.function)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], *, function: TokenFunction | None = None) -> Index:
+        """Open an index that stands on disk; it is read as far as it is used.
+
+        Parameters
+        ----------
+        path
+            The file.
+        function
+            The analyzer's function, if the index was built with one: without it the index can be
+            looked at, but no query can be analysed.
+        """
+        opened = open_sections(path)
+        analyzer = restored_analyzer(os.fspath(path), opened.header, function)
+        _check_shapes(os.fspath(path), opened.arrays)
+        return cls._assemble(
+            opened.arrays, analyzer, opened.digests, str(opened.header["fingerprint"])
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the index to a file."""
+        arrays = self._arrays()
+        try:
+            with write_atomically(path) as aside, aside.open("wb") as file:
+                sizes = {
+                    name: (array.dtype.newbyteorder("<").str, len(array))
+                    for name, array in arrays.items()
+                }
+                writer = IndexWriter(file, sizes)
+                for name, array in arrays.items():
+                    writer.write(name, array)
+                writer.finish(self.analyzer.signature(), analyzer_settings(self.analyzer))
+        except OSError as error:
+            name = os.fspath(path)
+            raise InputError(f"{name}: the index cannot be written ({error.strerror})") from error
+
+    def verify(self) -> None:
+        """Compare every byte with the checksums that were taken when the index was built."""
+        for name, array in self._arrays().items():
+            if digest(array) != self._digests[name]:
+                raise InputError(f"the index is damaged in its {name}: build the index again")
+
+    @classmethod
+    def _assemble(
+        cls,
+        arrays: Mapping[str, NDArray[Any]],
+        analyzer: Analyzer,
+        digests: Mapping[str, str] | None = None,
+        fingerprint: str = "",
+    ) -> Index:
+        for array in arrays.values():
+            array.flags.writeable = False
+        if digests is None:
+            digests = {name: digest(array) for name, array in arrays.items()}
+            fingerprint = fingerprint_of(analyzer.signature(), digests)
+        return cls(
+            offsets=arrays["offsets"],
+            documents=arrays["documents"],
+            counts=arrays["counts"],
+            lengths=arrays["lengths"],
+            distinct=arrays["distinct"],
+            id_order=arrays["id_order"],
+            terms=PackedStrings(arrays["term_bytes"], arrays["term_offsets"]),
+            document_ids=PackedStrings(arrays["id_bytes"], arrays["id_offsets"]),
+            analyzer=analyzer,
+            fingerprint=fingerprint,
+            _term_words=arrays["term_words"],
+            _digests=digests,
+        )
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        """All sections, in the order in which they are written."""
+        return {
+            "offsets": self.offsets,
+            "lengths": self.lengths,
+            "distinct": self.distinct,
+            "id_order": self.id_order,
+            "term_bytes": self.terms.data,
+            "term_offsets": self.terms.offsets,
+            "term_words": self._term_words,
+            "id_bytes": self.document_ids.data,
+            "id_offsets": self.document_ids.offsets,
+            "documents": self.documents,
+            "counts": self.counts,
+        }
+
+
+def _documents(source: Any) -> Documents:
+    within = getattr(source, "documents", None)
+    return within if isinstance(within, Documents) else documents_of(source)
+
+
+def _check_shapes(name: str, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Refuse arrays that do not belong together, so that no loop can read beside them."""
+    n_documents = len(arrays["lengths"])
+    n_terms = len(arrays["term_words"])
+    n_postings = len(arrays["documents"])
+    fits = (
+        len(arrays["distinct"]) == len(arrays["id_order"]) == n_documents
+        and len(arrays["id_offsets"]) == n_documents + 1
+        and len(arrays["offsets"]) == len(arrays["term_offsets"]) == n_terms + 1
+        and len(arrays["counts"]) == n_postings == int(arrays["offsets"][-1])
+        and len(arrays["term_bytes"]) == int(arrays["term_offsets"][-1])
+        and len(arrays["id_bytes"]) == int(arrays["id_offsets"][-1])
+    )
+    if not fits:
+        raise InputError(f"{name}: the parts of the index do not fit together: build it again")

@@ -1,0 +1,1 @@
+"""How an index is built, spilled, and laid out on disk."""

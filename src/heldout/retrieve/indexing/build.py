@@ -1,0 +1,188 @@
+"""Documents to the sections of an index: cut on all threads, map the vocabulary, invert."""
+
+from __future__ import annotations
+
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from heldout.data.files import write_atomically
+from heldout.errors import InputError
+from heldout.retrieve.compiled import announce
+from heldout.retrieve.indexing import kernels
+from heldout.retrieve.indexing.file import IndexWriter
+from heldout.retrieve.indexing.invert import Inverter
+from heldout.retrieve.indexing.spill import Spool
+from heldout.retrieve.indexing.strings import PackedStrings, bytewise_order, leading_words, pack
+from heldout.retrieve.indexing.strings import join as join_strings
+from heldout.retrieve.indexing.tokenize import Tokenizer
+from heldout.retrieve.indexing.vocabulary import Vocabulary, final_vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from heldout.data.documents import Documents, TextBatch
+    from heldout.retrieve.analyze import Analyzer
+    from heldout.retrieve.indexing.tokenize import Postings
+
+__all__ = ["Plan", "build_arrays", "build_file"]
+
+_BATCH: Final = 4 << 20
+"""Text that a thread works on at a time: more does not fit into a processor's cache."""
+_LEAST: Final = 1 << 16
+_PER_TEXT: Final = 32
+"""Bytes of working space for each byte of text, in the worst case that is not absurd."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How to build.
+
+    Parameters
+    ----------
+    analyzer
+        How text becomes terms.
+    memory
+        Bytes for postings and working space; the vocabulary and what is held of each document
+        come on top.
+    threads
+        How many.
+    progress
+        Called with the number of documents done and of all.
+    """
+
+    analyzer: Analyzer
+    memory: int
+    threads: int
+    progress: Callable[[int, int], None] | None = None
+
+    def batch_size(self) -> int:
+        """How much text to take at a time, so that all threads' work fits into a quarter."""
+        low, high = self.analyzer.ngrams
+        share = self.memory // (4 * self.threads * _PER_TEXT * (high - low + 1))
+        return max(_LEAST, min(_BATCH, share))
+
+
+def build_arrays(documents: Documents, plan: Plan) -> dict[str, NDArray[Any]]:
+    """Build all sections in memory."""
+    with Spool(None, plan.memory) as spool:
+        inverter, arrays = _first_pass(documents, plan, spool)
+        empty = [np.empty(0, np.int32), np.empty(0, np.uint16)]
+        both = next(inverter.stretches(None), empty)
+        arrays["documents"], arrays["counts"] = both
+    return arrays
+
+
+def build_file(
+    documents: Documents, plan: Plan, path: Path, description: Mapping[str, Any]
+) -> None:
+    """Build an index in bounded memory and write it; nothing is left of it if that fails."""
+    try:
+        with (
+            write_atomically(path) as aside,
+            Spool(path.absolute().parent, plan.memory // 2) as spool,
+        ):
+            inverter, arrays = _first_pass(documents, plan, spool)
+            with aside.open("wb") as file:
+                size = int(inverter.offsets[-1])
+                types = {"documents": "<i4", "counts": "<i4" if inverter.wide else "<u2"}
+                writer = IndexWriter(
+                    file,
+                    {
+                        name: (array.dtype.newbyteorder("<").str, len(array))
+                        for name, array in arrays.items()
+                    }
+                    | {name: (dtype, size) for name, dtype in types.items()},
+                )
+                for name, array in arrays.items():
+                    writer.write(name, array)
+                for stretch in inverter.stretches(plan.memory // 2):
+                    writer.write("documents", stretch.documents)
+                    writer.write("counts", stretch.counts)
+                writer.finish(plan.analyzer.signature(), description)
+    except OSError as error:
+        raise InputError(f"{path}: the index cannot be written ({error.strerror})") from error
+
+
+def _first_pass(
+    documents: Documents, plan: Plan, spool: Spool
+) -> tuple[Inverter, dict[str, NDArray[Any]]]:
+    """Everything but the postings: what they are made of, and the other sections."""
+    announce("the index builder", kernels.cut_words, kernels.count_terms, kernels.place_postings)
+    ids, vocabulary = _tokenize(documents, plan, spool)
+    inverter = Inverter.count(spool, vocabulary, len(ids), plan.threads)
+    terms = vocabulary.terms
+    arrays = {
+        "offsets": inverter.offsets,
+        "lengths": inverter.lengths,
+        "distinct": inverter.distinct,
+        "id_order": _id_ranks(ids),
+        "term_bytes": terms.data,
+        "term_offsets": terms.offsets,
+        "term_words": leading_words(terms),
+        "id_bytes": ids.data,
+        "id_offsets": ids.offsets,
+    }
+    return inverter, arrays
+
+
+def _tokenize(documents: Documents, plan: Plan, spool: Spool) -> tuple[PackedStrings, Vocabulary]:
+    """Cut all documents into the spool; returns their ids and the vocabulary."""
+    tokenizers = [Tokenizer(plan.analyzer, number) for number in range(plan.threads)]
+    ids: list[PackedStrings] = []
+    n_done = 0
+    for batch_ids, postings in _in_order(documents.batches(plan.batch_size()), tokenizers):
+        spool.add(postings)
+        ids.append(batch_ids)
+        n_done += len(batch_ids)
+        if plan.progress is not None:
+            plan.progress(n_done, len(documents))
+    raw = [one.raw_terms() for one in tokenizers]
+    return join_strings(ids), final_vocabulary(raw, plan.analyzer)
+
+
+def _in_order(
+    batches: Iterator[TextBatch], tokenizers: list[Tokenizer]
+) -> Iterator[tuple[PackedStrings, Postings]]:
+    """The postings of each batch in order, while a few are being worked on."""
+    free: SimpleQueue[Tokenizer] = SimpleQueue()
+    for one in tokenizers:
+        free.put(one)
+
+    def work(batch: TextBatch) -> tuple[PackedStrings, Postings]:
+        tokenizer = free.get()
+        try:
+            return pack([one.encode() for one in batch.ids]), tokenizer.postings(batch)
+        finally:
+            free.put(tokenizer)
+
+    with ThreadPoolExecutor(len(tokenizers)) as pool:
+        waiting = deque[Any]()
+        try:
+            for batch in batches:
+                waiting.append(pool.submit(work, batch))
+                if len(waiting) > len(tokenizers):
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def _id_ranks(ids: PackedStrings) -> NDArray[np.int32]:
+    """The rank of each document's id among all ids, bytewise."""
+    order, new = bytewise_order(ids)
+    if not new.all():
+        twice = ids[int(order[np.flatnonzero(~new)[0]])]
+        raise InputError(f"the document id {twice!r} stands twice: keep one of them")
+    ranks = np.empty(len(order), np.int32)
+    ranks[order] = np.arange(len(order), dtype=np.int32)
+    return ranks

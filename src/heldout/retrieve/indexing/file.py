@@ -1,0 +1,205 @@
+"""The index on disk: one file, sections read by memory map, a header that vouches for them.
+
+64 bytes first: magic, format version, place, length and SHA-256 of the header. Then the sections,
+each at a multiple of 64 bytes, numbers with the lowest byte first. Then the header, as JSON: what
+stands where, the SHA-256 of each section, the analyzer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import mmap
+import os
+import struct
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["FORMAT", "IndexWriter", "Opened", "digest", "fingerprint_of", "open_sections"]
+
+FORMAT: Final = 1
+"""Raised whenever a file of before would be misread, or its terms would be cut otherwise."""
+
+_MAGIC: Final = b"heldoutX"
+_HEAD: Final = struct.Struct("<8sIIQQ32s")
+_ALIGN: Final = 64
+_TYPES: Final = {
+    "offsets": ("<i8",),
+    "documents": ("<i4",),
+    "counts": ("<u2", "<i4"),
+    "lengths": ("<i4",),
+    "distinct": ("<i4",),
+    "id_order": ("<i4",),
+    "term_bytes": ("|u1",),
+    "term_offsets": ("<i8",),
+    "term_words": ("<u8",),
+    "id_bytes": ("|u1",),
+    "id_offsets": ("<i8",),
+}
+_AGAIN: Final = "build the index again"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One array of the file."""
+
+    name: str
+    dtype: str
+    count: int
+    offset: int
+    sha256: str
+
+    def nbytes(self) -> int:
+        """How many bytes it takes."""
+        return self.count * np.dtype(self.dtype).itemsize
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Opened:
+    """What a file holds: its arrays (memory maps), their digests, and the rest of its header."""
+
+    arrays: Mapping[str, NDArray[Any]]
+    digests: Mapping[str, str]
+    header: Mapping[str, Any]
+
+
+class IndexWriter:
+    """Writes the sections of an index, each from its beginning to its end, in any order.
+
+    Parameters
+    ----------
+    file
+        Open for writing, empty.
+    sizes
+        For each section its type and number of elements.
+    """
+
+    def __init__(self, file: IO[bytes], sizes: Mapping[str, tuple[str, int]]) -> None:
+        self._file = file
+        self._sizes = sizes
+        self._begins: dict[str, int] = {}
+        self._hashes = {name: hashlib.sha256() for name in sizes}
+        self._written = dict.fromkeys(sizes, 0)
+        end = _HEAD.size
+        for name, (dtype, count) in sizes.items():
+            self._begins[name] = -(-end // _ALIGN) * _ALIGN
+            end = self._begins[name] + count * np.dtype(dtype).itemsize
+        self._end = end
+
+    def write(self, name: str, array: NDArray[Any]) -> None:
+        """Put the next elements of a section behind those before."""
+        data = np.ascontiguousarray(array, self._sizes[name][0]).data.cast("B")
+        self._file.seek(self._begins[name] + self._written[name])
+        self._file.write(data)
+        self._hashes[name].update(data)
+        self._written[name] += len(data)
+
+    def finish(self, signature: str, description: Mapping[str, Any]) -> None:
+        """Write the header, when all sections stand."""
+        sections = [
+            Section(name, dtype, count, self._begins[name], self._hashes[name].hexdigest())
+            for name, (dtype, count) in self._sizes.items()
+        ]
+        header = {
+            "fingerprint": fingerprint_of(signature, {one.name: one.sha256 for one in sections}),
+            "signature": signature,
+            **description,
+            "sections": [
+                {
+                    "name": one.name,
+                    "dtype": one.dtype,
+                    "count": one.count,
+                    "offset": one.offset,
+                    "sha256": one.sha256,
+                }
+                for one in sections
+            ],
+        }
+        text = json.dumps(header, ensure_ascii=True, indent=1).encode()
+        self._file.seek(self._end)
+        self._file.write(text)
+        self._file.seek(0)
+        self._file.write(
+            _HEAD.pack(_MAGIC, FORMAT, 0, self._end, len(text), hashlib.sha256(text).digest())
+        )
+
+
+def digest(array: NDArray[Any]) -> str:
+    """The SHA-256 of an array as it stands in the file."""
+    little = array.dtype.newbyteorder("<")
+    return hashlib.sha256(np.ascontiguousarray(array, little).data.cast("B")).hexdigest()
+
+
+def fingerprint_of(signature: str, digests: Mapping[str, str]) -> str:
+    """One name for analyzer and content."""
+    lines = [signature, *(f"{name} {digests[name]}" for name in sorted(digests))]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def open_sections(path: str | os.PathLike[str]) -> Opened:
+    """Map a file into memory, after looking at its header and size (not at every byte)."""
+    name = os.fspath(path)
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - a path of any kind
+            head = file.read(_HEAD.size)
+            _check_head(name, head)
+            size = file.seek(0, os.SEEK_END)
+            _, _, _, begin, length, checksum = _HEAD.unpack(head)
+            if begin + length != size:
+                raise InputError(
+                    f"{name}: the index has {size:,} bytes where {begin + length:,} are expected; "
+                    f"it was cut off or added to: {_AGAIN}"
+                )
+            content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except OSError as error:
+        raise InputError(f"{name}: the index cannot be read ({error.strerror})") from None
+    text = content[begin : begin + length]
+    if hashlib.sha256(text).digest() != checksum:
+        raise InputError(f"{name}: the header of the index is damaged: {_AGAIN}")
+    header = json.loads(text)
+    sections = [Section(**one) for one in header["sections"]]
+    _check_sections(name, sections, begin)
+    arrays = {one.name: _mapped(content, one) for one in sections}
+    return Opened(arrays, {one.name: one.sha256 for one in sections}, header)
+
+
+def _check_head(name: str, head: bytes) -> None:
+    if not head.startswith(_MAGIC):
+        raise InputError(f"{name}: not an index of heldout: build one, or give another file")
+    if len(head) < _HEAD.size:
+        raise InputError(f"{name}: the index was cut off in its first bytes: {_AGAIN}")
+    version = _HEAD.unpack(head)[1]
+    if version != FORMAT:
+        raise InputError(
+            f"{name}: the index has format {version}, and this version of heldout reads format "
+            f"{FORMAT}: {_AGAIN}"
+        )
+
+
+def _check_sections(name: str, sections: Sequence[Section], end: int) -> None:
+    """Refuse a header that speaks of what is not there, so that no loop can read beside it."""
+    names = [one.name for one in sections]
+    inside = all(
+        one.dtype in _TYPES.get(one.name, ())
+        and one.count >= 0
+        and one.offset % _ALIGN == 0
+        and _HEAD.size <= one.offset <= one.offset + one.nbytes() <= end
+        for one in sections
+    )
+    if sorted(names) != sorted(_TYPES) or not inside:
+        raise InputError(f"{name}: the header of the index is damaged: {_AGAIN}")
+
+
+def _mapped(content: mmap.mmap, section: Section) -> NDArray[Any]:
+    if not section.count:
+        return np.empty(0, section.dtype)
+    return np.frombuffer(content, section.dtype, section.count, section.offset)

@@ -1,0 +1,174 @@
+"""Postings by document to postings by term, in two passes over all batches.
+
+The first pass counts, so that every posting has its place; the second puts the postings there, a
+range of terms at a time where memory is short. Threads take consecutive groups of batches. Which
+thread did what leaves no trace in the result.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+
+import numpy as np
+
+from heldout.errors import InputError
+from heldout.retrieve.indexing import kernels
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from heldout.data.words import Ints
+    from heldout.retrieve.indexing.spill import Spool
+    from heldout.retrieve.indexing.vocabulary import Vocabulary
+
+__all__ = ["Inverter", "Stretch"]
+
+_R = TypeVar("_R")
+_NARROW: Final = (1 << 16) - 1
+_WIDE: Final = (1 << 31) - 1
+
+
+class Stretch(NamedTuple):
+    """The postings of consecutive terms."""
+
+    documents: NDArray[np.int32]
+    counts: NDArray[np.uint16] | NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inverter:
+    """What the first pass found.
+
+    Parameters
+    ----------
+    offsets
+        The postings of term ``t`` will be ``offsets[t]`` to ``offsets[t + 1]``.
+    lengths, distinct
+        Of each document the sum of its counts and the number of its terms.
+    wide
+        Whether some count takes more than 16 bits.
+    """
+
+    spool: Spool
+    vocabulary: Vocabulary
+    groups: tuple[range, ...]
+    frequencies: tuple[Ints, ...]
+    offsets: Ints
+    lengths: NDArray[np.int32]
+    distinct: NDArray[np.int32]
+    wide: bool
+
+    @classmethod
+    def count(
+        cls, spool: Spool, vocabulary: Vocabulary, n_documents: int, threads: int
+    ) -> Inverter:
+        """Make the first pass."""
+        groups = _groups(spool.sizes(), threads)
+        lengths = np.zeros(n_documents, np.int32)
+        distinct = np.zeros(n_documents, np.int32)
+        n_terms = len(vocabulary.terms)
+        frequencies = tuple(np.zeros(n_terms, np.int64) for _ in groups)
+
+        def count_group(group: int) -> int:
+            latest = np.full((n_terms, 2), -1, np.int32)
+            greatest = 0
+            for number in groups[group]:
+                one = spool.load(number)
+                found = kernels.count_postings(
+                    one.terms,
+                    one.counts,
+                    one.offsets,
+                    one.first,
+                    vocabulary.final[one.table],
+                    latest,
+                    frequencies[group],
+                    lengths,
+                    distinct,
+                )
+                greatest = max(greatest, found)
+            return greatest
+
+        greatest = max(_parallel(count_group, len(groups)), default=0)
+        if greatest > _WIDE:
+            raise InputError(f"a term stands {greatest:,} times in one document: cut it into parts")
+        offsets = np.zeros(n_terms + 1, np.int64)
+        np.cumsum(sum(frequencies, np.zeros(n_terms, np.int64)), out=offsets[1:])
+        return cls(
+            spool,
+            vocabulary,
+            groups,
+            frequencies,
+            offsets,
+            lengths,
+            distinct,
+            greatest > _NARROW,
+        )
+
+    def stretches(self, memory: int | None) -> Iterator[Stretch]:
+        """The postings of all terms, as many at a time as `memory` holds."""
+        per_posting = 8 if self.wide else 6
+        limit = self.offsets[-1] if memory is None else max(1, memory // per_posting)
+        low, n_terms = 0, len(self.offsets) - 1
+        while low < n_terms:
+            high = int(np.searchsorted(self.offsets, self.offsets[low] + limit, "right")) - 1
+            high = min(max(high, low + 1), n_terms)
+            yield self._place(low, high)
+            low = high
+
+    def _place(self, low: int, high: int) -> Stretch:
+        """Make the second pass for the terms `low` to `high`."""
+        size = int(self.offsets[high] - self.offsets[low])
+        documents = np.empty(size, np.int32)
+        counts = np.empty((size, 2 if self.wide else 1), np.uint16)
+        cursors = self._cursors(low, high)
+
+        def place_group(group: int) -> None:
+            latest = np.full(high - low, -1, np.int32)
+            for number in self.groups[group]:
+                one = self.spool.load(number)
+                kernels.place_postings(
+                    one.terms,
+                    one.counts,
+                    one.offsets,
+                    one.first,
+                    self.vocabulary.final[one.table],
+                    low,
+                    high,
+                    latest,
+                    cursors[group],
+                    documents,
+                    counts,
+                )
+
+        _parallel(place_group, len(self.groups))
+        joined = counts.astype("<u2", copy=False).view("<i4") if self.wide else counts
+        return Stretch(documents, joined.reshape(-1))
+
+    def _cursors(self, low: int, high: int) -> list[Ints]:
+        """For each group where its first posting of each term goes: behind those of groups before."""
+        start = self.offsets[low:high] - self.offsets[low]
+        cursors = []
+        for frequencies in self.frequencies:
+            cursors.append(start.copy())
+            start += frequencies[low:high]
+        return cursors
+
+
+def _groups(sizes: Ints, threads: int) -> tuple[range, ...]:
+    """Cut batches into consecutive groups of about equally many postings, one a thread."""
+    ends = np.cumsum(sizes)
+    total = int(ends[-1]) if len(ends) else 0
+    wanted = [total * number // threads for number in range(1, threads)]
+    cuts = [0, *np.searchsorted(ends, wanted, "right").tolist(), len(sizes)]
+    return tuple(range(a, b) for a, b in zip(cuts, cuts[1:], strict=False) if a < b)
+
+
+def _parallel(task: Callable[[int], _R], number: int) -> list[_R]:
+    if number <= 1:
+        return [task(one) for one in range(number)]
+    with ThreadPoolExecutor(number) as pool:
+        return list(pool.map(task, range(number)))

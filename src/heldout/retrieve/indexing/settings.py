@@ -1,0 +1,82 @@
+"""The analyzer in the header of an index: how it is written down, and found again."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from heldout.errors import InputError
+from heldout.retrieve.analyze import AbsentFunction, Analyzer, function_name
+from heldout.retrieve.stopwords import STOP_LISTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from heldout.retrieve.analyze import TokenFunction
+
+__all__ = ["analyzer_settings", "restored_analyzer"]
+
+
+def analyzer_settings(analyzer: Analyzer) -> dict[str, Any]:
+    """What to write down about an analyzer so that it can be made again."""
+    values = {field.name: getattr(analyzer, field.name) for field in fields(analyzer)}
+    if analyzer.function is not None:
+        values["function"] = function_name(analyzer.function)
+    return {"analyzer": values, "stems": _stems_version(analyzer.stemmer)}
+
+
+def restored_analyzer(
+    name: str, header: Mapping[str, Any], function: TokenFunction | None
+) -> Analyzer:
+    """The analyzer that an index was built with.
+
+    Parameters
+    ----------
+    name
+        The index's file, for messages.
+    header
+        Its header.
+    function
+        The user's function, if the index was built with one and it is at hand.
+    """
+    values = dict(header["analyzer"])
+    stop = values["stop"]
+    if isinstance(stop, str) and stop not in STOP_LISTS:
+        raise InputError(f"{name}: the stop list {stop!r} is not known: build the index again")
+    values["stop"] = stop if isinstance(stop, str) else tuple(stop)
+    values["ngrams"] = tuple(values["ngrams"])
+    values["function"] = _function(name, values["function"], function)
+    stems = _stems_version(values["stemmer"])
+    if stems != header["stems"]:
+        raise InputError(
+            f"{name}: its stems are of Snowball {header['stems']}, and {stems} is installed, which "
+            "can give others: build the index again, or install that version of PyStemmer"
+        )
+    analyzer = Analyzer(**values)
+    if analyzer.signature() != header["signature"]:
+        raise InputError(
+            f"{name}: the index was built with {header['signature']}, which is not what is "
+            f"here ({analyzer.signature()}): build the index again"
+        )
+    return analyzer
+
+
+def _function(
+    name: str, built_with: str | None, given: TokenFunction | None
+) -> TokenFunction | None:
+    if given is None:
+        return None if built_with is None else AbsentFunction(built_with)
+    if function_name(given) != built_with:
+        raise InputError(
+            f"{name}: the index was built with {built_with or 'no function'}, "
+            f"not with {function_name(given)}: give the same"
+        )
+    return given
+
+
+def _stems_version(stemmer: str | None) -> str | None:
+    if stemmer is None:
+        return None
+    import Stemmer
+
+    return str(Stemmer.version())

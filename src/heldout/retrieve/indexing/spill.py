@@ -1,0 +1,107 @@
+"""The postings of all batches between the two passes: in memory, or in a file that vanishes."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from contextlib import AbstractContextManager
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from heldout.retrieve.indexing.tokenize import Postings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+__all__ = ["Spool"]
+
+
+class Spool(AbstractContextManager["Spool"]):
+    """Keeps postings in the order they are added.
+
+    Parameters
+    ----------
+    folder
+        Where to write when memory does not suffice; None: keep all in memory.
+    memory
+        How many bytes to keep in memory.
+    """
+
+    def __init__(self, folder: Path | None, memory: int) -> None:
+        self._folder = folder
+        self._left = memory
+        self._held: list[Postings | _Place] = []
+        self._sizes: list[int] = []
+        self._file: IO[bytes] | None = None
+        # The file has one position, and several threads read.
+        self._lock = threading.Lock()
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    @property
+    def spilled(self) -> bool:
+        """Whether anything was written to disk."""
+        return self._file is not None
+
+    def sizes(self) -> NDArray[np.int64]:
+        """The number of postings of each batch."""
+        return np.array(self._sizes, np.int64)
+
+    def add(self, postings: Postings) -> None:
+        """Keep the postings of the next batch."""
+        self._sizes.append(len(postings.terms))
+        size = postings.terms.nbytes + postings.counts.nbytes + postings.offsets.nbytes
+        self._left -= size
+        if self._folder is None or self._left >= 0:
+            self._held.append(postings)
+        else:
+            self._held.append(self._write(postings, self._folder))
+
+    def load(self, number: int) -> Postings:
+        """The postings of a batch."""
+        held = self._held[number]
+        if isinstance(held, Postings):
+            return held
+        with self._lock:
+            assert self._file is not None  # noqa: S101 - a place is made by writing
+            self._file.seek(held.offset)
+            terms = self._read((held.n_postings,), np.int32)
+            counts = self._read((held.n_postings, held.width), np.uint16)
+            offsets = self._read((held.n_documents + 1,), np.int64)
+        return Postings(held.first, held.table, terms, counts, offsets)
+
+    def _write(self, postings: Postings, folder: Path) -> _Place:
+        if self._file is None:
+            # It has no name, or loses it at once: nothing is left behind, whatever happens.
+            self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed on exit
+        place = _Place(self._file.tell(), postings)
+        for array in (postings.terms, postings.counts, postings.offsets):
+            self._file.write(array.data)
+        return place
+
+    def _read(self, shape: tuple[int, ...], dtype: type[np.generic]) -> NDArray[Any]:
+        array = np.empty(shape, dtype)
+        if array.size and self._file is not None:
+            self._file.readinto(array.data.cast("B"))  # type: ignore[attr-defined]
+        return array
+
+
+class _Place:
+    """Where postings stand in the file."""
+
+    __slots__ = ("first", "n_documents", "n_postings", "offset", "table", "width")
+
+    def __init__(self, offset: int, postings: Postings) -> None:
+        self.offset = offset
+        self.first = postings.first
+        self.table = postings.table
+        self.n_postings, self.width = postings.counts.shape
+        self.n_documents = len(postings.offsets) - 1

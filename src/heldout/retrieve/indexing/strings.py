@@ -1,0 +1,174 @@
+"""Many strings as one stretch of bytes: ordered bytewise, gathered, decoded one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, overload
+
+import numpy as np
+
+from heldout.data.words import PADDING, Bytes, Flags, Ints, Words, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+__all__ = ["PackedStrings", "bytewise_order", "gather", "join", "leading_words", "pack"]
+
+_PIECE: Final = 1 << 20
+# Of a word whose first byte is the highest: which bits belong to a string of 0, 1, … 8 bytes.
+_KEEP = np.array([((1 << 64) - 1) << 8 * (8 - n) & ((1 << 64) - 1) for n in range(9)], np.uint64)
+
+
+class PackedStrings(Sequence[str]):
+    """Strings that are decoded when they are asked for.
+
+    Parameters
+    ----------
+    data
+        UTF-8, one string after another; may be a memory map.
+    offsets
+        String ``i`` is ``data[offsets[i]:offsets[i + 1]]``.
+    """
+
+    __slots__ = ("data", "offsets")
+
+    def __init__(self, data: Bytes, offsets: Ints) -> None:
+        self.data = data
+        self.offsets = offsets
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if isinstance(place, slice):
+            begin, end, step = place.indices(len(self))
+            if step == 1:
+                return list(self._some(begin, max(begin, end)))
+            return [self[number] for number in range(begin, end, step)]
+        number = place + len(self) if place < 0 else place
+        if not 0 <= number < len(self):
+            raise IndexError(f"string {place} of {len(self)}")
+        return self.raw(number).decode()
+
+    def __iter__(self) -> Iterator[str]:
+        for begin in range(0, len(self), _PIECE):
+            yield from self._some(begin, min(begin + _PIECE, len(self)))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(repr, self[:3]))
+        return f"<{len(self)} strings: {shown}{', …' if len(self) > 3 else ''}>"
+
+    def raw(self, number: int) -> bytes:
+        """The bytes of one string."""
+        return self.data[self.offsets[number] : self.offsets[number + 1]].tobytes()
+
+    def _some(self, begin: int, end: int) -> Iterator[str]:
+        places = (self.offsets[begin : end + 1] - self.offsets[begin]).tolist()
+        data = self.data[self.offsets[begin] : self.offsets[end]].tobytes()
+        return (data[a:b].decode() for a, b in zip(places, places[1:], strict=False))
+
+
+def pack(strings: Sequence[bytes]) -> PackedStrings:
+    """Put encoded strings one after another."""
+    lengths = np.fromiter(map(len, strings), np.int64, len(strings))
+    data = np.frombuffer(b"".join(strings), np.uint8)
+    return PackedStrings(data, _offsets(lengths))
+
+
+def join(parts: Sequence[PackedStrings]) -> PackedStrings:
+    """All strings of several, one after another."""
+    lengths = [np.diff(part.offsets) for part in parts]
+    data = [part.data[part.offsets[0] : part.offsets[-1]] for part in parts]
+    return PackedStrings(
+        np.concatenate([*data, np.empty(0, np.uint8)]),
+        _offsets(np.concatenate([*lengths, np.empty(0, np.int64)])),
+    )
+
+
+def gather(strings: PackedStrings, rows: NDArray[np.integer]) -> PackedStrings:
+    """Some strings, in the order of `rows`."""
+    starts = strings.offsets[rows]
+    lengths = strings.offsets[np.asarray(rows) + 1] - starts
+    offsets = _offsets(lengths)
+    data = np.empty(int(offsets[-1]), np.uint8)
+    for begin in range(0, len(starts), _PIECE):
+        end = min(begin + _PIECE, len(starts))
+        size = lengths[begin:end]
+        # Each byte's place: counted on within its string, from where that string begins.
+        jump = np.repeat(starts[begin:end] - offsets[begin:end], size)
+        jump += np.arange(offsets[begin], offsets[end])
+        data[offsets[begin] : offsets[end]] = strings.data[jump]
+    return PackedStrings(data, offsets)
+
+
+def leading_words(strings: PackedStrings) -> Words:
+    """The first eight bytes of each string as a number that orders as the bytes do."""
+    text = words(_padded(strings.data))
+    return _word(text, strings.offsets[:-1], np.diff(strings.offsets))
+
+
+def bytewise_order(strings: PackedStrings) -> tuple[Ints, Flags]:
+    """Order strings bytewise.
+
+    Returns
+    -------
+    order
+        The places of the strings in ascending order; equal strings in the order they came in.
+    new
+        For each of `order` whether it differs from the one before.
+    """
+    text = words(_padded(strings.data))
+    starts, lengths = strings.offsets[:-1], np.diff(strings.offsets)
+    key = _word(text, starts, lengths)
+    order = np.argsort(key, kind="stable")
+    new = np.ones(len(order), np.bool_)
+    new[1:] = np.diff(key[order]) != 0
+    skip = 8
+    tied = _tied(new)
+    while len(tied) and int(lengths[order[tied]].max()) > skip:
+        rows = order[tied]
+        key = _word(text, starts[rows] + skip, lengths[rows] - skip)
+        _refine(order, new, tied, key)
+        skip += 8
+        tied = tied[_tied(new[tied])]
+    if len(tied):
+        # Padding is zeros: strings that differ in zero bytes at their end only.
+        _refine(order, new, tied, lengths[order[tied]].astype(np.uint64))
+    return order, new
+
+
+def _refine(order: Ints, new: Flags, tied: Ints, key: Words) -> None:
+    """Order the tied places further, by `key` within each group of equals."""
+    group = np.cumsum(new[tied])
+    finer = np.lexsort((key, group))
+    order[tied] = order[tied][finer]
+    key = key[finer]
+    new[tied[1:]] |= key[1:] != key[:-1]
+
+
+def _tied(new: Flags) -> Ints:
+    """Where a string equals, as far as was looked, the one before it or behind it."""
+    alone = new.copy()
+    alone[:-1] &= new[1:]
+    return np.flatnonzero(~alone)
+
+
+def _word(text: Words, starts: Ints, lengths: Ints) -> Words:
+    at = np.minimum(starts, len(text) - 1)
+    return text[at].byteswap() & _KEEP[np.clip(lengths, 0, 8)]
+
+
+def _padded(data: Bytes) -> Bytes:
+    return np.concatenate((data, np.zeros(PADDING, np.uint8)))
+
+
+def _offsets(lengths: Ints) -> Ints:
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets

@@ -1,0 +1,78 @@
+"""Raw terms of all threads to the final, sorted vocabulary: the one place of stems and stop words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from heldout.retrieve.indexing.strings import PackedStrings, bytewise_order, gather, join, pack
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from heldout.retrieve.analyze import Analyzer
+
+__all__ = ["Vocabulary", "final_vocabulary"]
+
+_PIECE: Final = 1 << 19
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Vocabulary:
+    """The final terms.
+
+    Parameters
+    ----------
+    terms
+        In bytewise order.
+    final
+        For each tokenizer, and each raw term of it, the number of the final term; -1: left out.
+    """
+
+    terms: PackedStrings
+    final: tuple[NDArray[np.int32], ...]
+
+
+def final_vocabulary(raw: Sequence[PackedStrings], analyzer: Analyzer) -> Vocabulary:
+    """Map the raw terms of several tokenizers to final ones."""
+    terms, numbers = _numbered(join(raw))
+    if not analyzer.keeps_raw_terms():
+        terms, finals = _numbered(_final_forms(terms, analyzer))
+        if len(terms) and not terms.raw(0):
+            # What is left out has become the empty string, which sorts first.
+            terms = PackedStrings(terms.data, terms.offsets[1:])
+            finals -= 1
+        numbers = finals[numbers]
+    ends = np.cumsum([len(one) for one in raw])
+    return Vocabulary(terms, tuple(np.split(numbers, ends[:-1])))
+
+
+def _numbered(strings: PackedStrings) -> tuple[PackedStrings, NDArray[np.int32]]:
+    """The different strings in bytewise order, and the number of each string among them."""
+    order, new = bytewise_order(strings)
+    numbers = np.empty(len(order), np.int32)
+    numbers[order] = np.cumsum(new) - 1
+    return gather(strings, order[new]), numbers
+
+
+def _final_forms(terms: PackedStrings, analyzer: Analyzer) -> PackedStrings:
+    """The final form of each raw term, empty where it is left out."""
+    one_word = analyzer.tokens != "word" or analyzer.ngrams == (1, 1)
+    parts = []
+    for begin in range(0, len(terms), _PIECE):
+        some = terms[begin : begin + _PIECE]
+        finals = analyzer.final_words(some) if one_word else _final_grams(some, analyzer)
+        parts.append(pack([term.encode() for term in finals]))
+    return join(parts)
+
+
+def _final_grams(grams: list[str], analyzer: Analyzer) -> list[str]:
+    """Stem the words of each n-gram; one that holds a word that is left out is left out."""
+    words = list({word for gram in grams for word in gram.split(" ")})
+    final = dict(zip(words, analyzer.final_words(words), strict=True))
+    split = ([final[word] for word in gram.split(" ")] for gram in grams)
+    return [" ".join(gram) if all(gram) else "" for gram in split]

@@ -1,0 +1,17 @@
+"""Words that carry no topic, by the name of their list."""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["STOP_LISTS"]
+
+# The 33 words that Lucene's StandardAnalyzer left out by default until version 8. Short on
+# purpose: longer lists remove words that some queries are about ("not", "who", "take that").
+_ENGLISH: Final = frozenset(
+    "a an and are as at be but by for if in into is it no not of on or such "
+    "that the their then there these they this to was will with".split()
+)
+
+STOP_LISTS: Final = {"none": frozenset[str](), "english": _ENGLISH}
+"""Stop lists that can be named."""
