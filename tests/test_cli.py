@@ -67,8 +67,8 @@ def test_policies_go_to_standard_error_beside_tsv(capsys):
         "queries: 3",
         "ties: by score, then document id descending (as trec_eval)",
         "judged queries that a run lacks: count 0 (an empty list)",
-        "first lacks 1 judged queries",
-        "first has 1 queries without judgements: ignored",
+        "first lacks 1 judged query",
+        "first has 1 query without judgements: ignored",
     ]
 
 

@@ -317,7 +317,7 @@ def test_folds_of_several_systems_are_corrected_too(three):
 def test_the_test_that_was_asked_for_decides(three):
     result = compare(three, tests=["wilcoxon"])
     assert result.advice.correction == "holm"
-    assert "unadjusted 95% interval" in sentences(result)[0]
+    assert "simultaneous 95% interval (t, Bonferroni)" in sentences(result)[0]
 
 
 def test_wins_are_better_units_whichever_way_the_measure_runs():

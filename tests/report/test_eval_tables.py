@@ -135,9 +135,9 @@ def test_html_escapes_names():
 def test_policies_tell_of_missing_and_unjudged_queries_of_each_run():
     lines = policy_lines(evaluated("one", "two"))
     assert lines[0] == "queries: 3"
-    assert "one lacks 1 judged queries" in lines
-    assert "two lacks 1 judged queries" in lines
-    assert "two has 1 queries without judgements: ignored" in lines
+    assert "one lacks 1 judged query" in lines
+    assert "two lacks 1 judged query" in lines
+    assert "two has 1 query without judgements: ignored" in lines
     assert not any(line.startswith("one has") for line in lines)
 
 

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.results import drop_noise
+from heldout.infer.paired import is_constant
+from heldout.infer.results import count_of, drop_noise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heldout.data.scores import Scores
 
-__all__ = ["ALL_PAIRS", "CORRECTIONS", "TESTS", "Advice", "advise"]
+__all__ = ["ALL_PAIRS", "BY_RANK", "CORRECTIONS", "OWN_TEST", "TESTS", "Advice", "advise"]
 
 TESTS: Final = (
     *("randomization", "t", "bootstrap-shift", "bootstrap-shift-studentized"),
@@ -28,10 +29,31 @@ CORRECTIONS: Final = (
 ONE_BASELINE: Final = ("dunnett", "dunnett-t")
 ALL_PAIRS: Final = ("tukey", "randomized-tukey", "nemenyi")
 
+OWN_TEST: Final = ("tukey", "randomized-tukey", "nemenyi", "maxt", "dunnett", "dunnett-t")
+"""Corrections that do not adjust the p-values of a test, but are one."""
+
+BY_RANK: Final = ("sign", "wilcoxon", "nemenyi")
+"""Tests whose hypothesis is not about means. (McNemar's is: of zeros and ones.)"""
+
+FALSE_DISCOVERIES: Final = ("bh", "by")
+
 FEW_UNITS: Final = 10
 SHIFT_NEEDS: Final = 100
 MANY_TIES: Final = 0.5
 JUDGED_APART: Final = 0.05
+SHOWN: Final = 5
+"""Pairs that a kind of warning names at most."""
+
+_HOW_ALL_PAIRS: Final = {
+    "tukey": "Tukey's test on the residuals of the block design keeps the rate of any false alarm",
+    "randomized-tukey": (
+        "Tukey's test by permuting the scores within each unit, which assumes no distribution, "
+        "keeps the rate of any false alarm"
+    ),
+    "nemenyi": (
+        "Nemenyi's test of the mean ranks (not of the means) keeps the rate of any false alarm"
+    ),
+}
 
 
 class Advice(NamedTuple):
@@ -97,23 +119,76 @@ def advise(
     adjusted = _choose_correction(several, correction, baseline)
     if several and not correction and (tests or test_share is not None):
         adjusted = "holm"  # so that the test that was asked for, or that fits folds, decides
-    if several and adjusted in ALL_PAIRS:
-        why += (
-            "; Tukey's test on the residuals of the block design keeps the rate of any false alarm"
-        )
+    if several and test_share is not None and adjusted in OWN_TEST:
+        why += f"; {adjusted} was asked for"
     elif several:
-        why += (
-            f"; {adjusted} keeps the error rate over {len(scores.systems) - 1} or more comparisons"
-        )
-    warnings = [*_warnings(scores, chosen, tail, test_share), *_tuning(scores, tuned)]
+        why += f"; {_why_correction(adjusted, _comparisons(len(scores.systems), baseline))}"
+    warnings = [
+        *_warnings(scores, chosen, tail),
+        *_correction_warnings(several, tests, correction, adjusted),
+        *(_fold_warnings(chosen, adjusted) if test_share is not None else []),
+        *_tuning(scores, tuned),
+    ]
     return Advice(chosen, adjusted, why + ".", tuple(warnings))
+
+
+def _comparisons(systems: int, baseline: str | None) -> int:
+    return systems - 1 if baseline is not None else systems * (systems - 1) // 2
+
+
+def _why_correction(correction: str, comparisons: int) -> str:
+    """What a correction does for the verdicts."""
+    over = f"over {comparisons:,} comparisons"
+    if correction in FALSE_DISCOVERIES:
+        return (
+            f"{correction} controls the false discovery rate (the share of false alarms among the "
+            f"differences found) {over}"
+        )
+    found = _HOW_ALL_PAIRS.get(correction, f"{correction} keeps the rate of any false alarm")
+    return f"{found} {over}"
+
+
+def _correction_warnings(
+    several: bool, tests: Sequence[str], asked: str, adjusted: str
+) -> list[str]:
+    if not several:
+        idle = asked not in ("", "none")
+        return (
+            [f"two systems are one comparison, with nothing to correct: {asked} was not used"]
+            if idle
+            else []
+        )
+    found = []
+    if tests and adjusted in OWN_TEST:
+        found.append(f"{adjusted} is a test of its own and decides; {tests[0]} stands beside it")
+    if adjusted in FALSE_DISCOVERIES:
+        found.append(
+            f"{adjusted} adjusts the p-values only: the intervals are unadjusted, and of those of "
+            "the differences found more than their level says may miss (intervals for a false "
+            "coverage rate would be wider, Benjamini & Yekutieli 2005)"
+        )
+    if adjusted == "nemenyi":
+        found.append("the test is about ranks, the unadjusted intervals are about means")
+    return found
+
+
+def _fold_warnings(tests: Sequence[str], correction: str) -> list[str]:
+    """Everything but the corrected t test takes folds for independent."""
+    naive = [test for test in tests if test != "corrected-t"]
+    naive += [correction] if correction in OWN_TEST else []
+    if not naive:
+        return []
+    verb = "takes" if len(naive) == 1 else "take"
+    return [f"{' and '.join(naive)} {verb} folds for independent: corrected-t is the sound one"]
 
 
 def _choose_tests(
     scores: Scores, tests: Sequence[str], test_share: float | None
 ) -> tuple[tuple[str, ...], str]:
     if tests:
-        return tuple(dict.fromkeys(tests)), "The tests were asked for"
+        # Over folds the sound test stands beside whatever was asked for.
+        beside = ("corrected-t",) if test_share is not None else ()
+        return tuple(dict.fromkeys((*tests, *beside))), "The tests were asked for"
     if test_share is not None:
         return ("corrected-t", "t"), (
             "The units are folds with overlapping training sides, so the variance is corrected "
@@ -150,9 +225,7 @@ def _choose_correction(several: bool, correction: str, baseline: str | None) -> 
     return correction or ("maxt" if baseline is not None else "tukey")
 
 
-def _warnings(
-    scores: Scores, tests: Sequence[str], tail: str, test_share: float | None
-) -> list[str]:
+def _warnings(scores: Scores, tests: Sequence[str], tail: str) -> list[str]:
     found = list(scores.notes)
     units = len(scores.units)
     if units < FEW_UNITS:
@@ -166,12 +239,12 @@ def _warnings(
         )
     if {"wilcoxon", "sign"}.intersection(tests):
         found.append("wilcoxon and sign test other hypotheses than equal means")
-    if test_share is not None and {"t", "randomization"}.intersection(tests):
-        found.append("t and randomization take folds for independent: corrected-t is the sound one")
     if scores.dropped:
         shown = ", ".join(scores.dropped[:3]) + (", …" if len(scores.dropped) > 3 else "")
-        found.append(f"{len(scores.dropped)} units that some system lacks were left out: {shown}")
-    found.extend(_ties(scores))
+        were = "was" if len(scores.dropped) == 1 else "were"
+        lacking = count_of(len(scores.dropped), "unit")
+        found.append(f"{lacking} that some system lacks {were} left out: {shown}")
+    found.extend(_alike(scores))
     if scores.judged and max(scores.judged) - min(scores.judged) > JUDGED_APART:
         shares = ", ".join(
             f"{name} {share:.2f}" for name, share in zip(scores.systems, scores.judged, strict=True)
@@ -186,19 +259,26 @@ def _tuning(scores: Scores, tuned: Sequence[str]) -> list[str]:
     rest = [name for name in scores.systems if name not in tuned]
     if not tuned or not rest:
         return []
-    return [f"{', '.join(tuned)} were tuned and {', '.join(rest)} were not: it may be tuning"]
+    return [f"{_was(tuned)} tuned and {_was(rest)} not: it may be tuning"]
 
 
-def _ties(scores: Scores) -> list[str]:
-    """Pairs that agree on most units."""
-    found = []
+def _was(names: Sequence[str]) -> str:
+    return f"{', '.join(names)} {'was' if len(names) == 1 else 'were'}"
+
+
+def _alike(scores: Scores) -> list[str]:
+    """Pairs that agree on most units, or differ by the same on all."""
+    ties, constant = [], []
     for second in range(1, len(scores.systems)):
         for first in range(second):
-            gaps = drop_noise(scores.values[:, first], scores.values[:, second])
+            gaps = drop_noise(scores.values[:, second], scores.values[:, first])
+            one, other = scores.systems[first], scores.systems[second]
             share = float(np.mean(gaps == 0))
             if share > MANY_TIES:
-                found.append(
-                    f"{scores.systems[first]} and {scores.systems[second]} have equal scores on "
-                    f"{share:.0%} of the units"
+                ties.append(f"{one} and {other} have equal scores on {share:.0%} of the units")
+            elif is_constant(gaps):
+                constant.append(
+                    f"{other} - {one} is {gaps[0]:+.4g} on every unit: differences that do not "
+                    "vary leave nothing to judge by (are these the right scores?)"
                 )
-    return found[:5]
+    return ties[:SHOWN] + constant[:SHOWN]

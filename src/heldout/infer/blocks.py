@@ -23,6 +23,7 @@ __all__ = [
     "anova",
     "anova_with_replicates",
     "as_scores",
+    "f_tail",
     "sphericity",
 ]
 
@@ -131,7 +132,7 @@ def _square_sum(values: Floats, scale: float) -> float:
     return float(np.sum(np.where(np.abs(values) <= TIE * scale, 0.0, values) ** 2))
 
 
-def _f_tail(f: float, df: float, df_error: float) -> float:
+def f_tail(f: float, df: float, df_error: float) -> float:
     """The upper tail of F; an infinite F (no error at all) has none, an undefined one is 1."""
     from scipy.special import fdtrc  # slow to import
 
@@ -157,7 +158,7 @@ def _tested(source: Source, error: Source, total: float) -> Source:
     gain = source.sum_of_squares - source.df * error.mean_square
     omega = gain / whole if whole > 0 else 0.0
     return source._replace(
-        f=f, p=_f_tail(f, source.df, error.df), partial_eta_squared=eta, omega_squared=omega
+        f=f, p=f_tail(f, source.df, error.df), partial_eta_squared=eta, omega_squared=omega
     )
 
 
@@ -319,5 +320,5 @@ def sphericity(scores: ArrayLike) -> Sphericity:
     room = p * (df - p * epsilon)
     huynh = min((units * p * epsilon - 2) / room, 1.0) if room > 0 else 1.0
     f = anova(values).systems.f
-    corrected = _f_tail(f, epsilon * p, epsilon * p * df)
+    corrected = f_tail(f, epsilon * p, epsilon * p * df)
     return Sphericity(*_mauchly(variances, df), epsilon, max(huynh, epsilon), corrected)

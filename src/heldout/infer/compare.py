@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.advise import ALL_PAIRS, Advice, advise
-from heldout.infer.results import Interval, Outcome, check_tail, drop_noise
+from heldout.infer.advise import BY_RANK, OWN_TEST, Advice, advise
+from heldout.infer.claim_intervals import claim_intervals, interval_coverage
+from heldout.infer.claim_tests import Design, adjust_claims, claim_outcomes
+from heldout.infer.results import Interval, Outcome, check_tail, count_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import polars as pl
 
     from heldout.data.scores import Scores
-    from heldout.data.words import Floats
     from heldout.infer.blocks import Anova, Sphericity
+    from heldout.infer.claim_intervals import Coverage
     from heldout.infer.effects import Effects
+    from heldout.infer.folds import FoldF
     from heldout.infer.ranks import Friedman, Nemenyi
     from heldout.infer.results import Tail
 
-__all__ = ["Claim", "Comparison", "SystemRow", "compare"]
+__all__ = ["Claim", "Comparison", "SystemRow", "compare", "note_measures"]
 
 REPLICATES = 100_000
-INTERVALS = ("t", "percentile", "bca", "randomization")
+STEPWISE = ("holm", "hochberg", "maxt")
 
 
 class SystemRow(NamedTuple):
@@ -46,13 +49,15 @@ class Claim(NamedTuple):
     first, second
         The systems; differences are first minus second.
     difference
-        The mean difference with its interval.
+        The mean difference with its interval, which has one bound if the test has one tail.
     outcomes
         The tests, the one that gives the verdict first.
     adjusted
         The p-value of the verdict, adjusted for the number of comparisons.
     effects
         Effect sizes, wins, ties and losses.
+    adjusted_error
+        The standard error of an adjusted p-value that was drawn; 0 else.
     """
 
     first: str
@@ -61,6 +66,7 @@ class Claim(NamedTuple):
     outcomes: tuple[Outcome, ...]
     adjusted: float
     effects: Effects
+    adjusted_error: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,6 +89,13 @@ class Comparison:
         The analyses of all systems together, for three or more.
     seed
         The seed of all that is drawn.
+    coverage
+        Whether the intervals of the differences hold all at once (``simultaneous``), each alone
+        (``unadjusted``), or there is only one (``single``).
+    correction_detail
+        How a correction that draws or enumerates came to its p-values.
+    fold_f
+        The analysis of variance, corrected for overlapping folds.
     """
 
     scores: Scores
@@ -96,6 +109,14 @@ class Comparison:
     sphericity: Sphericity | None
     friedman: tuple[Friedman, Friedman, Nemenyi] | None
     seed: int
+    coverage: Coverage = "single"
+    correction_detail: str = ""
+    fold_f: FoldF | None = None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a careful reader should know, a clause each."""
+        return self.advice.warnings
 
     def to_frame(self) -> pl.DataFrame:
         """A Polars frame with one row a claim."""
@@ -121,7 +142,9 @@ def claim_row(comparison: Comparison, claim: Claim) -> dict[str, Any]:
         "low": claim.difference.low,
         "high": claim.difference.high,
         "interval": claim.difference.method,
+        "coverage": comparison.coverage,
         "p_adjusted": claim.adjusted,
+        "p_adjusted_error": claim.adjusted_error,
         "correction": comparison.advice.correction or "none",
         "significant": bool(claim.adjusted <= comparison.alpha),
     }
@@ -157,7 +180,8 @@ def compare(
         ``wilcoxon``, ``sign``, ``mcnemar``, ``corrected-t``; by default those that fit the design.
         The first gives the verdict.
     tail
-        ``two``, or ``greater`` / ``less``: is the first of a pair better / worse.
+        ``two``, or ``greater`` / ``less``: is the first of a pair better / worse. Intervals of
+        differences then have one bound.
     alpha
         The level of significance; intervals have level 1 - alpha.
     correction
@@ -166,7 +190,9 @@ def compare(
         what fits the design.
     interval
         Of differences: ``t``, ``percentile``, ``bca``, ``randomization`` (inversion of the test);
-        by default ``t``, or the simultaneous one of Tukey's test, or the one corrected for folds.
+        by default what belongs to the correction, else ``t``, or ``t`` corrected for folds. Of
+        several, all hold at once, unless the correction knows no such intervals (``bh``, ``by``,
+        ``nemenyi``).
     test_share
         n_test / n_train, when the units are folds of a cross-validation.
     tuned
@@ -175,7 +201,7 @@ def compare(
         For tests that draw.
     """
     side = check_tail(tail)
-    _check(scores, alpha, replicates)
+    _check(scores, alpha, replicates, one_tail=side != "two")
     if len(scores.systems) == 2 and baseline is None:
         baseline = scores.systems[0]
     advice = advise(
@@ -187,48 +213,146 @@ def compare(
         test_share=test_share,
         tuned=tuned,
     )
-    if interval and interval not in INTERVALS:
-        raise InputError(f"unknown interval {interval!r}: expected one of {', '.join(INTERVALS)}")
-    pairs = _pairs(scores, baseline)
-    run = _Runner(scores, advice, side, test_share, replicates=replicates, seed=seed)
-    outcomes = [run.outcomes(first, second) for first, second in pairs]
-    adjusted = run.adjust(pairs, outcomes, baseline)
-    intervals = run.intervals(pairs, 1 - alpha, interval)
+    design = Design(
+        scores,
+        _pairs(scores, baseline),
+        None if baseline is None else scores.index(baseline),
+        advice.correction,
+        alpha,
+        side,
+        test_share,
+        replicates,
+        seed,
+    )
+    outcomes = claim_outcomes(design, advice.tests)
+    adjusted = adjust_claims(design, outcomes)
+    intervals = claim_intervals(design, adjusted, interval)
     claims = tuple(
         Claim(
             scores.systems[first],
             scores.systems[second],
             intervals[at],
             outcomes[at],
-            adjusted[at],
+            adjusted.p[at],
             _effects(scores, first, second),
+            adjusted.error(at),
         )
-        for at, (first, second) in enumerate(pairs)
+        for at, (first, second) in enumerate(design.pairs)
     )
+    late = [*_naive_intervals(design, interval), *_disagreements(design, claims)]
+    advice = advice._replace(warnings=(*advice.warnings, *late))
     anova, sphericity, friedman = _together(scores, 1 - alpha)
-    rows = _systems(scores, alpha, pairs, adjusted if baseline is None else None)
     return Comparison(
-        scores, baseline, alpha, side, advice, rows, claims, anova, sphericity, friedman, seed
+        scores,
+        baseline,
+        alpha,
+        side,
+        advice,
+        _systems(design, adjusted.p if baseline is None else None),
+        claims,
+        anova,
+        sphericity,
+        friedman,
+        seed,
+        interval_coverage(advice.correction),
+        adjusted.detail,
+        _fold_f(design),
     )
 
 
-def _check(scores: Scores, alpha: float, replicates: int) -> None:
+def note_measures(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """The same comparisons, with a warning if several measures are judged, each at alpha.
+
+    Parameters
+    ----------
+    comparisons
+        Of the same systems on the same units, one a measure.
+    """
+    measures = list(dict.fromkeys(one.scores.measure for one in comparisons))
+    if len(measures) < 2:
+        return list(comparisons)
+    return [_with_measures(one, measures) for one in comparisons]
+
+
+def _with_measures(comparison: Comparison, measures: list[str]) -> Comparison:
+    pairs = count_of(len(comparison.claims), "comparison")
+    said = (
+        f"{len(measures)} measures x {pairs} are judged each at alpha {comparison.alpha:g}, and "
+        f"nothing corrects for the number of measures: take the first, {measures[0]}, as the "
+        "primary one, or count all looks with a ledger"
+    )
+    if said in comparison.warnings:
+        return comparison
+    advice = comparison.advice._replace(warnings=(*comparison.warnings, said))
+    return replace(comparison, advice=advice)
+
+
+def _naive_intervals(design: Design, kind: str) -> list[str]:
+    if design.test_share is None or not kind:
+        return []
+    return [f"the {kind} interval takes folds for independent: the default one is corrected"]
+
+
+def _disagreements(design: Design, claims: tuple[Claim, ...]) -> list[str]:
+    """Why 0 is inside an interval beside a significant p, or outside beside another."""
+    how = design.correction
+    if interval_coverage(how) == "unadjusted":
+        return []  # which is said of the intervals, and explains it
+    steps: list[str] = []
+    other: list[str] = []
+    for claim in claims:
+        shown = claim.adjusted <= design.alpha
+        outside = not claim.difference.low <= 0 <= claim.difference.high
+        if shown != outside:
+            stepwise = shown and how in STEPWISE
+            (steps if stepwise else other).append(f"{claim.first} - {claim.second}")
+    found = []
+    if steps:
+        found.append(
+            f"{_some(steps)}: significant, though 0 is inside the interval: {how} goes step by "
+            "step and finds more than intervals that hold all at once"
+        )
+    if other:
+        found.append(
+            f"{_some(other)}: test and interval disagree about 0: "
+            + _why_they_disagree(design, claims[0].outcomes[0].test)
+        )
+    return found
+
+
+def _why_they_disagree(design: Design, test: str) -> str:
+    decides = design.correction if design.correction in OWN_TEST else test
+    if design.test_share is not None and decides != "corrected-t":
+        return f"the interval is corrected for overlapping folds, {decides} is not"
+    if decides in BY_RANK:
+        return f"{decides} is not about the mean, the interval is"
+    return "they are made in different ways and it is close; the test decides"
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
+
+
+def _check(scores: Scores, alpha: float, replicates: int, *, one_tail: bool) -> None:
     if len(scores.systems) < 2:
         raise InputError("one system cannot be compared: give at least two")
     if len(scores.units) < 2:
         raise InputError(f"{len(scores.units)} unit in common: at least 2 are needed")
     if not 0 < alpha < 1:
         raise InputError(f"alpha={alpha}: expected a number between 0 and 1")
+    if one_tail and alpha >= 0.5:
+        raise InputError(f"alpha={alpha}: expected less than 0.5 with one tail")
     if replicates < 100:
         raise InputError(f"replicates={replicates}: at least 100 are needed")
 
 
-def _pairs(scores: Scores, baseline: str | None) -> list[tuple[int, int]]:
+def _pairs(scores: Scores, baseline: str | None) -> tuple[tuple[int, int], ...]:
     """Pairs of systems, the later minus the earlier, or each minus the baseline."""
     if baseline is None:
-        return [(second, first) for first, second in combinations(range(len(scores.systems)), 2)]
+        columns = range(len(scores.systems))
+        return tuple((second, first) for first, second in combinations(columns, 2))
     base = scores.index(baseline)
-    return [(other, base) for other in range(len(scores.systems)) if other != base]
+    return tuple((other, base) for other in range(len(scores.systems)) if other != base)
 
 
 def _effects(scores: Scores, first: int, second: int) -> Effects:
@@ -237,135 +361,6 @@ def _effects(scores: Scores, first: int, second: int) -> Effects:
     # Wins are units on which the first is better, whichever way the measure runs.
     better = scores.values if scores.higher_is_better else -scores.values
     return effect_sizes(better[:, first], better[:, second])
-
-
-class _Runner:
-    """Runs the tests of one comparison."""
-
-    def __init__(
-        self, scores: Scores, advice: Advice, tail: Tail, test_share: float | None, **draws: Any
-    ) -> None:
-        self._scores = scores
-        self._advice = advice
-        # "greater" means better, whichever way the measure runs.
-        turned: dict[Tail, Tail] = {"two": "two", "greater": "less", "less": "greater"}
-        self._tail = tail if scores.higher_is_better else turned[tail]
-        self._test_share = test_share
-        self._draws = draws
-
-    def _difference(self, first: int, second: int) -> Floats:
-        return drop_noise(self._scores.values[:, first], self._scores.values[:, second])
-
-    def outcomes(self, first: int, second: int) -> tuple[Outcome, ...]:
-        """All tests on one pair."""
-        return tuple(self._outcome(test, first, second) for test in self._advice.tests)
-
-    def _outcome(self, test: str, first: int, second: int) -> Outcome:
-        from heldout.infer import bootstrap, paired, randomization  # SciPy
-
-        gaps = self._difference(first, second)
-        if test == "mcnemar":
-            columns = self._scores.values[:, first], self._scores.values[:, second]
-            return paired.mcnemar_test(*columns, tail=self._tail)
-        if test == "corrected-t":
-            if self._test_share is None:
-                raise InputError(
-                    "corrected-t is for folds of a cross-validation: say how large a fold is "
-                    "beside its training side (--test-share, for 10 folds 0.1111)"
-                )
-            return paired.corrected_t_test(gaps, self._test_share, tail=self._tail)
-        if test == "randomization":
-            return randomization.randomization_test(gaps, tail=self._tail, **self._draws)
-        if test.startswith("bootstrap-shift"):
-            studentized = test.endswith("studentized")
-            return bootstrap.shift_test(
-                gaps, tail=self._tail, studentized=studentized, **self._draws
-            )
-        plain: dict[str, Callable[..., Outcome]] = {
-            "t": paired.t_test,
-            "wilcoxon": paired.wilcoxon_test,
-            "sign": paired.sign_test,
-        }
-        return plain[test](gaps, tail=self._tail)
-
-    def adjust(
-        self,
-        pairs: list[tuple[int, int]],
-        outcomes: list[tuple[Outcome, ...]],
-        baseline: str | None,
-    ) -> list[float]:
-        """The p-values of the verdict, adjusted for the number of comparisons."""
-        from heldout.infer import multiplicity  # SciPy
-
-        how = self._advice.correction
-        if how in ALL_PAIRS:
-            return self._all_pairs(how, pairs)
-        if how in {"maxt", "dunnett", "dunnett-t"}:
-            base = None if baseline is None else self._scores.index(baseline)
-            return self._many_to_one(how, pairs, base)
-        raw = [tests[0].p for tests in outcomes]
-        return [float(p) for p in multiplicity.adjust(raw, how or "none")]
-
-    def _all_pairs(self, how: str, pairs: list[tuple[int, int]]) -> list[float]:
-        from heldout.infer import randomized_blocks, ranks, tukey  # SciPy
-
-        values = self._scores.values
-        if how == "tukey":
-            found = {(one.first, one.second): one.p for one in tukey.tukey_hsd(values)}
-            return [found[pair] if pair in found else found[pair[::-1]] for pair in pairs]
-        if how == "nemenyi":
-            matrix = ranks.nemenyi(values).p
-            return [float(matrix[pair]) for pair in pairs]
-        table = randomized_blocks.randomized_tukey(values, **self._draws)
-        return [table[pair] for pair in pairs]
-
-    def _many_to_one(self, how: str, pairs: list[tuple[int, int]], base: int | None) -> list[float]:
-        from heldout.infer import max_t, tukey  # SciPy
-
-        values = self._scores.values
-        side = self._tail if base is not None else "two"
-        if base is None or how == "maxt":
-            table = max_t.max_t(values, baseline=base, tail=side, **self._draws)
-            return [table[pair] for pair in pairs]
-        if how == "dunnett":
-            table = max_t.dunnett(values, base, tail=side, **self._draws)
-            return [table[pair] for pair in pairs]
-        found = {one.first: one.p for one in tukey.dunnett_blocks(values, base, tail=side)}
-        return [found[first] for first, _ in pairs]
-
-    def intervals(
-        self, pairs: list[tuple[int, int]], level: float, kind: str = ""
-    ) -> list[Interval]:
-        """Intervals of the mean differences: simultaneous ones for Tukey, t intervals else."""
-        from heldout.infer import folds, tukey  # SciPy
-
-        if not kind and self._advice.correction in {"tukey", "randomized-tukey"}:
-            table = tukey.tukey_hsd(self._scores.values, level)
-            found = {(one.first, one.second): one for one in table}
-            return [_tukey_interval(found, pair, level) for pair in pairs]
-        gaps = [self._difference(first, second) for first, second in pairs]
-        if not kind and self._test_share is not None:
-            return [folds.corrected_t(gap, self._test_share, level) for gap in gaps]
-        return [self._interval(gap, level, kind or "t") for gap in gaps]
-
-    def _interval(self, gap: Floats, level: float, kind: str) -> Interval:
-        from heldout.infer import bootstrap, intervals, randomization  # SciPy
-
-        if kind == "t":
-            return intervals.t_interval(gap, level)
-        if kind == "randomization":
-            return randomization.randomization_interval(gap, level=level, **self._draws)
-        bounds: Literal["percentile", "bca"] = "percentile" if kind == "percentile" else "bca"
-        return bootstrap.bootstrap_interval(gap, kind=bounds, level=level, **self._draws)
-
-
-def _tukey_interval(found: dict[Any, Any], pair: tuple[int, int], level: float) -> Interval:
-    """The simultaneous interval of a pair, whichever way round it was computed."""
-    if pair in found:
-        one = found[pair]
-        return Interval(one.difference, one.low, one.high, level, "Tukey")
-    one = found[pair[::-1]]
-    return Interval(-one.difference, -one.high, -one.low, level, "Tukey")
 
 
 def _together(scores: Scores, level: float) -> tuple[Any, Any, Any]:
@@ -387,28 +382,40 @@ def _together(scores: Scores, level: float) -> tuple[Any, Any, Any]:
     return blocks.anova(values), sphericity, by_rank
 
 
-def _systems(
-    scores: Scores, alpha: float, pairs: list[tuple[int, int]], adjusted: list[float] | None
-) -> tuple[SystemRow, ...]:
+def _fold_f(design: Design) -> FoldF | None:
+    from heldout.infer.folds import corrected_f  # SciPy
+
+    if design.test_share is None or len(design.scores.systems) < 3:
+        return None
+    return corrected_f(design.scores.values, design.test_share)
+
+
+def _systems(design: Design, adjusted: tuple[float, ...] | None) -> tuple[SystemRow, ...]:
     from heldout.infer import tukey  # SciPy
 
+    scores = design.scores
     letters = [""] * len(scores.systems)
     if adjusted is not None and len(scores.systems) > 2:
-        different = [pair for pair, p in zip(pairs, adjusted, strict=True) if p <= alpha]
+        different = [
+            pair for pair, p in zip(design.pairs, adjusted, strict=True) if p <= design.alpha
+        ]
         means = scores.values.mean(axis=0)
         order = np.argsort(-means if scores.higher_is_better else means).tolist()
         letters = tukey.compact_letters(len(scores.systems), different, order)
     return tuple(
-        SystemRow(name, _mean_interval(scores, at, 1 - alpha), letters[at])
+        SystemRow(name, _mean_interval(design, at), letters[at])
         for at, name in enumerate(scores.systems)
     )
 
 
-def _mean_interval(scores: Scores, at: int, level: float) -> Interval:
-    """Wilson's interval for successes and failures, else t."""
-    from heldout.infer import intervals  # SciPy
+def _mean_interval(design: Design, at: int) -> Interval:
+    """Corrected for folds; Wilson's interval for successes and failures; else t."""
+    from heldout.infer import folds, intervals  # SciPy
 
+    scores, level = design.scores, 1 - design.alpha
     values = scores.values[:, at]
+    if design.test_share is not None:
+        return folds.corrected_t(values, design.test_share, level)
     if set(np.unique(scores.values)) <= {0.0, 1.0}:
         return intervals.wilson(int(values.sum()), len(values), level)
     return intervals.t_interval(values, level)

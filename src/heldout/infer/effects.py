@@ -65,9 +65,9 @@ def effect_sizes(first: Iterable[float], second: Iterable[float]) -> Effects:
     References
     ----------
     Cohen (1988). Statistical Power Analysis for the Behavioral Sciences, 2nd ed., chapter 2
-    (d_z). Hedges (1981). Distribution theory for Glass's estimator of effect size. Journal of
-    Educational Statistics 6(2). Grissom & Kim (2012). Effect Sizes for Research, 2nd ed.,
-    chapter 5 (probability of superiority of dependent groups).
+    (d_z). Hedges (1981). Distribution theory for Glass's estimator of effect size and related
+    estimators. Journal of Educational Statistics 6(2). Grissom & Kim (2012). Effect Sizes for
+    Research, 2nd ed., chapter 5 (probability of superiority of dependent groups).
 
     Examples
     --------

@@ -17,6 +17,7 @@ from heldout.infer.blocks import as_scores
 from heldout.infer.pairwise import (
     Counts,
     Method,
+    NullTail,
     Pairwise,
     check_method,
     count_at_least,
@@ -156,7 +157,7 @@ def _count_maxima(
     parts = pieces(total, max(len(observed), 2 * units, 16))
     size = parts[0][1]
 
-    def work(piece: tuple[int, int]) -> Floats:
+    def work(piece: tuple[int, int]) -> tuple[Floats, Floats]:
         at, count = piece
         signs = (
             _listed_signs(at * size, count, free, units)
@@ -165,14 +166,18 @@ def _count_maxima(
         )
         statistics = family.statistics(signs @ family.scores, tail)
         if not step_down:
-            return count_at_least(statistics.max(1), observed - TIE)
+            largest = statistics.max(1)
+            return count_at_least(largest, observed - TIE), largest
         # From the smallest observed on, each is compared with the largest of those up to it.
         maxima = np.maximum.accumulate(statistics[:, ::-1], axis=1)[:, ::-1]
-        return np.asarray((maxima >= observed - TIE).sum(0, dtype=np.float64))
+        counts = np.asarray((maxima >= observed - TIE).sum(0, dtype=np.float64))
+        return counts, maxima[:, 0].copy()  # a copy, so that the rest is let go
 
-    counts = np.asarray(sum(run_threads(work, parts)))
+    found = list(run_threads(work, parts))
+    counts = np.asarray(sum(counts for counts, _ in found))
+    null = NullTail.of(np.concatenate([largest for _, largest in found]), TIE, exact=exact)
     detail = f"all {1 << units:,} sign assignments" if exact else f"{total:,} draws, seed {seed}"
-    return Counts(counts, total, exact, detail)
+    return Counts(counts, total, exact, detail, null)
 
 
 def _is_enumerable(free: int, method: str) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.results import Outcome, Tail, as_values, check_tail
+from heldout.infer.results import Outcome, Tail, as_values, check_tail, count_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -129,7 +129,9 @@ def _t_outcome(test: str, values: Floats, factor: float, tail: Tail) -> Outcome:
         return _without_variance(test, values, tail)
     statistic = float(values.mean()) / math.sqrt(float(values.var(ddof=1)) * factor)
     p = _t_tail(statistic, n - 1, tail)
-    return Outcome(test, p, statistic, tail, n, "t", detail=f"{n - 1} degrees of freedom")
+    return Outcome(
+        test, p, statistic, tail, n, "t", detail=f"{n - 1} degree{'s' if n > 2 else ''} of freedom"
+    )
 
 
 def _t_tail(statistic: float, freedom: int, tail: Tail) -> float:
@@ -177,7 +179,9 @@ def sign_test(differences: Iterable[float], *, tail: Tail = "two") -> Outcome:
     values = as_values(differences, "differences", 1)
     wins, losses = int((values > 0).sum()), int((values < 0).sum())
     p = _fair_coin(wins, wins + losses, check_tail(tail))
-    detail = f"{wins} wins, {losses} losses, {len(values) - wins - losses} ties"
+    ties = len(values) - wins - losses
+    counted = count_of(wins, "win"), count_of(losses, "loss", "losses"), count_of(ties, "tie")
+    detail = ", ".join(counted)
     return Outcome("sign", p, float(wins), tail, len(values), "exact", detail=detail)
 
 
@@ -214,7 +218,8 @@ def mcnemar_test(first: Iterable[float], second: Iterable[float], *, tail: Tail 
     discordant = only_first + only_second
     p = _fair_coin(only_first, discordant, check_tail(tail))
     middle = _fair_coin_mid(only_first, discordant, tail)
-    detail = f"{only_first} of {discordant} discordant units won; mid-p {middle:.6g}"
+    units = count_of(discordant, "discordant unit")
+    detail = f"{only_first:,} of {units} won; mid-p {middle:.6g}"
     return Outcome("mcnemar", p, float(only_first), tail, len(one), "exact", detail=detail)
 
 
@@ -225,7 +230,7 @@ def _zero_one(values: Iterable[float], what: str) -> Floats:
         row = int(np.argmax(odd))
         raise InputError(
             f"{what}: unit number {row + 1} is {array[row]}, but McNemar's test takes 0 and 1: "
-            "use t_test or wilcoxon_test for other scores"
+            "use another test, such as randomization, t or wilcoxon"
         )
     return array
 
@@ -299,7 +304,8 @@ def wilcoxon_test(differences: Iterable[float], *, tail: Tail = "two") -> Outcom
     statistic = float((ranks.doubled * ranks.positive).sum()) / 2.0
     exact = kept <= EXACT_UNITS
     p = _rank_sum_exact(ranks, tail) if exact else _rank_sum_normal(ranks, statistic, tail)
-    detail = f"{kept} differences ranked, {len(values) - kept} zeros dropped"
+    zeros = count_of(len(values) - kept, "zero")
+    detail = f"{count_of(kept, 'difference')} ranked, {zeros} dropped"
     method = "exact" if exact else "normal"
     return Outcome("wilcoxon", p, statistic, tail, len(values), method, detail=detail)
 

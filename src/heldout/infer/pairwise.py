@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Counts",
     "Method",
+    "NullTail",
     "Pairwise",
     "check_method",
     "count_at_least",
@@ -32,6 +34,38 @@ DRAWS: Final = 1 << 14
 """Most draws a piece of work makes, so that there is work for several threads."""
 
 
+class NullTail(NamedTuple):
+    """The permutation distribution of the largest statistic.
+
+    Parameters
+    ----------
+    values
+        What was found, largest first.
+    p
+        The p-value that each of them would have.
+    noise
+        A statistic that is larger by no more than this is a tie.
+    """
+
+    values: Floats
+    p: Floats
+    noise: float
+
+    @classmethod
+    def of(cls, statistics: Floats, noise: float, *, exact: bool) -> NullTail:
+        """Of all statistics there are, or of those that were drawn."""
+        added = 0 if exact else 1
+        counts = np.arange(1.0, len(statistics) + 1)
+        p = (counts + added) / (len(statistics) + added)
+        return cls(np.sort(statistics)[::-1], p, noise)
+
+    def critical(self, alpha: float) -> float:
+        """What a statistic must exceed for p <= alpha; infinite if none can be that large."""
+        at = int(np.searchsorted(self.p, alpha, side="right"))
+        # The last p-value is 1 but for rounding.
+        return float(self.values[min(at, len(self.p) - 1)]) + self.noise if at else math.inf
+
+
 @dataclass(frozen=True)
 class Pairwise:
     """p-values of pairs of systems, adjusted for all comparisons made.
@@ -46,12 +80,15 @@ class Pairwise:
         The largest standard error of a Monte Carlo p-value; 0 when exact.
     detail
         One clause in words, e.g. "100,000 draws, seed 0".
+    null
+        The distribution that the statistics were compared with, in a single step.
     """
 
     p: Floats
     method: str
     error: float
     detail: str
+    null: NullTail
 
     def __getitem__(self, pair: tuple[int, int]) -> float:
         """The p-value of two systems."""
@@ -65,6 +102,7 @@ class Counts(NamedTuple):
     total: int
     exact: bool
     detail: str
+    null: NullTail
 
     def p(self) -> Floats:
         """c/N when all were gone through, (c+1)/(B+1) when they were drawn."""
@@ -74,9 +112,9 @@ class Counts(NamedTuple):
     def result(self, p: Floats) -> Pairwise:
         """The p-values with what is known of their error."""
         if self.exact:
-            return Pairwise(p, "exact", 0.0, self.detail)
+            return Pairwise(p, "exact", 0.0, self.detail, self.null)
         error = float(np.sqrt(np.nanmax(p * (1 - p)) / self.total))
-        return Pairwise(p, "monte carlo", error, self.detail)
+        return Pairwise(p, "monte carlo", error, self.detail, self.null)
 
 
 def check_method(method: str, replicates: int, seed: int) -> None:

@@ -20,6 +20,7 @@ from heldout.infer.lattice import find_lattice
 from heldout.infer.pairwise import (
     Counts,
     Method,
+    NullTail,
     Pairwise,
     check_method,
     count_at_least,
@@ -104,7 +105,7 @@ def randomized_tukey(
     noise = TIE * float(np.abs(values).max(1).sum())
     found = _exact_ranges(shifted, gaps, noise, method)
     if found is None:
-        found = _drawn_ranges(shifted, gaps - noise, replicates, seed)
+        found = _drawn_ranges(shifted, gaps, noise, (replicates, seed))
     return found.result(found.p())
 
 
@@ -115,13 +116,13 @@ def _exact_ranges(shifted: Floats, gaps: Floats, noise: float, method: str) -> C
     units, systems = shifted.shape
     # The range is the same whatever order the first unit is in, so that this one stays.
     if math.log(systems) + (units - 1) * math.lgamma(systems + 1) <= math.log(ENUMERATED):
-        return _enumerated_ranges(shifted, gaps - noise)
+        return _enumerated_ranges(shifted, gaps, noise)
     patience = ADDITIONS * (100 if method == "exact" else 1)
     lattice = find_lattice(shifted.ravel()) if shifted.any() else None
     if lattice is not None:
         cells = lattice.cells.reshape(shifted.shape)
         if _convolution_cost(cells) <= patience:
-            return _convolved_ranges(cells)
+            return _convolved_ranges(cells, lattice.step, noise)
     if method == "exact":
         raise InputError(
             f"method='exact': {systems} systems on {units} units have too many permutations, and "
@@ -130,12 +131,13 @@ def _exact_ranges(shifted: Floats, gaps: Floats, noise: float, method: str) -> C
     return None
 
 
-def _enumerated_ranges(shifted: Floats, thresholds: Floats) -> Counts:
+def _enumerated_ranges(shifted: Floats, gaps: Floats, noise: float) -> Counts:
     orders = np.array(list(permutations(range(shifted.shape[1]))))
     rest = _all_sums(shifted[1:], orders)
-    counts = count_at_least(np.ptp(shifted[0] + rest, axis=1), thresholds)
-    total = len(orders) ** len(shifted)
-    return Counts(counts, len(rest), exact=True, detail=f"all {total:,} permutations")
+    ranges = np.ptp(shifted[0] + rest, axis=1)
+    counts = count_at_least(ranges, gaps - noise)
+    detail = f"all {len(orders) ** len(shifted):,} permutations"
+    return Counts(counts, len(rest), True, detail, NullTail.of(ranges, noise, exact=True))
 
 
 def _distinct_orders(unit: Ints) -> list[tuple[tuple[int, ...], float]]:
@@ -153,7 +155,7 @@ def _convolution_cost(cells: Ints) -> float:
     return float(sizes.sum()) * math.factorial(systems) if sizes[-1] <= CELLS else math.inf
 
 
-def _convolved_ranges(cells: Ints) -> Counts:
+def _convolved_ranges(cells: Ints, step: float, noise: float) -> Counts:
     """The distribution of the sums of all systems but the last, unit by unit.
 
     The last sum is what is left of the total. A unit's smallest value is 0, so that no axis is
@@ -174,7 +176,10 @@ def _convolved_ranges(cells: Ints) -> Counts:
     found = tail[np.abs(sums[:, None] - sums)]
     np.fill_diagonal(found, 1.0)
     detail = f"all {math.factorial(systems)}^{len(cells)} permutations, by convolution"
-    return Counts(found, 1, exact=True, detail=detail)
+    falling = np.arange(len(ranges))[::-1]
+    return Counts(
+        found, 1, True, detail, NullTail((falling * step).astype(np.float64), tail[falling], noise)
+    )
 
 
 def _add_unit(share: Floats, unit: Ints) -> Floats:
@@ -186,17 +191,19 @@ def _add_unit(share: Floats, unit: Ints) -> Floats:
     return grown
 
 
-def _drawn_ranges(shifted: Floats, thresholds: Floats, replicates: int, seed: int) -> Counts:
+def _drawn_ranges(shifted: Floats, gaps: Floats, noise: float, draws: tuple[int, int]) -> Counts:
+    replicates, seed = draws
     systems = shifted.shape[1]
     draw = _listed_sums(shifted) if systems <= SYSTEMS else _shuffled_sums(shifted)
 
     def work(piece: tuple[int, int]) -> Floats:
         sums = draw(piece_generator(seed, piece[0]), piece[1])
-        return count_at_least(np.ptp(sums, axis=1), thresholds)
+        return np.asarray(np.ptp(sums, axis=1))
 
-    counts = sum(run_threads(work, pieces(replicates, systems)))
+    ranges = np.concatenate(list(run_threads(work, pieces(replicates, systems))))
+    counts = count_at_least(ranges, gaps - noise)
     detail = f"{replicates:,} draws, seed {seed}"
-    return Counts(np.asarray(counts), replicates, exact=False, detail=detail)
+    return Counts(counts, replicates, False, detail, NullTail.of(ranges, noise, exact=False))
 
 
 def _listed_sums(shifted: Floats) -> Callable[[np.random.Generator, int], Floats]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Floats
 
-__all__ = ["Interval", "Outcome", "Tail", "as_values", "check_tail", "drop_noise"]
+__all__ = ["Interval", "Outcome", "Tail", "as_values", "check_tail", "count_of", "drop_noise"]
 
 Tail = Literal["two", "greater", "less"]
 """The alternative: a difference either way, the first system better, the first system worse."""
@@ -93,6 +93,17 @@ def drop_noise(first: Floats, second: Floats) -> Floats:
     difference = first - second
     scale = np.maximum(np.abs(first), np.abs(second))
     return np.where(np.abs(difference) <= TIE * scale, 0.0, difference)
+
+
+def count_of(number: int, noun: str, several: str = "") -> str:
+    """A number with its noun, as it is said.
+
+    Examples
+    --------
+    >>> count_of(1, "unit"), count_of(2000, "unit"), count_of(2, "loss", "losses")
+    ('1 unit', '2,000 units', '2 losses')
+    """
+    return f"{number:,} {noun if number == 1 else several or noun + 's'}"
 
 
 def check_tail(tail: str) -> Tail:

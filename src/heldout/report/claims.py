@@ -1,4 +1,4 @@
-"""A comparison in words and tables: what an expert would write under a result."""
+"""A comparison in tables: for the terminal, for other programs, for a paper, for a notebook."""
 
 from __future__ import annotations
 
@@ -7,137 +7,29 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-from heldout.infer.compare import claim_row
-from heldout.report.tables import LATEX_ESCAPES, plain_text
+from heldout.infer.compare import claim_row, note_measures
+from heldout.report.claim_words import sentences, show_p, warning_lines
+from heldout.report.tables import LATEX_ESCAPES, escape_markdown, plain_text
 
 if TYPE_CHECKING:
     from heldout.infer.compare import Claim, Comparison
-    from heldout.infer.results import Outcome
+    from heldout.infer.results import Interval
 
-__all__ = ["claims_text", "comparison_dict", "html_claims", "sentences", "warning_lines"]
-
-
-def show_p(p: float) -> str:
-    """A p-value as papers print it."""
-    return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
-
-
-def _p_words(p: float) -> str:
-    return f"p {show_p(p)}" if p < 0.0001 else f"p = {show_p(p)}"
-
-
-def sentences(comparison: Comparison) -> list[str]:
-    """One plain sentence for each claim."""
-    return [_sentence(comparison, claim) for claim in comparison.claims]
-
-
-def _sentence(comparison: Comparison, claim: Claim) -> str:
-    scores = comparison.scores
-    first, second = plain_text(claim.first), plain_text(claim.second)
-    means = {row.name: row.mean.estimate for row in comparison.systems}
-    gap = claim.difference
-    if claim.effects.wins + claim.effects.losses == 0:
-        return (
-            f"{first} and {second} have the same {scores.measure} on all {len(scores.units)} units."
-        )
-    level = f"{round(100 * gap.level, 6):g}%"
-    if comparison.advice.correction and gap.method != "Tukey":
-        level = f"unadjusted {level}"
-    facts = (
-        f"{scores.measure} {means[claim.first]:.4f} against {means[claim.second]:.4f}, difference "
-        f"{gap.estimate:+.4f}, {level} interval {gap.low:+.4f} to {gap.high:+.4f}; "
-        f"{_test_words(comparison, claim)}"
-    )
-    if claim.adjusted > comparison.alpha:
-        return f"No difference between {first} and {second} was shown: {facts}."
-    better = (gap.estimate > 0) == scores.higher_is_better
-    by_rank = comparison.advice.correction == "nemenyi" or claim.outcomes[0].test in _BY_RANK
-    if by_rank and better != (claim.effects.wins > claim.effects.losses):
-        return f"{first} and {second} differ, but wins and means point different ways: {facts}."
-    return f"{first} is {'better' if better else 'worse'} than {second}: {facts}."
-
-
-_BY_RANK = ("sign", "wilcoxon", "mcnemar")
-_NAMES = {
-    "t": "paired t test",
-    "randomization": "randomization test",
-    "bootstrap-shift": "bootstrap-shift test",
-    "bootstrap-shift-studentized": "studentized bootstrap-shift test",
-    "wilcoxon": "Wilcoxon signed-rank test",
-    "sign": "sign test",
-    "mcnemar": "McNemar's test",
-    "corrected-t": "corrected resampled t test",
-}
-_CORRECTIONS = {
-    "tukey": "Tukey's HSD on the block design",
-    "randomized-tukey": "randomized Tukey HSD",
-    "nemenyi": "Nemenyi's test of mean ranks",
-    "maxt": "MaxT permutation test",
-    "dunnett": "Dunnett's test by permutation",
-    "dunnett-t": "Dunnett's test",
-}
-
-
-def _test_words(comparison: Comparison, claim: Claim) -> str:
-    verdict = claim.outcomes[0]
-    units = f"{len(comparison.scores.units)} units"
-    how = comparison.advice.correction
-    if how in _CORRECTIONS:
-        return f"{_CORRECTIONS[how]} on {units}, {_p_words(claim.adjusted)}"
-    name = _NAMES.get(verdict.test, verdict.test)
-    words = f"{name} on {units}, {_p_words(verdict.p)} ({_method(verdict)})"
-    return f"{words}, {_p_words(claim.adjusted)} after {how}" if how else words
-
-
-def _method(outcome: Outcome) -> str:
-    tails = "two-tailed" if outcome.tail == "two" else "one-tailed"
-    parts = [tails, outcome.detail or outcome.method]
-    if outcome.error and "±" not in outcome.detail:
-        parts.append(f"± {outcome.error:.1g}")
-    return ", ".join(parts)
-
-
-def warning_lines(comparison: Comparison) -> list[str]:
-    """Why this analysis, and what to be careful about."""
-    careful = [f"Careful: {plain_text(one)}." for one in comparison.advice.warnings]
-    return [*_together(comparison), comparison.advice.why, *careful]
-
-
-def _together(comparison: Comparison) -> list[str]:
-    """Analysis of variance and of ranks, in a line each."""
-    lines = []
-    if comparison.anova is not None:
-        source, rest = comparison.anova.systems, comparison.anova.residual
-        lines.append(
-            f"All systems together: F({source.df}, {rest.df}) = {source.f:.3f}, "
-            f"{_p_words(source.p)} (two-way ANOVA, units as blocks), partial eta squared "
-            f"{source.partial_eta_squared:.3f}{_sphericity(comparison)}."
-        )
-    if comparison.friedman is not None:
-        plain, davenport, nemenyi = comparison.friedman
-        lines.append(
-            f"By ranks: Friedman {plain.statistic:.3f}, {_p_words(plain.p)}; Iman-Davenport "
-            f"{davenport.statistic:.3f}, {_p_words(davenport.p)}; Nemenyi's critical difference "
-            f"of mean ranks {nemenyi.critical_difference:.3f}."
-        )
-    return lines
-
-
-def _sphericity(comparison: Comparison) -> str:
-    found = comparison.sphericity
-    if found is None:
-        return ""
-    return (
-        f"; Mauchly's W {found.w:.3f}, {_p_words(found.p)}, Greenhouse-Geisser epsilon "
-        f"{found.greenhouse_geisser:.3f} gives {_p_words(found.corrected_p)}"
-    )
+__all__ = [
+    "claims_text",
+    "comparison_dict",
+    "html_claims",
+    "json_claims",
+    "sentences",
+    "warning_lines",
+]
 
 
 def _system_rows(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
     """Head and rows of the table of systems."""
     scores, base = comparison.scores, comparison.baseline
     letters = any(row.letters for row in comparison.systems)
-    head = ["system", scores.measure, "interval"]
+    head = ["system", plain_text(scores.measure), "interval"]
     head += _claim_head(comparison) if base else []
     head += ["group"] if letters else []
     head += ["judged"] if scores.judged else []
@@ -155,15 +47,20 @@ def _system_rows(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
     return head, rows
 
 
-def _bounds(interval: Any) -> str:
-    return f"[{interval.low:.4f}, {interval.high:.4f}]"
+def _bounds(interval: Interval, form: str = ".4f") -> str:
+    """An interval as it is printed; one-sided ones are open to infinity."""
+    low = f"[{interval.low:{form}}" if math.isfinite(interval.low) else "(-∞"
+    high = f"{interval.high:{form}}]" if math.isfinite(interval.high) else "∞)"
+    return f"{low}, {high}"
 
 
 def _claim_head(comparison: Comparison) -> list[str]:
     """The columns about a pair: every test has one, and the correction if there is any."""
     tests = [f"p {test}" for test in comparison.advice.tests]
     how = comparison.advice.correction
-    return ["Δ", "interval of Δ", *tests, *([f"p {how}"] if how else []), "d_z", "W/T/L"]
+    kind = "" if comparison.coverage == "single" else f"{comparison.coverage} "
+    adjusted = [f"p {how}"] if how else []
+    return ["Δ", f"{kind}interval of Δ", *tests, *adjusted, "d_z", "W/T/L"]
 
 
 def _claim_cells(comparison: Comparison, claim: Claim) -> list[str]:
@@ -172,10 +69,10 @@ def _claim_cells(comparison: Comparison, claim: Claim) -> list[str]:
     mark = "*" if claim.adjusted <= comparison.alpha else ""
     return [
         f"{claim.difference.estimate:+.4f}{mark}",
-        f"[{claim.difference.low:+.4f}, {claim.difference.high:+.4f}]",
+        _bounds(claim.difference, "+.4f"),
         *(show_p(outcome.p) for outcome in claim.outcomes),
         *adjusted,
-        f"{effects.standardised:+.2f}",
+        f"{effects.standardised:+.2f}" if math.isfinite(effects.standardised) else "undefined",
         f"{effects.wins}/{effects.ties}/{effects.losses}",
     ]
 
@@ -209,7 +106,7 @@ def claims_text(comparison: Comparison, kind: str, *, terminal: bool = False) ->
     notes = [*sentences(comparison), *warning_lines(comparison)]
     if kind == "latex":
         return text + "".join(f"% {note}\n" for note in notes)
-    return text + "\n" + "".join(f"{note}\n\n" for note in notes)
+    return text + "\n" + "".join(f"{escape_markdown(note, line=True)}\n\n" for note in notes)
 
 
 def _prose(comparison: Comparison) -> str:
@@ -222,21 +119,35 @@ def _tsv(head: list[str], rows: list[list[str]]) -> str:
 
 def _markdown(head: list[str], rows: list[list[str]]) -> str:
     rule = ["---", *("---:" for _ in head[1:])]
-    escaped = [[cell.replace("|", "\\|") for cell in row] for row in [head, rule, *rows]]
-    return "".join(f"| {' | '.join(row)} |\n" for row in escaped)
+    marked = _marked_column(head)
+    head, *rows = (
+        [cell if at == marked else escape_markdown(cell) for at, cell in enumerate(row)]
+        for row in [head, *rows]
+    )
+    return "".join(f"| {' | '.join(row)} |\n" for row in [head, rule, *rows])
+
+
+def _marked_column(head: list[str]) -> int:
+    """The differences: the only column in which a star is a mark, and not part of a name."""
+    return head.index("Δ") if "Δ" in head else -1
 
 
 def _latex(head: list[str], rows: list[list[str]]) -> str:
+    marked = _marked_column(head)
     lines = [f"\\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}", "\\toprule"]
-    cells = [[_latex_cell(cell) for cell in row] for row in [head, *rows]]
+    cells = [
+        [_latex_cell(cell, marks=at == marked) for at, cell in enumerate(row)]
+        for row in [head, *rows]
+    ]
     lines += [" & ".join(cells[0]) + r" \\", "\\midrule"]
     lines += [" & ".join(row) + r" \\" for row in cells[1:]]
     return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""])
 
 
-def _latex_cell(cell: str) -> str:
-    shown = cell.translate(LATEX_ESCAPES).replace("Δ", r"$\Delta$")
-    shown = f"{shown[:-1]}$^{{*}}$" if shown.endswith("*") else shown
+def _latex_cell(cell: str, *, marks: bool) -> str:
+    """A cell; a star at its end is a mark of significance only in the column of differences."""
+    shown = cell.translate(LATEX_ESCAPES).replace("Δ", r"$\Delta$").replace("∞", r"$\infty$")
+    shown = f"{shown[:-1]}$^{{*}}$" if marks and shown.endswith("*") else shown
     return shown.replace("< 0.0001", "$<$ 0.0001").replace("—", "---")
 
 
@@ -274,6 +185,8 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
         "tail": comparison.tail,
         "seed": comparison.seed,
         "correction": comparison.advice.correction or "none",
+        "correction_detail": comparison.correction_detail,
+        "intervals": comparison.coverage,
         "why": comparison.advice.why,
         "warnings": list(comparison.advice.warnings),
         "systems": [
@@ -284,11 +197,12 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
             {
                 **claim_row(comparison, claim),
                 "tests": [outcome._asdict() for outcome in claim.outcomes],
-                "sentence": _sentence(comparison, claim),
+                "sentence": sentence,
             }
-            for claim in comparison.claims
+            for claim, sentence in zip(comparison.claims, sentences(comparison), strict=True)
         ],
         "anova": anova._asdict() if anova is not None else None,
+        "anova_corrected_for_folds": comparison.fold_f,
         "sphericity": sphericity._asdict() if sphericity is not None else None,
         "ranks": comparison.friedman,
     }
@@ -296,7 +210,7 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
 
 def json_claims(comparisons: list[Comparison]) -> str:
     """All comparisons as JSON."""
-    content = [_plain(comparison_dict(one)) for one in comparisons]
+    content = [_plain(comparison_dict(one)) for one in note_measures(comparisons)]
     return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LATEX_ESCAPES",
+    "escape_markdown",
     "html_table",
     "json_text",
     "latex_text",
@@ -76,6 +77,31 @@ def plain_text(text: str) -> str:
     return re.sub(r"[\x00-\x1f\x7f-\x9f]", "\N{REPLACEMENT CHARACTER}", text)
 
 
+_MARKDOWN = re.compile(
+    r"""[\\`*|~]             # code, emphasis, cells, strikes
+    | \](?=[(\[:])           # links; other brackets are themselves
+    | <(?=[A-Za-z/!?])       # tags and comments, not "less than"
+    | (?<!\w)_ | _(?!\w)     # emphasis; within a word it is none
+    | &(?=\#?\w+;)           # entities
+    """,
+    re.VERBOSE,
+)
+
+
+def escape_markdown(text: str, *, line: bool = False) -> str:
+    r"""Text that Markdown shows as it is: in a cell, or as a `line` of its own.
+
+    Examples
+    --------
+    >>> print(escape_markdown("<b>*my_run*|"), escape_markdown("# p < 0.05", line=True))
+    \<b>\*my_run\*\| \# p < 0.05
+    """
+    escaped = _MARKDOWN.sub(lambda found: "\\" + found[0], text)
+    if line:
+        escaped = re.sub(r"^(\d*)(?=[>#+\-.)])", r"\1\\", escaped)
+    return escaped
+
+
 def policy_lines(evaluation: Evaluation) -> list[str]:
     """What was done about ties, missing queries and unjudged ones, in words."""
     judged = len(evaluation.runs[0].queries)
@@ -85,10 +111,12 @@ def policy_lines(evaluation: Evaluation) -> list[str]:
     for run in evaluation.runs:
         lacks = judged - int(run.present.sum())
         if lacks:
-            lines.append(f"{plain_text(run.name)} lacks {lacks} judged queries")
+            queries = "query" if lacks == 1 else "queries"
+            lines.append(f"{plain_text(run.name)} lacks {lacks} judged {queries}")
         if run.unjudged:
+            queries = "query" if run.unjudged == 1 else "queries"
             lines.append(
-                f"{plain_text(run.name)} has {run.unjudged} queries without judgements: ignored"
+                f"{plain_text(run.name)} has {run.unjudged} {queries} without judgements: ignored"
             )
     return lines
 
@@ -182,11 +210,9 @@ def markdown_text(evaluation: Evaluation, *, per_query: bool, summary: bool, dig
     head, rows = text_rows(evaluation, per_query=per_query, summary=summary, digits=digits)
     texts = 2 if per_query else 1
     rule = ["---" if at < texts else "---:" for at in range(len(head))]
-    escaped = [
-        [plain_text(cell).replace("|", "\\|") for cell in row] for row in [head, rule, *rows]
-    ]
-    table = "".join(f"| {' | '.join(row)} |\n" for row in escaped)
-    return table + "\n" + "; ".join(policy_lines(evaluation)) + "\n"
+    head, *rows = ([escape_markdown(plain_text(cell)) for cell in row] for row in [head, *rows])
+    table = "".join(f"| {' | '.join(row)} |\n" for row in [head, rule, *rows])
+    return table + "\n" + escape_markdown("; ".join(policy_lines(evaluation)), line=True) + "\n"
 
 
 LATEX_ESCAPES = str.maketrans(

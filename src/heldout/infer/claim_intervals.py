@@ -1,0 +1,159 @@
+"""Intervals of the differences of a comparison, adjusted the way its p-values are."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final, Literal
+
+from heldout.errors import InputError
+from heldout.infer.results import TIE, Interval
+
+if TYPE_CHECKING:
+    from heldout.data.words import Floats
+    from heldout.infer.claim_tests import Adjusted, Design
+    from heldout.infer.pairwise import Pairwise
+    from heldout.infer.results import Tail
+
+__all__ = ["INTERVALS", "Coverage", "claim_intervals", "interval_coverage"]
+
+INTERVALS: Final = ("t", "percentile", "bca", "randomization")
+
+Coverage = Literal["single", "simultaneous", "unadjusted"]
+"""What the level of the intervals is about: the only one, all of them at once, or each alone."""
+
+UNADJUSTED: Final = ("bh", "by", "nemenyi")
+"""Corrections to which no simultaneous interval of the mean difference belongs."""
+
+
+def interval_coverage(correction: str) -> Coverage:
+    """What the intervals beside p-values that were corrected so hold for."""
+    if not correction:
+        return "single"
+    return "unadjusted" if correction in UNADJUSTED else "simultaneous"
+
+
+def claim_intervals(design: Design, adjusted: Adjusted, kind: str = "") -> list[Interval]:
+    """The intervals of the mean differences, one a pair.
+
+    Tukey's and Dunnett's tests bring theirs along. The permutation tests give the quantile of
+    their largest statistic, so that 0 is outside exactly if the single-step test rejects. Else, and
+    for a `kind` that was asked for, each interval has the level that Bonferroni would give it.
+    Corrections that control the false discovery rate, and ranks, leave the intervals as they are.
+    With one tail, intervals are open on the other side.
+
+    Parameters
+    ----------
+    design
+        What is compared.
+    adjusted
+        The p-values of the claims.
+    kind
+        ``t``, ``percentile``, ``bca``, ``randomization``, or empty for what fits the design.
+
+    References
+    ----------
+    Y. Hochberg and A. C. Tamhane, Multiple Comparison Procedures (1987); P. H. Westfall and S. S.
+    Young, Resampling-Based Multiple Testing (1993), section 2.4.
+    """
+    if kind and kind not in INTERVALS:
+        raise InputError(f"unknown interval {kind!r}: expected one of {', '.join(INTERVALS)}")
+    if not kind and design.test_share is None:
+        own = _own_intervals(design, adjusted)
+        if own is not None:
+            return own
+    return [_plain_interval(design, design.gaps(pair), kind) for pair in design.pairs]
+
+
+def _own_intervals(design: Design, adjusted: Adjusted) -> list[Interval] | None:
+    """The intervals that belong to a correction, if there are such."""
+    if design.correction == "tukey":
+        return _tukey(design)
+    if design.correction == "dunnett-t":
+        return _dunnett(design)
+    if adjusted.table is None:
+        return None
+    if design.correction == "randomized-tukey":
+        return _randomized_tukey(design, adjusted.table)
+    return [_max_t(design, adjusted.table, design.gaps(pair)) for pair in design.pairs]
+
+
+def _tukey(design: Design) -> list[Interval]:
+    from heldout.infer import tukey  # SciPy
+
+    level = 1 - design.alpha
+    found = {}
+    for one in tukey.tukey_hsd(design.scores.values, level):
+        found[one.first, one.second] = one.difference, one.low, one.high
+        found[one.second, one.first] = -one.difference, -one.high, -one.low
+    return [Interval(*found[pair], level, "Tukey") for pair in design.pairs]
+
+
+def _dunnett(design: Design) -> list[Interval]:
+    from heldout.infer import tukey  # SciPy
+
+    if design.baseline is None:  # advise refuses it
+        raise InputError("dunnett-t compares with one system: name it with --baseline")
+    level = 1 - design.alpha
+    table = tukey.dunnett_blocks(design.scores.values, design.baseline, level, design.side)
+    found = {one.first: one for one in table}
+    ordered = [found[first] for first, _ in design.pairs]
+    return [Interval(one.difference, one.low, one.high, level, "Dunnett") for one in ordered]
+
+
+def _randomized_tukey(design: Design, table: Pairwise) -> list[Interval]:
+    half = table.null.critical(design.alpha) / len(design.scores.units)
+    means = [float(design.gaps(pair).mean()) for pair in design.pairs]
+    level = 1 - design.alpha
+    return [
+        Interval(mean, _no_noise(mean - half), _no_noise(mean + half), level, "randomized Tukey")
+        for mean in means
+    ]
+
+
+def _no_noise(bound: float) -> float:
+    """A bound that is 0 but for the tolerance of ties: on a lattice that is no rare thing."""
+    return 0.0 if abs(bound) <= TIE else bound
+
+
+def _max_t(design: Design, table: Pairwise, gaps: Floats) -> Interval:
+    """The t interval with the quantile of the largest t.
+
+    The statistic is u = sum / root of the sum of squares, which is t / root((t² + n - 1) / n).
+    """
+    n = len(gaps)
+    critical = table.null.critical(design.alpha)
+    mean, deviation = float(gaps.mean()), float(gaps.std(ddof=1))
+    room = n - critical * critical
+    if room <= 0:  # too few units: nothing can be rejected
+        return Interval(mean, -math.inf, math.inf, 1 - design.alpha, "max-t")
+    half = critical * math.sqrt((n - 1) / room) * deviation / math.sqrt(n)
+    found = Interval(mean, mean - half, mean + half, 1 - design.alpha, "max-t")
+    return _open(found, design.side)
+
+
+def _plain_interval(design: Design, gaps: Floats, kind: str) -> Interval:
+    """The interval of one pair, at the level that Bonferroni gives it if need be."""
+    from heldout.infer import bootstrap, folds, intervals, randomization  # SciPy
+
+    simultaneous = interval_coverage(design.correction) == "simultaneous"
+    alpha = design.alpha / (len(design.pairs) if simultaneous else 1)
+    # One bound of a two-sided interval is a one-sided bound that fails half as often.
+    level = 1 - alpha if design.tail == "two" else 1 - 2 * alpha
+    if not kind and design.test_share is not None:
+        found = folds.corrected_t(gaps, design.test_share, level)
+    elif kind in ("", "t"):
+        found = intervals.t_interval(gaps, level)
+    elif kind == "randomization":
+        found = randomization.randomization_interval(gaps, level=level, **design.draws)
+    else:
+        bounds: Literal["percentile", "bca"] = "percentile" if kind == "percentile" else "bca"
+        found = bootstrap.bootstrap_interval(gaps, kind=bounds, level=level, **design.draws)
+    method = f"{found.method}, Bonferroni" if simultaneous else found.method
+    return _open(found._replace(level=1 - design.alpha, method=method), design.side)
+
+
+def _open(interval: Interval, side: Tail) -> Interval:
+    """The bound that a one-tailed test goes with."""
+    if side == "greater":
+        return interval._replace(high=math.inf)
+    return interval._replace(low=-math.inf) if side == "less" else interval

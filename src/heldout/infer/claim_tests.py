@@ -1,0 +1,193 @@
+"""The tests behind the claims of a comparison, and p-values adjusted for their number."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from heldout.errors import InputError
+from heldout.infer.advise import ALL_PAIRS
+from heldout.infer.results import Outcome, drop_noise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from heldout.data.scores import Scores
+    from heldout.data.words import Floats
+    from heldout.infer.pairwise import Pairwise
+    from heldout.infer.results import Tail
+
+__all__ = ["Adjusted", "Design", "adjust_claims", "claim_outcomes"]
+
+
+class Design(NamedTuple):
+    """What is compared, and how.
+
+    Parameters
+    ----------
+    scores
+        The scores.
+    pairs
+        The columns that are compared, the first minus the second.
+    baseline
+        The column that the others are compared with; None for all pairs.
+    correction
+        How p-values are adjusted; empty for one comparison.
+    alpha
+        The level of significance.
+    tail
+        The alternative as it was asked for: ``greater`` means better.
+    test_share
+        n_test / n_train, when the units are folds.
+    replicates, seed
+        For all that is drawn.
+    """
+
+    scores: Scores
+    pairs: tuple[tuple[int, int], ...]
+    baseline: int | None
+    correction: str
+    alpha: float
+    tail: Tail
+    test_share: float | None
+    replicates: int
+    seed: int
+
+    @property
+    def side(self) -> Tail:
+        """The alternative about the numbers: ``less`` if better is asked and lower is better."""
+        turned: dict[Tail, Tail] = {"two": "two", "greater": "less", "less": "greater"}
+        return self.tail if self.scores.higher_is_better else turned[self.tail]
+
+    @property
+    def draws(self) -> dict[str, Any]:
+        """The settings of tests that draw."""
+        return {"replicates": self.replicates, "seed": self.seed}
+
+    def gaps(self, pair: tuple[int, int]) -> Floats:
+        """The differences of a pair, one a unit."""
+        first, second = pair
+        return drop_noise(self.scores.values[:, first], self.scores.values[:, second])
+
+
+class Adjusted(NamedTuple):
+    """The p-values that decide.
+
+    Parameters
+    ----------
+    p
+        One a pair.
+    detail
+        How a correction that has a test of its own came to them, e.g. "100,000 draws, seed 0".
+    table
+        All that a permutation test found; None for other corrections.
+    draws
+        How many permutations were drawn; 0 if none had to be.
+    """
+
+    p: tuple[float, ...]
+    detail: str = ""
+    table: Pairwise | None = None
+    draws: int = 0
+
+    def error(self, at: int) -> float:
+        """The standard error of a p-value that was drawn; 0 else."""
+        return math.sqrt(self.p[at] * (1 - self.p[at]) / self.draws) if self.draws else 0.0
+
+
+def claim_outcomes(design: Design, tests: tuple[str, ...]) -> list[tuple[Outcome, ...]]:
+    """All tests on all pairs. Outcomes name the tail as it was asked for."""
+    if "mcnemar" in tests:
+        _check_zero_one(design.scores)
+    return [
+        tuple(_outcome(design, test, pair)._replace(tail=design.tail) for test in tests)
+        for pair in design.pairs
+    ]
+
+
+def _check_zero_one(scores: Scores) -> None:
+    """McNemar's test is for successes and failures: say which score is neither."""
+    odd = (scores.values != 0) & (scores.values != 1)
+    if odd.any():
+        row, column = (int(at) for at in np.argwhere(odd)[0])
+        raise InputError(
+            f"mcnemar takes scores of 0 and 1, but {scores.systems[column]} has "
+            f"{scores.values[row, column]:g} on unit {scores.units[row]}: use another test "
+            "(--test randomization, t or wilcoxon), or a measure that is 0 or 1, such as Success@k"
+        )
+
+
+def _outcome(design: Design, test: str, pair: tuple[int, int]) -> Outcome:
+    from heldout.infer import bootstrap, paired, randomization  # SciPy
+
+    gaps, side = design.gaps(pair), design.side
+    if test == "mcnemar":
+        first, second = (design.scores.values[:, column] for column in pair)
+        return paired.mcnemar_test(first, second, tail=side)
+    if test == "corrected-t":
+        if design.test_share is None:
+            raise InputError(
+                "corrected-t is for folds of a cross-validation: say how large a fold is "
+                "beside its training side (--test-share, for 10 folds 0.1111)"
+            )
+        return paired.corrected_t_test(gaps, design.test_share, tail=side)
+    if test == "randomization":
+        return randomization.randomization_test(gaps, tail=side, **design.draws)
+    if test.startswith("bootstrap-shift"):
+        studentized = test.endswith("studentized")
+        return bootstrap.shift_test(gaps, tail=side, studentized=studentized, **design.draws)
+    plain: dict[str, Callable[..., Outcome]] = {
+        "t": paired.t_test,
+        "wilcoxon": paired.wilcoxon_test,
+        "sign": paired.sign_test,
+    }
+    return plain[test](gaps, tail=side)
+
+
+def adjust_claims(design: Design, outcomes: list[tuple[Outcome, ...]]) -> Adjusted:
+    """The p-values of the verdicts, adjusted for the number of comparisons."""
+    from heldout.infer import multiplicity  # SciPy
+
+    how = design.correction
+    if how in ALL_PAIRS:
+        return _all_pairs(design)
+    if how in {"maxt", "dunnett", "dunnett-t"}:
+        return _against_the_largest(design)
+    raw = [tests[0].p for tests in outcomes]
+    return Adjusted(tuple(float(p) for p in multiplicity.adjust(raw, how or "none")))
+
+
+def _all_pairs(design: Design) -> Adjusted:
+    from heldout.infer import randomized_blocks, ranks, tukey  # SciPy
+
+    values = design.scores.values
+    if design.correction == "tukey":
+        found: dict[Any, float] = {}
+        for one in tukey.tukey_hsd(values):
+            found[one.first, one.second] = found[one.second, one.first] = one.p
+        return Adjusted(tuple(found[pair] for pair in design.pairs))
+    if design.correction == "nemenyi":
+        matrix = ranks.nemenyi(values).p
+        return Adjusted(tuple(float(matrix[pair]) for pair in design.pairs))
+    return _permuted(design, randomized_blocks.randomized_tukey(values, **design.draws))
+
+
+def _against_the_largest(design: Design) -> Adjusted:
+    """MaxT and Dunnett's test; all pairs have two tails."""
+    from heldout.infer import max_t, tukey  # SciPy
+
+    values, base = design.scores.values, design.baseline
+    if base is None:
+        return _permuted(design, max_t.max_t(values, **design.draws))
+    if design.correction == "dunnett-t":
+        found = {one.first: one.p for one in tukey.dunnett_blocks(values, base, tail=design.side)}
+        return Adjusted(tuple(found[first] for first, _ in design.pairs))
+    test = max_t.max_t if design.correction == "maxt" else max_t.dunnett
+    return _permuted(design, test(values, base, tail=design.side, **design.draws))
+
+
+def _permuted(design: Design, table: Pairwise) -> Adjusted:
+    draws = design.replicates if table.method == "monte carlo" else 0
+    return Adjusted(tuple(table[pair] for pair in design.pairs), table.detail, table, draws)
