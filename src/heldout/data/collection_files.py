@@ -1,0 +1,299 @@
+"""Read a collection, whatever format it comes in."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from heldout.data.collection import Collection
+from heldout.data.files import detect_format, read_qrels
+from heldout.data.formats import trec
+from heldout.data.formats.beir import beir_folder, is_beir_folder, judged_only
+from heldout.data.formats.blocks import Reading, sniff
+from heldout.data.formats.document_tables import ParquetDocuments, TextTable, separator_of
+from heldout.data.formats.jsonl import JsonLines
+from heldout.data.formats.lines import LineDocuments
+from heldout.data.formats.meta import is_meta_folder, line_files, meta_config, meta_folder
+from heldout.data.formats.query_files import read_queries
+from heldout.data.formats.source import open_source
+from heldout.data.formats.trec_documents import TrecDocuments
+from heldout.data.notes import Note
+from heldout.errors import HeldoutError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from heldout.data.documents import Documents
+    from heldout.data.formats.blocks import ErrorPolicy
+    from heldout.data.formats.meta import LineCorpus
+    from heldout.data.queries import Queries
+    from heldout.data.run import Qrels
+
+    Path_ = str | os.PathLike[str]
+
+__all__ = ["read_collection"]
+
+_EXPECTED = (
+    "expected a BEIR folder (corpus.jsonl), a MeTA folder or its config toml, TREC documents, JSON "
+    "lines, CSV, TSV or Parquet of documents, a line corpus (.dat), irds:NAME, or pydocs"
+)
+_ENDINGS = re.compile(
+    r"(\.(dat|txt|toml|jsonl?|ndjson|csv|tsv|parquet|trec|sgml?|xml|gz|xz|bz2|zst))+$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The parts of a collection that a source has; what the user gives takes their place."""
+
+    name: str
+    documents: Documents
+    queries: str | None = None
+    qrels: tuple[str, ...] = ()
+    first_query: int | None = None
+    notes: tuple[Note, ...] = ()
+    only_judged: bool = False
+
+
+def read_collection(
+    source: Path_,
+    *,
+    encoding: str = "utf-8",
+    errors: ErrorPolicy = "strict",
+    queries: Path_ | None = None,
+    qrels: Path_ | Sequence[Path_] | None = None,
+    fields: Sequence[str] | None = None,
+    query_field: str = "title",
+    split: str | None = None,
+    name: str | None = None,
+) -> Collection:
+    """Read a collection of documents, queries and judgements.
+
+    The text of the documents stays where it is; what is held are ids, offsets and lengths.
+
+    Parameters
+    ----------
+    source
+        A BEIR folder, a MeTA folder or its config (line corpus), TREC documents (a file or a
+        folder), documents as JSON lines, CSV, TSV or Parquet (a file, or a folder of such), a line
+        corpus, ``irds:NAME`` for a collection of ir_datasets, or ``pydocs`` for the one that is
+        built of the documentation of NumPy, SciPy and scikit-learn. Text may be packed (.gz .xz
+        .bz2 .zst).
+    encoding
+        The encoding of the text.
+    errors
+        ``strict`` stops at the first byte that is wrong in that encoding, ``replace`` puts � in its
+        place and counts it.
+    queries
+        A file of queries, where `source` has none of its own or others are wanted.
+    qrels
+        A file of judgements, or several.
+    fields
+        The fields, columns or elements of a document to read, in this order.
+    query_field
+        The field of a topic to search for: ``title``, ``description``, ``narrative``, or several
+        joined by ``+``.
+    split
+        The split of a BEIR folder; by default ``test``, or the only one there is.
+    name
+        What to call the collection.
+
+    Returns
+    -------
+    Collection
+        With notes about what was found odd.
+    """
+    wanted = None if fields is None else tuple(fields)
+    reading = Reading(encoding, errors, wanted)
+    given = os.fspath(source)
+    if given == "pydocs" and not Path(given).exists():
+        from heldout.data.pydocs import read_pydocs  # it needs the packages it is made of
+
+        return read_pydocs()
+    if given.startswith("irds:"):
+        return _read_irds(given.removeprefix("irds:"), reading, queries, qrels, query_field, name)
+    found = _find(given, reading, split, given_queries=queries is not None)
+    return _assemble(found, reading, queries, qrels, query_field, name)
+
+
+def _assemble(
+    found: _Found,
+    reading: Reading,
+    queries: Path_ | None,
+    qrels: Path_ | Sequence[Path_] | None,
+    query_field: str,
+    name: str | None,
+) -> Collection:
+    path = found.queries if queries is None else os.fspath(queries)
+    if path is None:
+        raise InputError(
+            f"{found.name} has no queries of its own: give a file (queries=, --queries)"
+        )
+    first = found.first_query if queries is None else found.first_query or 1
+    topics, notes = read_queries(path, reading, field=query_field, first_line=first)
+    paths = found.qrels if qrels is None else _paths(qrels)
+    judged = read_qrels(*paths) if paths else None
+    if judged is not None:
+        if found.only_judged:
+            topics, more = judged_only(topics, judged)
+            notes += more
+        topics, more = _without_zeros(topics, judged)
+        notes += [*more, *_repeated(judged)]
+    return Collection(
+        found.documents,
+        topics,
+        judged,
+        name=name or found.name,
+        notes=(*found.notes, *notes),
+        where=lambda query, doc: _place(paths, query, doc),
+    )
+
+
+def _paths(given: Path_ | Sequence[Path_]) -> tuple[str, ...]:
+    if isinstance(given, str | os.PathLike):
+        return (os.fspath(given),)
+    return tuple(os.fspath(one) for one in given)
+
+
+def _repeated(judged: Qrels) -> list[Note]:
+    if not judged.repeated:
+        return []
+    message = f"{judged.repeated} judgements stand there more than once and count once"
+    return [Note("repeated-judgements", judged.repeated, message)]
+
+
+def _without_zeros(topics: Queries, judged: Qrels) -> tuple[Queries, list[Note]]:
+    """Topics 051 are judged as 51 in the qrels of the early TRECs."""
+    known = set(judged.queries)
+    if known & set(topics.ids):
+        return topics, []
+    plain = tuple(one.lstrip("0") or "0" for one in topics.ids)
+    if not known & set(plain):
+        return topics, []
+    message = "leading zeros were taken off the ids of the queries, as the judgements have them"
+    return replace(topics, ids=plain), [Note("zeros", len(plain), message)]
+
+
+def _place(paths: Sequence[str], query: str, doc: str) -> str:
+    """Where a judgement stands; empty when it cannot be told, as in a table."""
+    for path in paths:
+        with suppress(HeldoutError):
+            source = open_source(path)
+            lines = trec.lines_with(source, query, doc) if detect_format(source) == "trec" else []
+            if lines:
+                return f"{path}:{lines[0]}"
+    return ""
+
+
+def _find(given: str, reading: Reading, split: str | None, *, given_queries: bool) -> _Found:
+    path = Path(given)
+    if path.is_dir():
+        if is_beir_folder(path):
+            return _beir(path, reading, split)
+        if is_meta_folder(path):
+            return _lines(meta_folder(path), reading)
+        return _folder(path, reading, given_queries=given_queries)
+    if path.suffix.lower() == ".toml":
+        return _lines(meta_config(path), reading)
+    if not path.exists():
+        raise InputError(f"{given}: no such file or folder; {_EXPECTED}")
+    name = _ENDINGS.sub("", path.name) or path.name
+    kind = _kind(given)
+    if kind is None:
+        return _lines(line_files(path), reading)
+    return _Found(name, kind([given], reading))
+
+
+def _beir(path: Path, reading: Reading, split: str | None) -> _Found:
+    files = beir_folder(path, split)
+    return _Found(
+        path.resolve().name,
+        JsonLines([files.documents], reading),
+        files.queries,
+        () if files.qrels is None else (files.qrels,),
+        notes=tuple(files.notes()),
+        only_judged=bool(files.others),
+    )
+
+
+def _lines(files: LineCorpus, reading: Reading) -> _Found:
+    return _Found(
+        files.name,
+        LineDocuments(files.documents, reading),
+        files.queries,
+        () if files.qrels is None else (files.qrels,),
+        files.first_query,
+    )
+
+
+def _kind(
+    path: str,
+) -> type[TrecDocuments | JsonLines | ParquetDocuments | TextTable] | None:
+    """The class that reads a file of documents; None for a line corpus."""
+    start = sniff(path)
+    if not start:
+        raise InputError(f"{path} is empty; {_EXPECTED}")
+    head = start.decode(errors="replace").lstrip()
+    if start.startswith(b"PAR1"):
+        return ParquetDocuments
+    if head.startswith("{"):
+        return JsonLines
+    if re.search(r"<doc[\s>]", head, re.IGNORECASE) and head.startswith("<"):
+        return TrecDocuments
+    if ".dat" in Path(path).suffixes:
+        return None
+    if separator_of(head) is not None:
+        return TextTable
+    raise InputError(f"{path}: its first bytes tell no format; {_EXPECTED}")
+
+
+def _folder(path: Path, reading: Reading, *, given_queries: bool) -> _Found:
+    """A folder of files of documents of one kind, with queries and judgements known by name."""
+    files = [one for one in sorted(path.rglob("*")) if one.is_file() and not _hidden(one, path)]
+    queries = [one for one in files if re.search(r"topics|queries", one.name, re.IGNORECASE)]
+    qrels = [one for one in files if re.search(r"qrels", one.name, re.IGNORECASE)]
+    rest = [str(one) for one in files if one not in queries and one not in qrels]
+    if not rest:
+        raise InputError(f"{path}: no files of documents in it; {_EXPECTED}")
+    kinds = {_kind(one) for one in rest}
+    kind = kinds.pop()
+    if kinds or kind is None:
+        raise InputError(f"{path}: its files are of different kinds, or lines; {_EXPECTED}")
+    if len(queries) > 1 and not given_queries:
+        names = ", ".join(one.name for one in queries)
+        raise InputError(f"{path} has several files of queries ({names}): give one (queries=)")
+    return _Found(
+        path.resolve().name,
+        kind(rest, reading),
+        str(queries[0]) if queries else None,
+        tuple(map(str, qrels)),
+    )
+
+
+def _hidden(path: Path, root: Path) -> bool:
+    return any(part.startswith(".") for part in path.relative_to(root).parts)
+
+
+def _read_irds(
+    name: str,
+    reading: Reading,
+    queries: Path_ | None,
+    qrels: Path_ | Sequence[Path_] | None,
+    query_field: str,
+    given_name: str | None,
+) -> Collection:
+    from heldout.data.formats.irds import IrdsDocuments, irds_qrels, irds_queries, load_irds
+
+    dataset = load_irds(name)
+    documents = IrdsDocuments(name, dataset, reading)
+    if queries is None:
+        topics = irds_queries(name, dataset, query_field)
+    else:
+        topics, _ = read_queries(os.fspath(queries), reading, field=query_field)
+    judged = irds_qrels(name, dataset) if qrels is None else read_qrels(*_paths(qrels))
+    return Collection(documents, topics, judged, name=given_name or name)

@@ -1,0 +1,319 @@
+"""A text file of any size as blocks of whole lines, unpacked on the way.
+
+`heldout.data.formats.source` holds what is packed in memory, which is right for runs and qrels.
+A corpus can be larger than memory, so here a packed file is a stream.
+"""
+
+from __future__ import annotations
+
+import codecs
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from io import BufferedReader, RawIOBase
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+from heldout.errors import FormatError, InputError, MissingExtraError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = [
+    "BLOCK",
+    "Block",
+    "Reading",
+    "Replaced",
+    "blocks",
+    "is_packed",
+    "open_stream",
+    "readable",
+    "sniff",
+]
+
+BLOCK: Final = 8 << 20
+_BOM: Final = codecs.BOM_UTF8
+_MAGIC: Final = {
+    b"\x1f\x8b": "gzip",
+    b"\xfd7zXZ\0": "lzma",
+    b"BZh": "bz2",
+    b"\x28\xb5\x2f\xfd": "zstd",
+}
+
+ErrorPolicy = Literal["strict", "replace"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the text of files is read.
+
+    Parameters
+    ----------
+    encoding
+        Their encoding, by a name that Python knows.
+    errors
+        ``strict`` stops at the first byte that is wrong in that encoding, ``replace`` puts the
+        character � in its place and counts it.
+    fields
+        The fields of a document that are read, in this order; None for the usual ones.
+    """
+
+    encoding: str = "utf-8"
+    errors: ErrorPolicy = "strict"
+    fields: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.errors not in {"strict", "replace"}:
+            raise InputError(f"errors={self.errors!r}: expected 'strict' or 'replace'")
+        try:
+            name = codecs.lookup(self.encoding).name
+            newline = "\n".encode(name)
+        except (LookupError, TypeError, ValueError):
+            raise InputError(
+                f"encoding {self.encoding!r} is not known; utf-8, latin-1 and cp1252 are"
+            ) from None
+        if newline != b"\n":
+            raise InputError(
+                f"{self.encoding} cannot be read in lines of bytes: convert the files first, e.g. "
+                f"iconv -f {self.encoding} -t UTF-8"
+            )
+        # A byte order mark is skipped in any case.
+        object.__setattr__(self, "encoding", "utf-8" if name == "utf-8-sig" else name)
+
+    @property
+    def is_utf8(self) -> bool:
+        """Whether bytes can be handed on as they are."""
+        return self.encoding in {"utf-8", "ascii"}
+
+
+class Replaced:
+    """Counts what was replaced, and remembers where it was first."""
+
+    __slots__ = ("count", "first")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.first = ""
+
+    def decode(self, raw: bytes, reading: Reading, where: Callable[[int], str]) -> str:
+        """Decode bytes; `where` tells the place (``file:line``) of a byte in them."""
+        try:
+            return raw.decode(reading.encoding)
+        except UnicodeDecodeError as error:
+            if reading.errors == "strict":
+                raise FormatError(where(error.start), _complaint(error)) from None
+            self._remember(where(error.start))
+        text = raw.decode(reading.encoding, "replace")
+        # What was � in the file already is no loss of ours.
+        self.count += text.count("\ufffd")
+        if reading.is_utf8:
+            self.count -= raw.count("\ufffd".encode())
+        return text
+
+    def encode(self, text: str, reading: Reading, where: Callable[[], str]) -> bytes:
+        """Encode a text from JSON, which may hold half of a surrogate pair."""
+        try:
+            return text.encode()
+        except UnicodeEncodeError as error:
+            if reading.errors == "strict":
+                raise FormatError(
+                    where(),
+                    f"{text[error.start : error.end]!r} is half of a surrogate pair, which is no "
+                    "valid Unicode: mend it, or have it replaced (--errors replace)",
+                ) from None
+            self._remember(where())
+        halves = sum(0xD800 <= ord(character) < 0xE000 for character in text)
+        self.count += halves
+        return "".join(
+            "\ufffd" if 0xD800 <= ord(character) < 0xE000 else character for character in text
+        ).encode()
+
+    def _remember(self, place: str) -> None:
+        self.first = self.first or place
+
+
+def _complaint(error: UnicodeDecodeError) -> str:
+    found = error.object[error.start]
+    if error.start == 0 and error.object[:2] in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}:
+        return "this is UTF-16: convert it first, e.g. iconv -f UTF-16 -t UTF-8"
+    other = "latin-1" if error.encoding == "utf-8" else "utf-8"
+    return (
+        f"the byte 0x{found:02x} is not {error.encoding.upper()}: name the encoding of the file "
+        f"(--encoding {other}), or have such bytes replaced (--errors replace)"
+    )
+
+
+class Block(NamedTuple):
+    """Some whole lines.
+
+    Parameters
+    ----------
+    raw
+        Their bytes as they stand in the file, each line with its newline; the last line of a file
+        may have none.
+    offset
+        Where they begin in the unpacked file.
+    line
+        The number of the first, from 1.
+    """
+
+    raw: bytes
+    offset: int
+    line: int
+
+
+def blocks(path: str, begin: int = 0, line: int = 1, size: int = BLOCK) -> Iterator[Block]:
+    """The lines of a file in blocks of about `size` bytes, from byte `begin` on.
+
+    A byte order mark at the very beginning belongs to no line.
+    """
+    with readable(path), open_stream(path) as file:
+        if begin:
+            file.seek(begin)
+        pending: list[bytes] = []
+        while piece := file.read(size):
+            if not begin and not pending and piece.startswith(_BOM):
+                begin, piece = len(_BOM), piece[len(_BOM) :]
+            cut = piece.rfind(b"\n") + 1
+            if not cut:
+                pending.append(piece)
+                continue
+            raw = b"".join([*pending, piece[:cut]]) if pending or cut < len(piece) else piece
+            yield Block(raw, begin, line)
+            begin += len(raw)
+            line += raw.count(b"\n")
+            pending = [piece[cut:]] if cut < len(piece) else []
+        if any(pending):
+            yield Block(b"".join(pending), begin, line)
+
+
+def text_lines(path: str, reading: Reading, replaced: Replaced) -> Iterator[tuple[int, str]]:
+    """Number and text of each line, with its end."""
+    for block in blocks(path):
+        lines = block.raw.split(b"\n")
+        last = len(lines) - 1
+        for place, raw in enumerate(lines):
+            if place == last and not raw:
+                break
+            where = f"{path}:{block.line + place}"
+            text = replaced.decode(raw, reading, lambda _, where=where: where)  # type: ignore[misc]
+            yield block.line + place, text + ("\n" if place < last else "")
+
+
+def open_stream(path: str) -> IO[bytes]:
+    """Open a file for reading, unpacked if its first bytes say that it is packed."""
+    packing = _packing(path)
+    with readable(path):
+        if packing == "zstd":
+            return _open_zstd(path)
+        if packing:
+            opened: IO[bytes] = import_module(packing).open(path, "rb")
+            return opened
+        return Path(path).open("rb")
+
+
+def is_packed(path: str) -> bool:
+    """Whether a file is packed, told by its first bytes."""
+    return bool(_packing(path))
+
+
+def sniff(path: str, size: int = 1 << 16) -> bytes:
+    """The first bytes of a file, unpacked, without a byte order mark."""
+    with readable(path), open_stream(path) as file:
+        return file.read(size).removeprefix(_BOM)
+
+
+def _packing(path: str) -> str:
+    """The module that unpacks a file; empty when it is plain."""
+    with readable(path):
+        if Path(path).is_dir():
+            raise InputError(f"{path} is a directory: give the path of a file in it")
+        with Path(path).open("rb") as file:
+            magic = file.read(6)
+    return next((name for start, name in _MAGIC.items() if magic.startswith(start)), "")
+
+
+def _open_zstd(path: str) -> IO[bytes]:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+
+        return zstd.open(path, "rb")  # type: ignore[no-any-return]
+    return BufferedReader(_ZstdStream(path), 1 << 17)
+
+
+class _ZstdStream(RawIOBase):
+    """A zstd file as a stream.
+
+    The package's own readers take a file that is cut short for a whole one.
+    """
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        try:
+            import zstandard
+        except ImportError:
+            raise MissingExtraError("zstd files need a package: pip install zstandard") from None
+        self._new = zstandard.ZstdDecompressor().decompressobj
+        self._frame = self._new()
+        self._file = Path(path).open("rb")  # noqa: SIM115 - closed with this stream
+        self._ready = memoryview(b"")
+        self._inside = False
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        if not self.closed:
+            self._file.close()
+        super().close()
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready and (piece := self._file.read(1 << 17)):
+            self._ready = memoryview(self._unpacked(piece))
+        if not self._ready and self._inside:
+            raise EOFError("the end is missing")
+        count = min(len(buffer), len(self._ready))
+        buffer[:count] = self._ready[:count]
+        self._ready = self._ready[count:]
+        return count
+
+    def _unpacked(self, piece: bytes) -> bytes:
+        parts = []
+        while piece:
+            parts.append(self._frame.decompress(piece))
+            self._inside = not self._frame.eof
+            piece = b"" if self._inside else self._frame.unused_data
+            if not self._inside:  # files may be joined, each with frames of its own
+                self._frame = self._new()
+        return b"".join(parts)
+
+
+@contextmanager
+def readable(path: str) -> Iterator[None]:
+    """Turn what can go wrong with a file into one sentence."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except PermissionError:
+        raise InputError(f"{path}: no permission to read it") from None
+    except OSError as error:
+        if error.errno is not None:
+            raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
+        raise _broken(path, error) from None
+    except ValueError as error:  # a path that no system can have
+        raise InputError(f"{path!r}: cannot be read ({error})") from None
+    except EOFError as error:
+        raise _broken(path, error) from None
+    except Exception as error:
+        # lzma, zlib and zstd have errors of their own; importing them only to name them is slow.
+        if type(error).__module__.split(".")[0] not in {"_lzma", "zlib", "zstandard", "zstd"}:
+            raise
+        raise _broken(path, error) from None
+
+
+def _broken(path: str, error: Exception) -> InputError:
+    return InputError(
+        f"{path} is compressed and broken or cut short ({error}): fetch or write it again"
+    )

@@ -1,0 +1,158 @@
+"""Documents as rows of a table: CSV and TSV, read row by row, and Parquet, read in slices."""
+
+from __future__ import annotations
+
+import csv
+from typing import TYPE_CHECKING, Any, Final
+
+from heldout.data.formats.blocks import Replaced, is_packed, sniff, text_lines
+from heldout.data.formats.jsonl import ID_NAMES, TEXT_NAMES
+from heldout.data.formats.records import Record, RecordDocuments, joined_text
+from heldout.errors import FormatError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from heldout.data.formats.blocks import Reading
+
+__all__ = [
+    "ParquetDocuments",
+    "TextTable",
+    "header_of",
+    "parquet_rows",
+    "separator_of",
+    "text_rows",
+]
+
+_SLICE: Final = 1 << 14
+_LONGEST: Final = 2**31 - 1
+
+
+def separator_of(head: str) -> str | None:
+    """The separator of a table, told by its first line: a tab, or a comma in a known header."""
+    first = next((line for line in head.splitlines() if line.strip()), "")
+    if "\t" in first:
+        return "\t"
+    cells = {cell.strip().strip('"').lower() for cell in first.split(",")}
+    return "," if len(cells) > 1 and cells & {*ID_NAMES, "qid", "query_id", "query-id"} else None
+
+
+def header_of(cells: Sequence[str], ids: Sequence[str]) -> list[str] | None:
+    """The column names in a first row; None when it is no header but a row."""
+    names = [cell.strip().lower() for cell in cells]
+    return names if set(names) & set(ids) else None
+
+
+def text_rows(
+    path: str, separator: str, reading: Reading, replaced: Replaced, ids: Sequence[str]
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """Line number and cells by column name of each row of a CSV or TSV file.
+
+    Without a header the columns are the id, a title if there are three, and the text; quotes are
+    then taken as they are (MS MARCO).
+    """
+    # Python's reader refuses cells above 128 kB, for all of a process; texts are longer than that.
+    csv.field_size_limit(max(csv.field_size_limit(), _LONGEST))
+    head = (line for _, line in text_lines(path, reading, Replaced()))
+    first = next(csv.reader([next(head, "")], delimiter=separator), [])
+    names = header_of(first, ids)
+    quoting: Any = csv.QUOTE_MINIMAL if names else csv.QUOTE_NONE
+    if names is None:
+        names = ["id", "title", "text"] if len(first) == 3 else ["id", "text"]
+    lines = (line for _, line in text_lines(path, reading, replaced))
+    rows = csv.reader(lines, delimiter=separator, quoting=quoting, strict=True)
+    line = 1
+    try:
+        for number, cells in enumerate(rows):
+            header = not number and quoting == csv.QUOTE_MINIMAL
+            if cells and not header:
+                if len(cells) != len(names):
+                    raise FormatError(
+                        f"{path}:{line}",
+                        f"{len(cells)} cells, expected {len(names)} ({', '.join(names)})",
+                    )
+                yield line, dict(zip(names, cells, strict=True))
+            line = rows.line_num + 1
+    except csv.Error as error:
+        raise FormatError(f"{path}:{line}", f"not a table that can be read ({error})") from None
+
+
+class TextTable(RecordDocuments):
+    """Documents in CSV or TSV files."""
+
+    __slots__ = ()
+
+    def records(
+        self,
+        path: str,
+        begin: int,  # noqa: ARG002 - a cell may hold line ends: it is read from its beginning
+        replaced: Replaced,
+    ) -> Iterator[Record]:
+        """The documents of a file."""
+        separator = separator_of(sniff(path).decode(errors="replace")) or ","
+        for line, row in text_rows(path, separator, self._reading, replaced, ID_NAMES):
+            one, text = _document(row, self._reading, f"{path}:{line}")
+            if "\0" in one:
+                raise FormatError(f"{path}:{line}", "the id holds a zero byte: remove it")
+            yield Record(one.strip(), text.encode(), -1, line)
+
+
+def _document(row: dict[str, Any], reading: Reading, where: str) -> tuple[str, str]:
+    one = next((name for name in ID_NAMES if name in row), None)
+    text = next((name for name in TEXT_NAMES if name in row), None)
+    found = ", ".join(row)
+    if one is None:
+        raise FormatError(where, f"no id: expected one of {', '.join(ID_NAMES)}, found {found}")
+    wanted = reading.fields
+    if wanted is not None:
+        missing = [name for name in wanted if name.lower() not in row]
+        if missing:
+            raise FormatError(where, f"no column {missing[0]!r}: found {found}")
+        names: list[str] = [name.lower() for name in wanted]
+    elif text is None:
+        raise FormatError(where, f"no text: expected one of {', '.join(TEXT_NAMES)}, found {found}")
+    else:
+        names = [*(["title"] if "title" in row else []), text]
+    return row[one] or "", joined_text([row[name] or "" for name in names])
+
+
+class ParquetDocuments(RecordDocuments):
+    """Documents in Parquet files."""
+
+    __slots__ = ()
+
+    def records(
+        self,
+        path: str,
+        begin: int,
+        replaced: Replaced,  # noqa: ARG002 - Parquet is UTF-8
+    ) -> Iterator[Record]:
+        """The documents of a file, from row `begin` on."""
+        for number, row in parquet_rows(path, begin):
+            one, text = _document(row, self._reading, f"{path}, row {number}")
+            yield Record(one, text.encode(), number - 1, number)
+
+    def place(self, number: int) -> str:
+        """File and row of a document."""
+        path, record = self._nth(number)
+        return f"{path}, row {record.line}"
+
+
+def parquet_rows(path: str, begin: int = 0) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Number, from 1, and cells of each row; all cells as texts."""
+    import polars as pl  # slow to import, and text files do without
+
+    if is_packed(path):
+        raise InputError(f"{path}: a packed Parquet file cannot be read in slices: unpack it first")
+    try:
+        frame = pl.scan_parquet(path)
+        schema = frame.collect_schema()
+        usable = [name for name, kind in schema.items() if not kind.is_nested()]
+        columns = [pl.col(name).cast(pl.String).alias(name.strip().lower()) for name in usable]
+        texts = frame.select(columns)
+        while len(part := texts.slice(begin, _SLICE).collect()):
+            yield from enumerate(part.iter_rows(named=True), begin + 1)
+            begin += len(part)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        reason = (str(error).splitlines() or [""])[0]
+        raise InputError(f"{path}: not a Parquet table that can be read ({reason})") from None

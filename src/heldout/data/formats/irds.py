@@ -1,0 +1,130 @@
+"""Collections of ir_datasets, by their ids."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from heldout.data.formats.records import Record, RecordDocuments, joined_text
+from heldout.data.formats.survey import Stamps
+from heldout.data.queries import Queries
+from heldout.data.run import Qrels
+from heldout.errors import InputError, MissingExtraError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from heldout.data.formats.blocks import Reading, Replaced
+
+__all__ = ["IrdsDocuments", "irds_qrels", "irds_queries", "load_irds"]
+
+
+def load_irds(name: str) -> Any:
+    """The dataset of a name."""
+    try:
+        package: Any = import_module("ir_datasets")
+    except ImportError:
+        raise MissingExtraError(f"irds:{name} needs a package: pip install ir_datasets") from None
+    try:
+        return package.load(name)
+    except KeyError:
+        raise InputError(
+            f"ir_datasets has no dataset {name!r}: see https://ir-datasets.com for its names"
+        ) from None
+
+
+def _available(name: str, error: Exception) -> InputError:
+    """Data of others, fetched from anywhere: what can go wrong there has no common type."""
+    return InputError(f"irds:{name} cannot be read ({type(error).__name__}: {error})")
+
+
+class IrdsDocuments(RecordDocuments):
+    """The documents of a dataset; `reading.fields` are attributes that its documents have."""
+
+    __slots__ = ("_dataset", "_name")
+
+    def __init__(self, name: str, dataset: Any, reading: Reading) -> None:
+        if not dataset.has_docs():
+            raise InputError(f"irds:{name} has no documents")
+        self._dataset = dataset
+        self._name = name
+        super().__init__([f"irds:{name}"], reading)
+
+    def stamps(self) -> Stamps:
+        """Nothing to watch: ir_datasets keeps the files."""
+        return Stamps(())
+
+    def records(
+        self,
+        path: str,
+        begin: int,  # noqa: ARG002 - single documents come from the store
+        replaced: Replaced,
+    ) -> Iterator[Record]:
+        """All documents."""
+        try:
+            for number, doc in enumerate(self._dataset.docs_iter(), 1):
+                where = f"{path}, document {number}"
+                text = replaced.encode(self._text(doc), self._reading, lambda w=where: w)  # type: ignore[misc]
+                yield Record(str(doc.doc_id), text, -1, number)
+        except (InputError, GeneratorExit):
+            raise
+        except Exception as error:
+            raise _available(self._name, error) from error
+
+    def text(self, number: int) -> str:
+        """The text of one document, by the store of ir_datasets."""
+        if not 0 <= number < len(self):
+            raise IndexError(f"document {number} of {len(self)}")
+        try:
+            return self._text(self._dataset.docs_store().get(self.ids[number]))
+        except InputError:
+            raise
+        except Exception as error:
+            raise _available(self._name, error) from error
+
+    def place(self, number: int) -> str:
+        """Name and number of a document."""
+        return f"irds:{self._name}, document {number + 1}"
+
+    def _text(self, doc: Any) -> str:
+        fields = self._reading.fields
+        if fields is None:
+            return str(doc.default_text())
+        missing = [name for name in fields if name not in doc._fields]
+        if missing:
+            raise InputError(
+                f"irds:{self._name}: no field {missing[0]!r}; documents have "
+                f"{', '.join(doc._fields)}"
+            )
+        return joined_text([str(getattr(doc, name)) for name in fields])
+
+
+def irds_queries(name: str, dataset: Any, field: str) -> Queries:
+    """The queries of a dataset, with their fields."""
+    if not dataset.has_queries():
+        raise InputError(f"irds:{name} has no queries: name a part of it that has, or give a file")
+    try:
+        found = list(dataset.queries_iter())
+    except Exception as error:
+        raise _available(name, error) from error
+    texts = tuple(str(query.default_text()) for query in found)
+    names = found[0]._fields if found else ()
+    fields = {
+        one: tuple(str(getattr(query, one)) for query in found)
+        for one in names
+        if one != "query_id" and isinstance(getattr(found[0], one), str)
+    }
+    queries = Queries(tuple(str(q.query_id) for q in found), texts, {"title": texts, **fields})
+    return queries.by_field(field)
+
+
+def irds_qrels(name: str, dataset: Any) -> Qrels | None:
+    """The judgements of a dataset, if it has any."""
+    if not dataset.has_qrels():
+        return None
+    try:
+        rows = [(row.query_id, row.doc_id, row.relevance) for row in dataset.qrels_iter()]
+    except Exception as error:
+        raise _available(name, error) from error
+    queries, docs, grades = zip(*rows, strict=True) if rows else ((), (), ())
+    return Qrels.from_columns(queries, docs, grades)

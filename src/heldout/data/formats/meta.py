@@ -1,0 +1,196 @@
+"""A line corpus as MeTA keeps it: where its files are, told by its config or by their names.
+
+Paths in a config are relative to the folder MeTA was started in, which nobody remembers. They are
+tried from the folder of the config and from the one above it, with and without ``prefix`` and
+``dataset``. A file is taken only if it lies below the folder of the config: a config from elsewhere
+cannot make heldout read other files of yours. (Give such files with ``queries=`` and ``qrels=``.)
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from heldout.data.formats.blocks import readable
+from heldout.errors import FormatError, InputError
+
+__all__ = [
+    "LineCorpus",
+    "find_packed",
+    "is_meta_folder",
+    "line_files",
+    "meta_config",
+    "meta_folder",
+]
+
+_PACKED = ("", ".gz", ".xz", ".bz2", ".zst")
+_KINDS = ("line-corpus", "gz-corpus")
+
+
+@dataclass(frozen=True, slots=True)
+class LineCorpus:
+    """The files of a line corpus.
+
+    Parameters
+    ----------
+    name
+        Its name.
+    documents
+        The file of documents.
+    queries, qrels
+        The files of queries and judgements, if there are any.
+    first_query
+        The id of the first query.
+    """
+
+    name: str
+    documents: str
+    queries: str | None
+    qrels: str | None
+    first_query: int = 1
+
+
+def find_packed(path: Path) -> Path | None:
+    """A file, or the same packed."""
+    found = (path.with_name(path.name + ending) for ending in _PACKED)
+    return next((one for one in found if one.is_file()), None)
+
+
+def is_meta_folder(folder: Path) -> bool:
+    """Whether a folder holds a line corpus."""
+    return bool(_configs(folder) or _corpora(folder))
+
+
+def _configs(folder: Path) -> list[Path]:
+    """The tomls of a folder that name a corpus."""
+    return [one for one in sorted(folder.glob("*.toml")) if "dataset" in _quietly(one)]
+
+
+def _quietly(path: Path) -> dict[str, Any]:
+    try:
+        return _toml(path)
+    except InputError:  # some other file
+        return {}
+
+
+def _corpora(folder: Path) -> list[Path]:
+    return [one for ending in _PACKED for one in sorted(folder.glob(f"*.dat{ending}"))]
+
+
+def meta_folder(folder: Path) -> LineCorpus:
+    """The line corpus in a folder: by its config, or else by the names of files."""
+    configs = _configs(folder)
+    if len(configs) > 1:
+        names = ", ".join(one.name for one in configs)
+        raise InputError(f"{folder} has several configs: give the path of one of them ({names})")
+    if configs:
+        return meta_config(configs[0])
+    corpora = [one for one in _corpora(folder) if not one.name.startswith("metadata.")]
+    if len(corpora) != 1:
+        names = ", ".join(one.name for one in corpora) or "none"
+        raise InputError(f"{folder}: expected one file that ends in .dat, found {names}")
+    return line_files(corpora[0])
+
+
+def line_files(documents: Path) -> LineCorpus:
+    """A line corpus by the names of its files: NAME.dat, NAME-queries.txt, NAME-qrels.txt."""
+    name = documents.name.partition(".dat")[0]
+    queries = find_packed(documents.with_name(f"{name}-queries.txt"))
+    qrels = find_packed(documents.with_name(f"{name}-qrels.txt"))
+    return LineCorpus(name, str(documents), _text(queries), _text(qrels))
+
+
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)
+
+
+def meta_config(path: Path) -> LineCorpus:
+    """The line corpus that a config names."""
+    config = _toml(path)
+    dataset = config.get("dataset")
+    if not isinstance(dataset, str) or not dataset:
+        raise InputError(f"{path}: the config names no dataset")
+    _check_kind(path, config, dataset)
+    documents = _find(path, config, f"{dataset}.dat", "documents")
+    runner = config.get("query-runner", {})
+    runner = runner if isinstance(runner, dict) else {}
+    judged = ("query-judgements", "query-judgments")
+    qrels = next(
+        (found[name] for found in (config, runner) for name in judged if name in found), None
+    )
+    queries = runner.get("query-path")
+    first = runner.get("query-id-start", 1)
+    if not isinstance(first, int) or isinstance(first, bool):
+        raise InputError(f"{path}: query-id-start is {first!r}, expected a whole number")
+    by_name = line_files(documents)
+    return LineCorpus(
+        dataset,
+        str(documents),
+        by_name.queries if queries is None else str(_find(path, config, queries, "queries")),
+        by_name.qrels if qrels is None else str(_find(path, config, qrels, "judgements")),
+        first,
+    )
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    with readable(str(path)):
+        content = path.read_bytes()
+    try:
+        return tomllib.loads(content.decode())
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not UTF-8, which a TOML file must be") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise FormatError(str(path), f"not TOML ({error})") from None
+
+
+def _check_kind(path: Path, config: dict[str, Any], dataset: str) -> None:
+    """Refuse a corpus that is not made of lines."""
+    corpus = config.get("corpus", "line.toml")
+    if not isinstance(corpus, str):
+        raise InputError(f"{path}: corpus is {corpus!r}, expected the name of a file")
+    found = next((one for one in _candidates(path, config, corpus) if one.is_file()), None)
+    kind = "line-corpus" if found is None else _toml(found).get("type", "line-corpus")
+    if kind not in _KINDS:
+        raise InputError(
+            f"{found}: {dataset} is a {kind}; expected {' or '.join(_KINDS)}: one document a line"
+        )
+
+
+def _find(path: Path, config: dict[str, Any], name: object, what: str) -> Path:
+    if not isinstance(name, str) or not name or "\0" in name:
+        raise InputError(f"{path}: the path of the {what} is {name!r}, expected a text")
+    tried = list(_candidates(path, config, name))
+    for one in tried:
+        found = find_packed(one)
+        if found is not None:
+            return found
+    if not tried:
+        raise InputError(
+            f"{path}: the {what} {name!r} lie outside the folder of the config, and are not read "
+            "from there: give their path yourself"
+        )
+    raise InputError(
+        f"{path} names {what} that are not there: {name}; tried {', '.join(map(str, tried))}"
+    )
+
+
+def _candidates(path: Path, config: dict[str, Any], name: str) -> list[Path]:
+    """Where a file of the config may be: inside the folder of the config only."""
+    home = path.parent
+    prefix, dataset = str(config.get("prefix", "")), str(config["dataset"])
+    spellings = [
+        os.path.join(base, *parts, name)  # noqa: PTH118 - strings, so that .. can be taken out
+        for base in (str(home), str(home / ".."))
+        for parts in ((prefix, dataset), (dataset,), (prefix,), ())
+    ]
+    # By name only: a link that you have put into the folder may lead where you like.
+    root = os.path.abspath(home)  # noqa: PTH100 - resolve would follow links
+    inside = []
+    for one in spellings:
+        plain = os.path.abspath(one)  # noqa: PTH100
+        if Path(plain).is_relative_to(root):
+            inside.append(home / os.path.relpath(plain, root))
+    return list(dict.fromkeys(inside))

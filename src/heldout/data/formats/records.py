@@ -1,0 +1,162 @@
+"""Documents that come one by one, as records with an id: JSON lines, TREC, tables."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from heldout.data.document_ids import IdCollector
+from heldout.data.documents import BATCH, Documents, TextBatch
+from heldout.data.formats.blocks import Reading, Replaced, is_packed
+from heldout.data.formats.survey import Stamps, Survey, replaced_note
+from heldout.errors import FormatError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from heldout.data.words import Ints
+
+__all__ = ["Record", "RecordDocuments", "joined_text"]
+
+_NEVER: Final = -1
+
+
+class Record(NamedTuple):
+    """One document as it comes out of a file.
+
+    Parameters
+    ----------
+    id
+        Its id.
+    text
+        Its text, valid UTF-8.
+    offset
+        Where it begins in the file, so that it can be read again alone; -1 if that is not possible.
+    line
+        The number of the line, or row, where it begins.
+    """
+
+    id: str
+    text: bytes
+    offset: int
+    line: int
+
+
+class RecordDocuments(Documents):
+    """Documents in one file or several, read record by record.
+
+    Parameters
+    ----------
+    files
+        The files, in collection order.
+    reading
+        Encoding and fields.
+    """
+
+    __slots__ = ("_files", "_first", "_offsets", "_reading", "_stamps", "ids", "notes")
+
+    def __init__(self, files: Sequence[str], reading: Reading) -> None:
+        self._files = tuple(files)
+        self._reading = reading
+        self._stamps = self.stamps()
+        survey, replaced, ids = Survey(), Replaced(), IdCollector()
+        offsets: list[Ints] = []
+        for batch, starts in self._stream(BATCH, replaced):
+            if "" in batch.ids:
+                place = self.place(survey.count + list(batch.ids).index(""))
+                raise FormatError(place, "the id of the document is empty")
+            survey.add(batch)
+            ids.add(batch.ids)
+            offsets.append(starts)
+        if not survey.count:
+            raise InputError(f"{', '.join(self._files)}: no documents in it")
+        self.ids = packed = ids.packed()
+        twice = packed.first_duplicate()
+        if twice is not None:
+            raise FormatError(
+                self.place(twice[1]),
+                f"the document id {packed[twice[1]]!r} stands there again (first at "
+                f"{self.place(twice[0])}): keep one of them",
+            )
+        self._offsets: Ints = np.concatenate(offsets)
+        self._digest = survey.digest.hexdigest()
+        self.notes = (*survey.notes(self.place), *replaced_note(replaced, reading.encoding))
+
+    def stamps(self) -> Stamps:
+        """What tells whether the files have changed."""
+        return Stamps(self._files)
+
+    @abstractmethod
+    def records(self, path: str, begin: int, replaced: Replaced) -> Iterator[Record]:
+        """The documents of a file, from byte `begin` on (always 0, or an offset of a record)."""
+
+    def batches(self, size: int = BATCH) -> Iterator[TextBatch]:
+        """All documents, in batches of about `size` bytes of text at most."""
+        self._stamps.check()
+        for batch, _ in self._stream(size, Replaced()):
+            yield batch
+
+    def text(self, number: int) -> str:
+        """The text of one document."""
+        if not 0 <= number < len(self):
+            raise IndexError(f"document {number} of {len(self)}")
+        self._stamps.check()
+        offset = int(self._offsets[number])
+        path = self._files[int(np.searchsorted(self._first, number, "right")) - 1]
+        if offset == _NEVER or is_packed(path):
+            return self._nth(number)[1].text.decode()
+        return next(self.records(path, offset, Replaced())).text.decode()
+
+    def place(self, number: int) -> str:
+        """``file:line`` of a document; found by reading, for messages."""
+        path, record = self._nth(number)
+        return f"{path}:{record.line}"
+
+    def _nth(self, number: int) -> tuple[str, Record]:
+        everything = (
+            (path, record) for path in self._files for record in self.records(path, 0, Replaced())
+        )
+        found = next(islice(everything, number, None), None)
+        if found is None:
+            raise InputError(f"{self._files[-1]} was changed while it was read: read it again")
+        return found
+
+    def _stream(self, size: int, replaced: Replaced) -> Iterator[tuple[TextBatch, Ints]]:
+        """Batches, and the offsets of their records in the files."""
+        gathered: list[Record] = []
+        held = count = 0
+        firsts = []
+        for path in self._files:
+            firsts.append(count)
+            for record in self.records(path, 0, replaced):
+                if gathered and held + len(record.text) > size:
+                    yield _gather(gathered, count - len(gathered))
+                    gathered, held = [], 0
+                gathered.append(record)
+                held += len(record.text)
+                count += 1
+        self._first = np.array(firsts, np.int64)
+        if gathered:
+            yield _gather(gathered, count - len(gathered))
+
+
+def _gather(records: list[Record], first: int) -> tuple[TextBatch, Ints]:
+    lengths = np.fromiter((len(record.text) for record in records), np.int64, len(records))
+    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    text = np.frombuffer(b"".join([record.text for record in records]), np.uint8)
+    starts = np.fromiter((record.offset for record in records), np.int64, len(records))
+    return TextBatch(first, [record.id for record in records], text, offsets), starts
+
+
+def joined_text(parts: Sequence[str]) -> str:
+    r"""The fields of a document as one text: those that are not empty, a newline between them.
+
+    Examples
+    --------
+    >>> joined_text(["A title", "", "a text"])
+    'A title\na text'
+    """
+    return "\n".join(part for part in parts if part)

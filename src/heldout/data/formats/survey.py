@@ -1,0 +1,81 @@
+"""The first look at documents in files: ids, lengths, content hash, oddities, in one pass."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heldout.data.documents import TextBatch, TextDigest, empty_documents, empty_note
+from heldout.data.formats.blocks import readable
+from heldout.data.notes import Note
+from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from heldout.data.formats.blocks import Replaced
+    from heldout.data.words import Ints
+
+__all__ = ["Stamps", "Survey", "replaced_note"]
+
+
+class Survey:
+    """What is learnt of documents while they stream by for the first time."""
+
+    def __init__(self) -> None:
+        self.digest = TextDigest()
+        self.count = 0
+        self._lengths: list[Ints] = []
+        self._empty = 0
+        self._first_empty: list[int] = []
+
+    def add(self, batch: TextBatch) -> None:
+        """Take the next batch."""
+        self.digest.add(batch)
+        self._lengths.append(np.diff(batch.offsets))
+        empty = empty_documents(batch)
+        self._empty += len(empty)
+        self._first_empty += [self.count + place for place in empty[:5]]
+        self.count += len(batch)
+
+    def lengths(self) -> Ints:
+        """The length of each document in bytes."""
+        return np.concatenate(self._lengths) if self._lengths else np.zeros(0, np.int64)
+
+    def notes(self, place: Callable[[int], str]) -> list[Note]:
+        """Empty documents, the first of them by their places."""
+        if not self._empty:
+            return []
+        return [empty_note(self._empty, [place(number) for number in self._first_empty[:5]])]
+
+
+def replaced_note(replaced: Replaced, encoding: str) -> list[Note]:
+    """A note about bytes that were wrong in their encoding."""
+    if not replaced.count:
+        return []
+    message = f"{replaced.count} characters that are not {encoding} were replaced by \ufffd: "
+    return [Note("replaced", replaced.count, message + f"first at {replaced.first}")]
+
+
+class Stamps:
+    """Size and time of files, so that a file that changes after the first look is noticed."""
+
+    __slots__ = ("_files", "_stamps")
+
+    def __init__(self, files: Sequence[str]) -> None:
+        self._files = tuple(files)
+        self._stamps = tuple(map(_stamp, self._files))
+
+    def check(self) -> None:
+        """Refuse files that have changed."""
+        for path, stamp in zip(self._files, self._stamps, strict=True):
+            if _stamp(path) != stamp:
+                raise InputError(f"{path} was changed after it had been opened: read it again")
+
+
+def _stamp(path: str) -> tuple[int, int]:
+    with readable(path):
+        found = Path(path).stat()
+        return found.st_size, found.st_mtime_ns

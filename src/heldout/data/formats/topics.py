@@ -1,0 +1,83 @@
+"""TREC topics: ``<top>`` with unclosed fields, or ``<topic number="…">`` with closed ones."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from heldout.data.formats.trec_documents import resolve_entities
+from heldout.errors import FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["QueryRow", "is_topics", "topics"]
+
+_TOPIC = re.compile(
+    r"<(?P<tag>topic|top)(?P<attributes>\s[^<>]*)?>(?P<body>.*?)</(?P=tag)\s*>",
+    re.IGNORECASE | re.DOTALL,
+)
+_OPENING = re.compile(r"<top(?:ic)?(?:\s[^<>]*)?>", re.IGNORECASE)
+_NUMBER = re.compile(r"""\b(?:number|id|num)\s*=\s*["']([^"']*)["']""", re.IGNORECASE)
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_FIELD = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][\w-]*)[^<>]*>")
+_LABEL = re.compile(r"^\s*(?:number|topic|title|description|narrative|domain)\s*:", re.IGNORECASE)
+_NAMES = {
+    "query": "title",
+    "desc": "description",
+    "question": "description",
+    "narr": "narrative",
+    "number": "num",
+}
+
+
+class QueryRow(NamedTuple):
+    """A query as it comes out of a file: its line, its id and its texts by field."""
+
+    line: int
+    id: str
+    fields: dict[str, str]
+
+
+def is_topics(head: str) -> bool:
+    """Whether a text begins as topics do."""
+    found = _OPENING.search(head)
+    return found is not None and head.lstrip().startswith("<")
+
+
+def topics(text: str, path: str) -> Iterator[QueryRow]:
+    """The topics in a text."""
+    line, at = 1, 0
+    for found in _TOPIC.finditer(text):
+        opening = _OPENING.search(text, at, found.end())
+        if opening is not None and opening.start() < found.start():
+            place = line + text.count("\n", at, opening.start())
+            raise FormatError(f"{path}:{place}", "the topic that begins here has no end")
+        line += text.count("\n", at, found.start())
+        at = found.start()
+        fields = _fields(_COMMENT.sub("", found["body"]))
+        attribute = _NUMBER.search(found["attributes"] or "")
+        one = attribute[1].strip() if attribute else fields.pop("num", "")
+        if not one:
+            raise FormatError(f"{path}:{line}", "the topic has no number")
+        yield QueryRow(line, one, fields)
+        line += text.count("\n", at, found.end())
+        at = found.end()
+    if opening := _OPENING.search(text, at):
+        place = line + text.count("\n", at, opening.start())
+        raise FormatError(f"{path}:{place}", "the topic that begins here has no end")
+
+
+def _fields(body: str) -> dict[str, str]:
+    """The text behind each opening tag, up to the next tag."""
+    marks = list(_FIELD.finditer(body))
+    ends = [mark.start() for mark in marks[1:]] + [len(body)]
+    fields: dict[str, str] = {}
+    for mark, end in zip(marks, ends, strict=True):
+        if mark["end"]:
+            continue
+        name = mark["name"].lower()
+        name = _NAMES.get(name, name)
+        content = " ".join(resolve_entities(_LABEL.sub("", body[mark.end() : end])).split())
+        fields[name] = f"{fields[name]} {content}".strip() if name in fields else content
+    return fields

@@ -1,0 +1,137 @@
+"""Documents of TREC: ``<DOC>`` elements in SGML or XML, many in a file, many files in a folder."""
+
+from __future__ import annotations
+
+import re
+from html import escape, unescape
+from typing import TYPE_CHECKING
+
+from heldout.data.formats.blocks import Replaced, blocks
+from heldout.data.formats.records import Record, RecordDocuments
+from heldout.errors import FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["TrecDocuments", "markup_text", "resolve_entities"]
+
+_OPEN = re.compile(rb"<doc(?:\s[^<>]*)?>", re.IGNORECASE)
+_CLOSE = re.compile(rb"</doc\s*>", re.IGNORECASE)
+_DOCNO = re.compile(r"<docno\s*>(.*?)</docno\s*>", re.IGNORECASE | re.DOTALL)
+_ID = re.compile(r"""^<doc\s[^<>]*?\bid\s*=\s*["']?([^"'\s<>]+)""", re.IGNORECASE)
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>|<[!?][^<>]*>")
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]\w{0,31});")
+
+
+class TrecDocuments(RecordDocuments):
+    """The ``<DOC>`` elements of files.
+
+    The id is the text of ``<DOCNO>``, or else the attribute ``id`` of ``<DOC>``. The text is all
+    else, or the text inside the elements that `fields` names; tags and comments are taken out and
+    entities resolved. Stretches of text between tags are joined by newlines.
+    """
+
+    __slots__ = ()
+
+    def records(self, path: str, begin: int, replaced: Replaced) -> Iterator[Record]:
+        """The documents of a file, from byte `begin` on."""
+        for raw, offset, line in _elements(path, begin):
+            where = _Where(path, line, raw)
+            body = replaced.decode(raw, self._reading, where)
+            opening = body.index(">") + 1
+            one, body = _take_id(body[:opening], body[opening : body.rindex("<")], str(where))
+            yield Record(one, markup_text(body, self._reading.fields).encode(), offset, line)
+
+
+class _Where:
+    """The place of a byte in an element, told only when it is asked for."""
+
+    def __init__(self, path: str, line: int, raw: bytes) -> None:
+        self._path, self._line, self._raw = path, line, raw
+
+    def __call__(self, at: int) -> str:
+        line = self._line + self._raw.count(b"\n", 0, at)
+        return f"{self._path}:{line}"
+
+    def __str__(self) -> str:
+        return f"{self._path}:{self._line}"
+
+
+def _elements(path: str, begin: int) -> Iterator[tuple[bytes, int, int]]:
+    """Each ``<DOC>`` element with its offset in the file and its line."""
+    held, offset, line = b"", begin, 1
+    for block in blocks(path, begin):
+        if not held:
+            offset = block.offset
+        held += block.raw
+        at = 0
+        while opened := _OPEN.search(held, at):
+            closed = _CLOSE.search(held, opened.end())
+            line += held.count(b"\n", at, opened.start())
+            at = opened.start()
+            if closed is None:
+                break
+            inner = _OPEN.search(held, opened.end(), closed.start())
+            if inner is not None:
+                raise FormatError(
+                    f"{path}:{line}",
+                    "another <DOC> begins before the end of this one: </DOC> is missing",
+                )
+            yield held[at : closed.end()], offset + at, line
+            line += held.count(b"\n", at, closed.end())
+            at = closed.end()
+        else:
+            # A tag may be cut at the end of a block, but never a line.
+            line += held.count(b"\n", at)
+            at = len(held)
+        held, offset = held[at:], offset + at
+    if held:
+        raise FormatError(f"{path}:{line}", "the document that begins here has no </DOC>")
+
+
+def _take_id(tag: str, body: str, where: str) -> tuple[str, str]:
+    found = _DOCNO.search(body)
+    if found is not None:
+        one = resolve_entities(found[1]).strip()
+        body = body[: found.start()] + body[found.end() :]
+    else:
+        named = _ID.match(tag)
+        if named is None:
+            raise FormatError(where, "the document has no <DOCNO>")
+        one = resolve_entities(named[1])
+    if "\0" in one:
+        raise FormatError(where, "the id holds a zero byte: remove it")
+    return one, body
+
+
+def markup_text(body: str, fields: tuple[str, ...] | None = None) -> str:
+    r"""The text of a piece of markup.
+
+    Examples
+    --------
+    >>> markup_text("<H>AT&amp;T</H> <TEXT>a < b <!-- not this --></TEXT>").split("\n")
+    ['AT&T', 'a < b']
+    >>> markup_text("<H>one</H><T>two</T>", ("T",))
+    'two'
+    """
+    if "<![CDATA[" in body:
+        body = _CDATA.sub(lambda found: escape(found[1]), body)
+    if "<!--" in body:
+        body = _COMMENT.sub("", body)
+    if fields is not None:
+        inside = (_element(name).findall(body) for name in fields)
+        body = "<p>".join(part for parts in inside for part in parts)
+    stretches = (part.strip() for part in _TAG.split(body))
+    return resolve_entities("\n".join(part for part in stretches if part))
+
+
+def _element(name: str) -> re.Pattern[str]:
+    tag = re.escape(name)
+    return re.compile(rf"<{tag}(?:\s[^<>]*)?>(.*?)</{tag}\s*>", re.IGNORECASE | re.DOTALL)
+
+
+def resolve_entities(text: str) -> str:
+    """Put characters in the place of entities; those that are not known stay."""
+    return _ENTITY.sub(lambda found: unescape(found[0]), text) if "&" in text else text
