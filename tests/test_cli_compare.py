@@ -1,10 +1,15 @@
 """The commands compare, plan and ledger."""
 
 import json
+import math
+import re
 
 import pytest
 
 from heldout.cli import main
+from heldout.cli_compare import CORRECTION_WORDS, TEST_WORDS
+from heldout.errors import InputError
+from heldout.infer.advise import CORRECTIONS, TESTS
 
 
 @pytest.fixture(autouse=True)
@@ -85,7 +90,9 @@ def test_the_gate_opens_and_shuts(capsys):
     with pytest.raises(SystemExit) as caught:
         run(capsys, "improved.run", "baseline.run", *gate)
     assert caught.value.code == 1
-    assert capsys.readouterr().err.startswith("failed: baseline is worse than that")
+    assert capsys.readouterr().err.startswith(
+        "failed: baseline is worse than improved by more than 0.01 in nDCG@10"
+    )
 
 
 def test_an_undecided_gate_says_how_many_queries_would_decide(capsys, tmp_path):
@@ -111,6 +118,126 @@ def test_the_ledger_counts_looks(capsys, monkeypatch):
     assert len(lines) == 4
 
 
+def table(folder, *rows, name="t.csv"):
+    lines = [",".join(map(str, row)) for row in rows]
+    (folder / name).write_text("".join(line + "\n" for line in ["unit,old,new", *lines]))
+    return name
+
+
+def some_scores(folder):
+    return table(folder, *((f"q{n}", n % 7 / 10, (n % 7 + n % 3) / 10) for n in range(20)))
+
+
+def test_looks_at_tables_are_counted_by_the_name_of_the_data(capsys, tmp_path):
+    name = some_scores(tmp_path)
+    main(["compare", "--table", name, "--ledger", "l.sqlite"])
+    assert "name the data with --data" in capsys.readouterr().err
+    for number in (1, 2):
+        main(["compare", "--table", name, "--ledger", "l.sqlite", "--data", "spring"])
+        said = capsys.readouterr().err
+        assert f"look number {number} at these data" in said
+        assert "--data" not in said
+    main(["compare", "--table", name, "--json", "--data", " spring "])
+    assert json.loads(capsys.readouterr().out)[0]["data"] == "spring"
+    main(["compare", "qrels.txt", "baseline.run", "improved.run", "--ledger", "l.sqlite"])
+    assert "--data" not in capsys.readouterr().err  # judgements have a fingerprint of their own
+    main(["ledger", "l.sqlite"])
+    assert capsys.readouterr().out.count("\nspring\t") == 2
+
+
+def test_the_ledger_shows_small_p_values_as_the_tables_do(capsys):
+    run(capsys, "baseline.run", "improved.run", "--ledger", "l.sqlite")
+    main(["ledger", "l.sqlite"])
+    cells = capsys.readouterr().out.splitlines()[1].split("\t")
+    assert cells[8:10] == ["< 0.0001", "< 0.0001"]
+
+
+def test_what_fails_late_leaves_nothing_behind(capsys, tmp_path):
+    name = some_scores(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    ledger = ["--ledger", "l.sqlite"]
+    for wrong in (["--baseline", "magic"], ["-o", "nowhere/out.txt"], ["--replicates", "1"]):
+        refused(capsys, "compare", "--table", name, *ledger, *wrong)
+    assert sorted(tmp_path.iterdir()) == before
+    # The other way round: without a ledger nothing is shown.
+    (tmp_path / "notes.txt").write_text("not a ledger\n" * 100)
+    with pytest.raises(SystemExit):
+        main(["compare", "--table", name, "-o", "out.txt", "--ledger", "notes.txt"])
+    assert not (tmp_path / "out.txt").exists()
+    with pytest.raises(SystemExit):
+        main(["ledger", "notes.txt"])
+    assert capsys.readouterr().out == ""
+
+
+def test_a_look_is_written_down_before_the_result_is_put_in_place(capsys, tmp_path, monkeypatch):
+    def broken(*_):
+        raise InputError("the ledger broke")
+
+    monkeypatch.setattr("heldout.infer.ledger.Ledger.record_all", broken)
+    arguments = ["compare", "--table", some_scores(tmp_path), "--ledger", "l.sqlite"]
+    assert "the ledger broke" in refused(capsys, *arguments, "-o", "out.txt")
+    assert not (tmp_path / "out.txt").exists()
+    with pytest.raises(SystemExit):
+        main(arguments)
+    assert capsys.readouterr().out == ""
+
+
+def test_the_gate_goes_by_the_test_that_is_asked_for(capsys, tmp_path):
+    rows = ((f"q{n}", 0.5, 0.5 + math.sin(n) / 10) for n in range(60))
+    gate = ["compare", "--table", table(tmp_path, *rows), "--gate", "non-inferior", "--json"]
+    found = {}
+    for options in ([], ["--test", "randomization"], ["--test", "t"], ["--test-share", "0.1"]):
+        main([*gate, "--margin", "0.05", *options])
+        (record,) = json.loads(capsys.readouterr().out)[0]["gate"]
+        found[record["test"]] = record["p"]
+        assert (record["verdict"], record["passed"], record["n"]) == ("shown", True, 60)
+    assert set(found) == {"t", "randomization", "corrected-t"}
+    assert len(set(found.values())) == 3
+
+
+def test_a_gate_of_three_systems_without_a_baseline_prints_nothing(capsys, tmp_path):
+    (tmp_path / "t.csv").write_text("unit,a,b,c\nq1,1,2,3\nq2,1,2,2\nq3,1,3,2\n")
+    gate = ["--gate", "equivalent", "--margin", "1"]
+    with pytest.raises(SystemExit) as caught:
+        main(["compare", "--table", "t.csv", *gate])
+    said = capsys.readouterr()
+    assert (caught.value.code, said.out) == (2, "")
+    assert "name it with --baseline" in said.err
+
+
+def test_warnings_stand_beside_tsv(capsys):
+    said = run(capsys, "baseline.run", "improved.run", "-f", "tsv")
+    assert "Careful" not in said.out
+    assert said.err.startswith("Careful: the systems' top documents are not judged alike")
+    assert run(capsys, "baseline.run", "improved.run").err == ""
+
+
+def test_help_names_every_test_and_correction(capsys):
+    assert tuple(TEST_WORDS) == TESTS
+    assert tuple(CORRECTION_WORDS) == CORRECTIONS
+    with pytest.raises(SystemExit) as caught:
+        main(["compare", "--help"])
+    assert caught.value.code == 0
+    out = capsys.readouterr().out
+    for name, words in {**TEST_WORDS, **CORRECTION_WORDS}.items():
+        assert re.search(rf"^  {name} +{re.escape(words)}$", out, re.MULTILINE)
+
+
+def test_only_the_queries_that_all_runs_have(capsys, tmp_path):
+    lines = (tmp_path / "improved.run").read_text().splitlines(keepends=True)
+    lost = sorted({line.split()[0] for line in lines})[:3]
+    (tmp_path / "part.run").write_text(
+        "".join(line for line in lines if line.split()[0] not in lost)
+    )
+    said = run(capsys, "baseline.run", "part.run", "--intersection")
+    assert f"3 units that some system lacks were left out: {', '.join(lost)}" in said.out
+    (record,) = json.loads(run(capsys, "baseline.run", "part.run", "--intersection", "--json").out)
+    assert record["units_left_out"] == lost
+    assert record["units"] == 47
+    (whole,) = json.loads(run(capsys, "baseline.run", "part.run", "--json").out)
+    assert (whole["units"], whole["units_left_out"]) == (50, [])
+
+
 def test_plan_from_a_pilot_and_from_a_standard_deviation(capsys):
     main(["plan", "qrels.txt", "baseline.run", "improved.run", "--difference", "0.02"])
     out = capsys.readouterr().out
@@ -120,6 +247,7 @@ def test_plan_from_a_pilot_and_from_a_standard_deviation(capsys):
     assert "0.02          444" in capsys.readouterr().out
 
 
+BOTH = ["compare", "qrels.txt", "baseline.run", "improved.run"]
 WRONG = {
     "no runs": (["compare", "qrels.txt"], "runs are missing"),
     "one run": (["compare", "qrels.txt", "baseline.run"], "at least two"),
@@ -136,6 +264,32 @@ WRONG = {
     "no ledger": (["ledger", "nowhere.sqlite"], "no such file"),
     "not a ledger": (["ledger", "qrels.txt"], "qrels.txt"),
     "bad sd": (["plan", "--sd", "-1"], "sd"),
+    "nothing to plan from": (["plan"], "or --sd"),
+    "sd and a pilot": (["plan", "--sd", "1", "qrels.txt", "baseline.run"], "not both"),
+    "one system to plan from": (["plan", "qrels.txt", "baseline.run"], "one system (baseline)"),
+    "bad margin": ([*BOTH, "--gate", "equivalent", "--margin", "-1"], "--margin -1"),
+    "bad alpha": ([*BOTH, "--alpha", "2"], "--alpha 2"),
+    "alpha of a gate": (
+        [*BOTH, "--gate", "equivalent", "--margin", "1", "--alpha", "0.6"],
+        "between 0 and 0.5",
+    ),
+    "gate by ranks": (
+        [*BOTH, "--gate", "equivalent", "--margin", "1", "--test", "sign"],
+        "not by sign",
+    ),
+    "gate over folds by t": (
+        [*BOTH, "--gate", "equivalent", "--margin", "1", "--test", "t", "--test-share", "0.1"],
+        "takes folds for independent",
+    ),
+    "unknown baseline": ([*BOTH, "--baseline", "magic"], "no system 'magic'"),
+    "ledger in no folder": ([*BOTH, "--ledger", "nowhere/l.sqlite"], "make it first"),
+    "ledger is a folder": ([*BOTH, "--ledger", "."], "cannot be written there"),
+    "nameless data": ([*BOTH, "--data", " "], "--data: expected a name"),
+    "direction of a measure": ([*BOTH, "--lower-is-better"], "goes with --table"),
+    "two names for a table": (
+        ["compare", "--table", "qrels.txt", "-m", "A", "-m", "B"],
+        "one measure, but -m names 2 (A, B)",
+    ),
 }
 
 
@@ -165,9 +319,19 @@ def test_unknown_options_are_refused(capsys):
     assert "unrecognized arguments: --bad" in refused(capsys, "measures", "--bad")
 
 
-@pytest.mark.parametrize("name", ["relstring", "GMAP", "NumRet", "Judged@10"])
-def test_what_has_no_mean_or_no_direction_is_not_compared(capsys, name):
-    refused(capsys, "compare", "qrels.txt", "baseline.run", "improved.run", "-m", name)
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("relstring", "-m RelString cannot be compared: it is a text"),
+        ("GMAP", "-m GMAP cannot be compared: it has no mean over queries; take AP"),
+        ("NumRet", "-m NumRet cannot be compared: a higher value is neither better nor worse"),
+        ("Judged@10", "-m Judged@10 cannot be compared: .* a column shows it"),
+    ],
+)
+def test_what_has_no_mean_or_no_direction_is_not_compared(capsys, name, message):
+    for measures in (["-m", name], ["-m", name, "-m", "AP"]):
+        said = refused(capsys, "compare", "qrels.txt", "baseline.run", "improved.run", *measures)
+        assert re.search(message, said)
 
 
 def test_a_run_that_lacks_queries_is_pointed_out(capsys, tmp_path):
@@ -182,11 +346,6 @@ def test_lower_can_be_better_in_a_table(capsys, tmp_path):
     (tmp_path / "ms.csv").write_text("unit,old,new\n" + rows)
     main(["compare", "--table", "ms.csv", "--lower-is-better"])
     assert "new is better than old" in capsys.readouterr().out
-
-
-def test_a_gate_over_folds_is_refused(capsys):
-    gate = ["--gate", "non-inferior", "--margin", "0.01", "--test-share", "0.1"]
-    refused(capsys, "compare", "qrels.txt", "baseline.run", "improved.run", *gate)
 
 
 def test_empty_ids_in_a_long_table_are_refused(capsys, tmp_path):

@@ -11,7 +11,9 @@ import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from heldout import __version__
-from heldout.cli_compare import add_compare, add_ledger, add_plan
+from heldout.cli_compare import add_compare
+from heldout.cli_ledger import add_ledger
+from heldout.cli_plan import add_plan
 from heldout.errors import HeldoutError, InputError
 
 if TYPE_CHECKING:

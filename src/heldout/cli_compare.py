@@ -1,34 +1,68 @@
-"""The commands ``compare`` and ``plan``: arguments to library calls."""
+"""The command ``compare``: arguments to library calls."""
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from heldout.cli_scores import add_score_arguments, read_inputs
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from heldout.data.scores import Scores
     from heldout.infer.compare import Comparison
+    from heldout.report.gate import GateResult
 
-__all__ = ["add_compare", "add_ledger", "add_plan"]
+__all__ = ["CORRECTION_WORDS", "TEST_WORDS", "add_compare"]
 
-FORMATS = ("auto", "table", "tsv", "md", "latex", "json")
+FORMATS: Final = ("auto", "table", "tsv", "md", "latex", "json")
 
-_COMPARE_EXAMPLES = """\
+TEST_WORDS: Final = {
+    "randomization": "Fisher's test of the means by flipping signs; the default",
+    "t": "paired t test of the means; beside it by default",
+    "bootstrap-shift": "test of the means by resampling; for 100 units and more",
+    "bootstrap-shift-studentized": "the same with t for its statistic",
+    "wilcoxon": "signed ranks: are the differences symmetric about 0?",
+    "sign": "wins against losses, whatever their size",
+    "mcnemar": "the same for scores of 0 and 1; the default for them",
+    "corrected-t": "t test for folds that share training data; with --test-share",
+}
+CORRECTION_WORDS: Final = {
+    "tukey": "all pairs, by the studentized range; the default for them",
+    "randomized-tukey": "all pairs, by permutation",
+    "nemenyi": "all pairs, of mean ranks",
+    "maxt": "by permutation, stepwise; the default with --baseline",
+    "dunnett": "against --baseline, by permutation",
+    "dunnett-t": "against --baseline, by Dunnett's t",
+    "holm": "any test: stepwise Bonferroni; the default with --test",
+    "hochberg": "any test: a little stronger than holm, for tests that depend positively",
+    "bonferroni": "any test: times the number of comparisons",
+    "bh": "any test: the share of false alarms among those found (Benjamini-Hochberg)",
+    "by": "the same however the tests depend on each other (Benjamini-Yekutieli)",
+}
+
+_EXAMPLES = """\
   heldout compare qrels.txt old.run new.run
   heldout compare qrels.txt bm25.run dense.run hybrid.run -m nDCG@10 -m AP
   heldout compare qrels.txt runs/*.run --baseline bm25 --correction holm
   heldout compare --table scores.csv --test randomization --test t
+  heldout compare --table folds.csv --test-share 0.1111
   heldout compare qrels.txt old.run new.run --gate non-inferior --margin 0.01
+  heldout compare --table scores.csv --ledger looks.sqlite --data "test questions 2024"
 
 Of two systems the first is the baseline; of three or more all pairs are compared, unless
 --baseline names one. A table is wide (unit,A,B,...) or long (system,unit,value).
 """
+
+
+def _listed(title: str, words: Mapping[str, str]) -> str:
+    width = max(map(len, words)) + 2
+    lines = [f"  {name:<{width}}{meaning}\n" for name, meaning in words.items()]
+    return f"\n{title}:\n" + "".join(lines)
 
 
 def add_compare(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
@@ -37,15 +71,22 @@ def add_compare(command: Callable[..., argparse.ArgumentParser], commands: Any) 
         commands,
         "compare",
         "Say which systems are better, and how sure that is.",
-        _COMPARE_EXAMPLES,
+        _EXAMPLES
+        + _listed("tests (--test)", TEST_WORDS)
+        + _listed("corrections for several comparisons (--correction)", CORRECTION_WORDS),
     )
     add = parser.add_argument
-    _add_scores(parser)
+    add_score_arguments(parser)
     add("-b", "--baseline", metavar="NAME", help="compare all others with this system")
-    add("--test", action="append", metavar="NAME", help="a test (repeat; the first decides)")
-    add("--tail", choices=("two", "greater", "less"), default="two", help="the alternative")
+    add("--test", action="append", metavar="NAME", help="a test, see below (repeat; first decides)")
+    add(
+        "--tail",
+        choices=("two", "greater", "less"),
+        default="two",
+        help="the alternative: any difference, the new system better, the new system worse",
+    )
     add("--alpha", type=float, default=0.05, help="level of significance (default 0.05)")
-    add("--correction", default="", metavar="NAME", help="for several comparisons, e.g. holm")
+    add("--correction", default="", metavar="NAME", help="for several comparisons, see below")
     add(
         "--interval",
         default="",
@@ -61,6 +102,15 @@ def add_compare(command: Callable[..., argparse.ArgumentParser], commands: Any) 
     )
     add("--replicates", type=int, default=100_000, metavar="N", help="draws (default 100,000)")
     add("--seed", type=int, default=0, help="seed of the draws (default 0)")
+    _add_gate_and_ledger(parser)
+    add("-f", "--format", choices=FORMATS, default="auto", help="auto is a table")
+    add("--json", action="store_const", dest="format", const="json", help="same as --format json")
+    add("-o", "--output", metavar="FILE", help="write to a file instead")
+    parser.set_defaults(run=_compare)
+
+
+def _add_gate_and_ledger(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
     add("--gate", choices=("non-inferior", "equivalent"), help="exit 1 unless this is shown")
     add("--margin", type=float, metavar="X", help="the margin of --gate")
     add(
@@ -69,57 +119,60 @@ def add_compare(command: Callable[..., argparse.ArgumentParser], commands: Any) 
         default=os.environ.get("HELDOUT_LEDGER"),
         help="count this look at the data in FILE (default $HELDOUT_LEDGER)",
     )
-    add("-f", "--format", choices=FORMATS, default="auto", help="auto is a table")
-    add("--json", action="store_const", dest="format", const="json", help="same as --format json")
-    add("-o", "--output", metavar="FILE", help="write to a file instead")
-    parser.set_defaults(run=_compare)
-
-
-def _add_scores(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("qrels", metavar="QRELS", nargs="?", help="judgements; several files joined by commas")
-    add("runs", metavar="RUN", nargs="*", help="runs")
-    add("--table", metavar="FILE", help="scores instead of judgements and runs")
-    add("--lower-is-better", action="store_true", help="with --table: errors, times")
-    add("-m", "--measure", action="append", metavar="NAME", help="a measure (default nDCG@10)")
-
-
-def _scores(options: argparse.Namespace) -> list[Scores]:
-    """The scores to work on, one object a measure."""
-    if options.table is not None:
-        from dataclasses import replace
-
-        from heldout.data.scores import read_scores
-
-        if options.qrels is not None:
-            raise InputError("give either --table or judgements and runs, not both")
-        name = " ".join(options.measure or ["score"])
-        scores = read_scores(options.table, name)
-        return [replace(scores, higher_is_better=not options.lower_is_better)]
-    if options.qrels is None or not options.runs:
-        raise InputError("judgements and runs are missing (or --table FILE): see --help")
-    from heldout.cli import split_paths  # the main module imports this one
-    from heldout.data.files import read_qrels  # NumPy comes with it
-    from heldout.measure.evaluate import evaluate
-
-    measures = options.measure or ["nDCG@10"]
-    judgements = read_qrels(*split_paths(options.qrels))
-    result = evaluate(judgements, options.runs, [*measures, "Judged@10"])
-    asked = [one for one in result.measures if str(one) != "Judged@10"] or list(result.measures)
-    return [result.scores(measure) for measure in asked]
+    add(
+        "--data",
+        metavar="NAME",
+        help="what the held-out data are called in the ledger (default a fingerprint)",
+    )
 
 
 def _compare(options: argparse.Namespace) -> int:
-    from heldout.infer.compare import compare
-    from heldout.report.claims import claims_text, json_claims
+    _check(options)
+    inputs = [_named(scores, options.data) for scores in read_inputs(options)]
+    if options.gate and options.baseline is None and len(inputs[0].systems) > 2:
+        raise InputError("a gate needs a baseline: name it with --baseline")
+    comparisons = _comparisons(inputs, options)
+    gates = [_gate(one, options) for one in comparisons] if options.gate else []
+    # Everything is known now: nothing is shown or written if any of it had failed.
+    notes = _publish(_text(comparisons, gates, options), comparisons, options)
+    results = [result for several in gates for result in several]
+    for result in results:
+        notes += [result.sentence, *([result.careful] if result.careful else [])]
+    sys.stderr.write("".join(note + "\n" for note in notes))
+    return 0 if all(result.passed for result in results) else 1
 
+
+def _check(options: argparse.Namespace) -> None:
+    """Refuse what can be refused before any file is read."""
     if (options.gate is None) != (options.margin is None):
         raise InputError("--gate and --margin go together")
-    if options.gate is not None and options.test_share is not None:
-        raise InputError("--gate takes units for independent: leave out --test-share")
     if options.margin is not None and not 0 < options.margin < float("inf"):
         raise InputError(f"--margin {options.margin:g}: expected a number above 0")
-    comparisons = [
+    if not 0 < options.alpha < (0.5 if options.gate else 1):
+        most = "0.5, the gate being one-sided" if options.gate else "1"
+        raise InputError(f"--alpha {options.alpha:g}: expected a number between 0 and {most}")
+    if options.data is not None and not options.data.strip():
+        raise InputError("--data: expected a name of the held-out data")
+    if options.gate:
+        from heldout.report.gate import gate_test
+
+        gate_test(options.test or (), options.test_share)
+    if options.ledger:
+        from heldout.infer.ledger import check_ledger
+
+        check_ledger(options.ledger)
+
+
+def _named(scores: Scores, data: str | None) -> Scores:
+    from dataclasses import replace
+
+    return scores if data is None else replace(scores, data=data.strip())
+
+
+def _comparisons(inputs: list[Scores], options: argparse.Namespace) -> list[Comparison]:
+    from heldout.infer.compare import compare, note_measures
+
+    found = [
         compare(
             scores,
             baseline=options.baseline,
@@ -133,141 +186,101 @@ def _compare(options: argparse.Namespace) -> int:
             replicates=options.replicates,
             seed=options.seed,
         )
-        for scores in _scores(options)
+        for scores in inputs
     ]
+    return note_measures(found)
+
+
+def _gate(comparison: Comparison, options: argparse.Namespace) -> list[GateResult]:
+    from heldout.report.gate import gate_results, gate_test
+
+    return gate_results(
+        comparison,
+        options.gate,
+        options.margin,
+        alpha=options.alpha,
+        test=gate_test(options.test or (), options.test_share),
+        test_share=options.test_share,
+        replicates=options.replicates,
+        seed=options.seed,
+    )
+
+
+def _text(
+    comparisons: list[Comparison], gates: list[list[GateResult]], options: argparse.Namespace
+) -> str:
+    from heldout.report.claims import claims_text, json_claims
+
     if options.format == "json":
         text = json_claims(comparisons)
-    else:
-        kind = "table" if options.format == "auto" else options.format
-        terminal = options.output is None and sys.stdout.isatty()
-        text = "\n".join(claims_text(one, kind, terminal=terminal) for one in comparisons)
-    _emit(text, options.output)
-    if options.ledger:
-        _record(comparisons, options.ledger)
-    return _gate(comparisons, options) if options.gate else 0
+        if not gates:
+            return text
+        from heldout.report.gate import json_with_gates
+
+        return json_with_gates(text, gates)
+    kind = "table" if options.format == "auto" else options.format
+    terminal = options.output is None and sys.stdout.isatty()
+    return "\n".join(claims_text(one, kind, terminal=terminal) for one in comparisons)
 
 
-def _emit(text: str, output: str | None) -> None:
-    from heldout.cli import emit  # the main module imports this one
+def _publish(text: str, comparisons: list[Comparison], options: argparse.Namespace) -> list[str]:
+    """Write the looks down, then show them; a look that is not recorded is not shown.
 
-    emit(text, output)
+    Returns
+    -------
+    list of str
+        What is to be said beside the result.
+    """
+    notes: list[str] = []
+    if options.format == "tsv":  # the other formats hold their warnings themselves
+        from heldout.report.tables import plain_text
+
+        warnings = [warning for one in comparisons for warning in one.warnings]
+        notes += [f"Careful: {plain_text(warning)}." for warning in dict.fromkeys(warnings)]
+    if options.output is None:
+        notes += _record(comparisons, options)
+        sys.stdout.write(text)
+        return notes
+    from heldout.data.files import write_atomically
+
+    with write_atomically(options.output) as aside:
+        aside.write_text(text, encoding="utf-8", newline="\n")
+        return notes + _record(comparisons, options)
 
 
-def _record(comparisons: list[Comparison], path: str) -> None:
-    from heldout.infer.ledger import Ledger
+def _record(comparisons: list[Comparison], options: argparse.Namespace) -> list[str]:
+    """Write the looks into the ledger, if there is one, and say how many there were."""
+    if not options.ledger:
+        return []
+    import shlex
 
-    with Ledger(path) as ledger:
-        for comparison in comparisons:
-            for claim in comparison.claims:
-                ledger.record(
-                    comparison.scores.data,
-                    systems=(claim.first, claim.second),
-                    measure=comparison.scores.measure,
-                    test=claim.outcomes[0].test,
-                    p=claim.outcomes[0].p,
-                    effect=claim.difference.estimate,
-                    n=len(comparison.scores.units),
-                    command="heldout " + " ".join(sys.argv[1:]),
-                )
+    from heldout.infer.ledger import Entry, Ledger
+
+    command = shlex.join(["heldout", *sys.argv[1:]])
+    with Ledger(options.ledger) as ledger:
+        ledger.record_all(
+            Entry(
+                comparison.scores.data,
+                (claim.first, claim.second),
+                comparison.scores.measure,
+                claim.outcomes[0].test,
+                claim.outcomes[0].p,
+                claim.difference.estimate,
+                len(comparison.scores.units),
+                command,
+            )
+            for comparison in comparisons
+            for claim in comparison.claims
+        )
         seen = ledger.summary(comparisons[0].scores.data)
-    sys.stderr.write(
-        f"ledger: look number {seen.looks} at these data (systems: {seen.systems}, measures: "
-        f"{seen.measures}); heldout ledger {path} shows all, with p-values adjusted for them\n"
+    counted = f"systems: {seen.systems}, measures: {seen.measures}"
+    where = (
+        f"heldout ledger {shlex.quote(options.ledger)} shows all, with p-values adjusted for them"
     )
-
-
-def _gate(comparisons: list[Comparison], options: argparse.Namespace) -> int:
-    from heldout.report.gate import gate_verdicts
-
-    passed, lines = gate_verdicts(comparisons, options.gate, options.margin, options.alpha)
-    sys.stderr.write("".join(line + "\n" for line in lines))
-    return 0 if passed else 1
-
-
-_PLAN_EXAMPLES = """\
-  heldout plan qrels.txt old.run new.run --difference 0.02
-  heldout plan --table scores.csv --queries 50 100 200
-  heldout plan --sd 0.15 --difference 0.01 0.02 0.05
-"""
-
-
-def add_plan(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
-    """Add the command ``plan``."""
-    parser = command(
-        commands, "plan", "How many queries are needed, and what can so many show?", _PLAN_EXAMPLES
-    )
-    add = parser.add_argument
-    _add_scores(parser)
-    add("--sd", type=float, help="standard deviation of the differences, instead of a pilot")
-    add("--difference", type=float, nargs="+", metavar="X", help="differences to be seen")
-    add("--queries", type=int, nargs="+", metavar="N", help="numbers of queries to have")
-    add("--power", type=float, default=0.8, help="power (default 0.8)")
-    add("--alpha", type=float, default=0.05, help="level of significance (default 0.05)")
-    add("--tail", choices=("two", "greater", "less"), default="two", help="the alternative")
-    parser.set_defaults(run=_plan)
-
-
-def _plan(options: argparse.Namespace) -> int:
-    from heldout.report.plan import plan_lines
-
-    spreads: list[tuple[str, float, int]] = []
-    if options.sd is not None:
-        spreads.append(("", options.sd, 0))
-    else:
-        from heldout.report.plan import pilot_spreads
-
-        for scores in _scores(options):
-            spreads.extend(pilot_spreads(scores))
-    settings = {"power": options.power, "alpha": options.alpha, "tail": options.tail}
-    for what, sd, n in spreads:
-        lines = plan_lines(what, sd, n, options.difference, options.queries, **settings)
-        sys.stdout.write("".join(line + "\n" for line in lines))
-    return 0
-
-
-def add_ledger(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
-    """Add the command ``ledger``."""
-    parser = command(
-        commands,
-        "ledger",
-        "Show how often held-out data were looked at, with p-values adjusted for all looks.",
-        "  heldout ledger looks.sqlite\n",
-    )
-    parser.add_argument("file", metavar="FILE", help="what compare --ledger wrote")
-    parser.set_defaults(run=_ledger)
-
-
-def _ledger(options: argparse.Namespace) -> int:
-    from pathlib import Path
-
-    from heldout.infer.ledger import Ledger
-    from heldout.report.tables import plain_text
-
-    if not Path(options.file).is_file():
-        raise InputError(f"{options.file}: no such file")
-    head = [
-        "data",
-        "look",
-        "time",
-        "systems",
-        "measure",
-        "test",
-        "effect",
-        "n",
-        "p",
-        "Holm",
-        "LORD++",
-    ]
-    sys.stdout.write("\t".join(head) + "\n")
-    with Ledger(options.file) as ledger:
-        for data in ledger.fingerprints():
-            for row in ledger.adjusted(data):
-                look = row.look
-                online = f"{'discovery' if row.discovery else 'none'} at {row.level:.4f}"
-                cells = (
-                    *(data, str(look.look), look.time, " - ".join(look.systems), look.measure),
-                    *(look.test, f"{look.effect:+.4f}", str(look.n), f"{look.p:.4f}"),
-                    *(f"{row.holm:.4f}", online),
-                )
-                sys.stdout.write("\t".join(plain_text(cell) for cell in cells) + "\n")
-    return 0
+    notes = [f"ledger: look number {seen.looks} at these data ({counted}); {where}"]
+    if options.table is not None and options.data is None:
+        notes.append(
+            "ledger: a table says nothing about its data but the ids of the units, and other data "
+            "may have the same ones: name the data with --data"
+        )
+    return notes

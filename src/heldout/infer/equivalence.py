@@ -269,12 +269,16 @@ class _OneSided:
 
         With a positive shift the mean plus it must be shown positive, with a negative one negative.
         """
-        if is_constant(self._values):
-            return None
-        mean, deviation = float(self._values.mean()), float(self._values.std(ddof=1))
-        distances = [math.copysign(1.0, shift) * (mean + shift) for shift in self._shifts]
+        deviation = float(self._values.std(ddof=1))
+        means = [(shift, float(self._shifted(shift).mean())) for shift in self._shifts]
+        distances = [math.copysign(1.0, shift) * mean for shift, mean in means]
         if min(distances) <= 0:
             return None
+        # By randomization not even units that all agree show anything before 2^-n is below alpha.
+        least = math.ceil(-math.log2(alpha)) if self._test == "randomization" else 2
+        least = max(least, len(self._values) + 1)
+        if is_constant(self._values):
+            return least
 
         def power_at(n: int) -> float:
             risks = [
@@ -284,11 +288,7 @@ class _OneSided:
             return 1.0 - sum(risks)
 
         needed = smallest_n(power_at, wanted_power)
-        if needed is None:
-            return None
-        # By randomization not even units that all agree show anything before 2^-n is below alpha.
-        least = math.ceil(-math.log2(alpha)) if self._test == "randomization" else 2
-        return max(needed, least, len(self._values) + 1)
+        return None if needed is None else max(needed, least)
 
 
 def _check_test(test: str, test_share: float | None) -> None:

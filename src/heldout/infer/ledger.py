@@ -192,7 +192,8 @@ class Ledger:
     def __init__(self, path: str | PathLike[str], *, make: bool = True) -> None:
         self.path = Path(path)
         if not make and not self.path.is_file():
-            raise InputError(f"{path}: no such file")
+            missing = "a directory, not a ledger" if self.path.is_dir() else "no such file"
+            raise InputError(f"{path}: {missing}")
         _check_folder(self.path)
         with _transaction(self.path) as connection:
             ready = _is_ready(self.path, connection)

@@ -191,7 +191,9 @@ def queries_needed(
     if not math.isfinite(delta) or delta == 0:
         raise InputError(f"delta={delta}: expected a difference other than zero")
     if (tail == "greater" and delta < 0) or (tail == "less" and delta > 0):
-        raise InputError(f"delta={delta}: no number of queries shows it with tail={tail!r}")
+        raise InputError(
+            f"delta={delta}: no number of queries shows it with tail={tail!r}: turn the sign"
+        )
     needed = smallest_n(lambda n: _power(delta / sd, n, alpha, tail), power)
     if needed is None:
         raise InputError(

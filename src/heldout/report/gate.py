@@ -1,35 +1,127 @@
-"""The gate for continuous integration: whether the new system may pass."""
+"""The gate for continuous integration: whether the new system may pass, and why."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+import math
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
 
 from heldout.errors import InputError
 from heldout.infer.results import drop_noise
+from heldout.report.claim_words import show_p
 from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from heldout.data.words import Floats
     from heldout.infer.compare import Claim, Comparison
+    from heldout.infer.equivalence import Gate, GateTest
 
-__all__ = ["gate_verdicts"]
+__all__ = ["GateResult", "gate_results", "gate_test", "json_with_gates"]
+
+FEW_DIFFER: Final = 10
+"""Units that must differ for their spread to be known at all."""
+
+_TESTS: Final = {
+    "t": "t test",
+    "randomization": "randomization test",
+    "corrected-t": "corrected resampled t test",
+}
 
 
-def gate_verdicts(
-    comparisons: list[Comparison], kind: str, margin: float, alpha: float
-) -> tuple[bool, list[str]]:
-    """Whether every new system passes, and a sentence for each."""
-    if margin <= 0:
-        raise InputError(f"--margin {margin:g}: expected a number above 0")
-    lines, passed = [], True
-    for comparison in comparisons:
-        if comparison.baseline is None:
-            raise InputError("a gate needs a baseline: name it with --baseline")
-        for claim in comparison.claims:
-            ok, line = _verdict(comparison, claim, kind, margin, alpha)
-            passed &= ok
-            lines.append(line)
-    return passed, lines
+class GateResult(NamedTuple):
+    """Whether one system passes in one measure.
+
+    Parameters
+    ----------
+    kind
+        ``non-inferior`` or ``equivalent``.
+    first, second
+        The new system and the baseline.
+    gate
+        The numbers; differences are gains, whichever way the measure runs.
+    passed
+        Whether the claim is shown.
+    sentence
+        The verdict in words.
+    careful
+        What a reader should know about it, or nothing.
+    """
+
+    kind: str
+    first: str
+    second: str
+    gate: Gate
+    passed: bool
+    sentence: str
+    careful: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every number at full precision; a bound that there is not is null."""
+        interval = self.gate.interval._asdict()
+        for side in ("low", "high"):
+            interval[side] = interval[side] if math.isfinite(interval[side]) else None
+        words = {key: value for key, value in self._asdict().items() if key != "gate"}
+        return words | self.gate._asdict() | {"interval": interval}
+
+
+def gate_test(tests: Sequence[str], test_share: float | None) -> GateTest:
+    """The test that a gate goes by when these were asked for; the first that has a margin."""
+    if not tests:
+        return "auto"
+    if test_share is not None and "corrected-t" not in tests:
+        raise InputError(
+            f"--test {tests[0]} takes folds for independent, and a gate would open too easily: "
+            "use corrected-t, or leave out --test"
+        )
+    usable = [test for test in tests if test in _TESTS]
+    if not usable:
+        raise InputError(
+            f"--gate goes by randomization, t or corrected-t, not by {tests[0]}: add one of them, "
+            "or leave out --test"
+        )
+    return "corrected-t" if test_share is not None else usable[0]  # type: ignore[return-value]
+
+
+def gate_results(
+    comparison: Comparison, kind: str, margin: float, **settings: Any
+) -> list[GateResult]:
+    """A verdict on each system that was compared with the baseline.
+
+    Parameters
+    ----------
+    comparison
+        With a baseline.
+    kind
+        ``non-inferior`` or ``equivalent``.
+    margin
+        The difference that would be accepted.
+    settings
+        As `heldout.infer.equivalence.non_inferiority` takes them: test, alpha, ….
+    """
+    if comparison.baseline is None:
+        raise InputError("a gate needs a baseline: name it with --baseline")
+    return [_result(comparison, claim, kind, margin, settings) for claim in comparison.claims]
+
+
+def _result(
+    comparison: Comparison, claim: Claim, kind: str, margin: float, settings: dict[str, Any]
+) -> GateResult:
+    from heldout.infer.equivalence import non_inferiority, tost  # SciPy
+
+    gain = _gain(comparison, claim)
+    gate = (non_inferiority if kind == "non-inferior" else tost)(gain, margin, **settings)
+    first, second = plain_text(claim.first), plain_text(claim.second)
+    passed = gate.verdict == "shown"
+    sentence = (
+        f"{'passed' if passed else 'failed'}: {_verdict(gate, kind, first, second)} in "
+        f"{comparison.scores.measure} ({_facts(gate)}){_way_out(gate)}"
+    )
+    careful = _careful(gain, first, second)
+    return GateResult(kind, claim.first, claim.second, gate, passed, sentence, careful)
 
 
 def _gain(comparison: Comparison, claim: Claim) -> Floats:
@@ -39,32 +131,54 @@ def _gain(comparison: Comparison, claim: Claim) -> Floats:
     return gap if scores.higher_is_better else -gap
 
 
-def _verdict(
-    comparison: Comparison, claim: Claim, kind: str, margin: float, alpha: float
-) -> tuple[bool, str]:
-    from heldout.infer.equivalence import non_inferiority, tost  # SciPy
+def _verdict(gate: Gate, kind: str, first: str, second: str) -> str:
+    within = f"by more than {gate.margin:g}"
+    claimed = f"not worse than {second} {within}"
+    if kind != "non-inferior":
+        claimed = f"within {gate.margin:g} of {second}"
+    return {
+        "shown": f"{first} is {claimed}",
+        "worse": f"{first} is worse than {second} {within}",
+        "better": f"{first} is better than {second} {within}",
+        "not shown": f"not shown that {first} is {claimed}",
+    }[gate.verdict]
 
-    test = non_inferiority if kind == "non-inferior" else tost
-    gate = test(_gain(comparison, claim), margin, alpha=alpha)
-    first, second = plain_text(claim.first), plain_text(claim.second)
-    claimed = (
-        f"not worse than {second} by more than {margin:g}"
-        if kind == "non-inferior"
-        else f"within {margin:g} of {second}"
-    )
+
+def _facts(gate: Gate) -> str:
+    low, high = gate.interval.low, gate.interval.high
+    bounds = f"interval {low:+.4f} to {high:+.4f}"
+    if not (math.isfinite(low) and math.isfinite(high)):
+        bounds = "interval without bounds"
     level = f"{round(100 * gate.interval.level, 6):g}%"
-    bounds = f"gain, {level} interval {gate.interval.low:+.4f} to {gate.interval.high:+.4f}"
-    if gate.verdict == "shown":
-        return True, f"passed: {first} is {claimed} in {comparison.scores.measure} ({bounds})"
-    if gate.verdict == "better":
-        return False, f"failed: {first} is better by more in {comparison.scores.measure} ({bounds})"
-    if gate.verdict == "worse":
-        return (
-            False,
-            f"failed: {first} is worse than that in {comparison.scores.measure} ({bounds})",
-        )
-    more = f"; about {gate.queries_needed:,} queries would decide it" if gate.queries_needed else ""
-    return False, (
-        f"failed: not shown that {first} is {claimed} in {comparison.scores.measure} "
-        f"({bounds}){more}"
+    p = f"p {'' if gate.p < 0.0001 else '= '}{show_p(gate.p)}"
+    test = f"{'exact ' if gate.method == 'exact' else ''}{_TESTS[gate.test]}"
+    return f"gain {gate.interval.estimate:+.4f}, {level} {bounds}; {test}, {p}"
+
+
+def _way_out(gate: Gate) -> str:
+    """What would decide an undecided gate."""
+    if gate.verdict != "not shown":
+        return ""
+    if gate.queries_needed:
+        return f"; about {gate.queries_needed:,} queries would decide it"
+    if gate.test == "corrected-t":
+        return "; more folds of the same data hold little news: more data would decide it"
+    return "; the gain itself is not within the margin: more queries would hardly show it"
+
+
+def _careful(gain: Floats, first: str, second: str) -> str:
+    differ = int(np.count_nonzero(gain))
+    if differ >= min(FEW_DIFFER, len(gain)):
+        return ""
+    return (
+        f"careful: {first} and {second} differ on {differ} of {len(gain)} units only, so that "
+        "their spread is hardly known and the gate opens too easily"
     )
+
+
+def json_with_gates(text: str, gates: Sequence[Sequence[GateResult]]) -> str:
+    """The JSON of comparisons, each with the verdicts of its gate under ``gate``."""
+    content = json.loads(text)
+    for comparison, results in zip(content, gates, strict=True):
+        comparison["gate"] = [result.to_dict() for result in results]
+    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"

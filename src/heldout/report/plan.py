@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from heldout.errors import InputError
 from heldout.infer.results import drop_noise
 from heldout.report.tables import plain_text
 
@@ -13,29 +15,74 @@ if TYPE_CHECKING:
 
     from heldout.data.scores import Scores
 
-__all__ = ["pilot_spreads", "plan_lines"]
+__all__ = ["Spread", "pilot_spreads", "plan_lines"]
 
-DIFFERENCES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1)
-_TAILS = {"two": "two tails", "greater": "one tail", "less": "one tail"}
-NUMBERS = (25, 50, 100, 200, 400, 1000)
+DIFFERENCES: Final = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1)
+"""What to plan for by default, when differences spread as those of nDCG and AP do."""
+
+USUAL_SPREAD: Final = 0.15
+
+NUMBERS: Final = (25, 50, 100, 200, 400, 1000)
+FEW_UNITS: Final = 10
+BOUND: Final = 0.8
+"""Confidence of the bound of the spread that a small pilot is shown with."""
+
+_TAILS: Final = {"two": "two tails", "greater": "one tail", "less": "one tail"}
 
 
-def pilot_spreads(scores: Scores) -> list[tuple[str, float, int]]:
-    """For each pair of systems the standard deviation of the differences, and the units."""
-    from heldout.infer.power import pilot_sd  # SciPy
+class Spread(NamedTuple):
+    """How much the differences of two systems spread.
 
-    found = []
-    for first, second in combinations(range(len(scores.systems)), 2):
-        gaps = drop_noise(scores.values[:, second], scores.values[:, first])
-        names = f"{plain_text(scores.systems[second])} - {plain_text(scores.systems[first])}"
-        found.append((f"{names}, {scores.measure}", pilot_sd(gaps), len(gaps)))
+    Parameters
+    ----------
+    what
+        The systems and the measure; empty when only a number was given.
+    sd
+        Standard deviation of the differences; 0 when all are the same.
+    units
+        Units of the pilot; 0 without one.
+    bound
+        What the true standard deviation is at most, with confidence .8; 0 if not known.
+    """
+
+    what: str
+    sd: float
+    units: int = 0
+    bound: float = 0.0
+
+
+def pilot_spreads(scores: Scores) -> list[Spread]:
+    """The spread of each pair of systems; refused when there is nothing to plan from."""
+    if len(scores.systems) < 2:
+        raise InputError(
+            f"one system ({plain_text(scores.systems[0])}) has no differences to plan from: give a "
+            "pilot of two, or --sd"
+        )
+    if len(scores.units) < 2:
+        raise InputError(f"{len(scores.units)} unit in common: a pilot needs at least 2, or --sd")
+    found = [_spread(scores, *pair) for pair in combinations(range(len(scores.systems)), 2)]
+    if not any(spread.sd for spread in found):
+        raise InputError(
+            f"{found[0].what}: the differences are all the same, so that nothing is known about "
+            "their spread: give a pilot whose systems differ on some units, or --sd"
+        )
     return found
 
 
+def _spread(scores: Scores, first: int, second: int) -> Spread:
+    from heldout.infer.paired import is_constant  # SciPy
+    from heldout.infer.power import pilot_sd
+
+    gaps = drop_noise(scores.values[:, second], scores.values[:, first])
+    names = f"{plain_text(scores.systems[second])} - {plain_text(scores.systems[first])}"
+    what = f"{names}, {scores.measure}"
+    if is_constant(gaps):
+        return Spread(what, 0.0, len(gaps))
+    return Spread(what, pilot_sd(gaps), len(gaps), pilot_sd(gaps, level=BOUND))
+
+
 def plan_lines(
-    what: str,
-    sd: float,
-    units: int,
+    spread: Spread,
     differences: Sequence[float] | None,
     numbers: Sequence[int] | None,
     **settings: Any,
@@ -43,18 +90,43 @@ def plan_lines(
     """The plan for one standard deviation of differences."""
     from heldout.infer.power import detectable_difference, queries_needed
 
-    pilot = f" (pilot of {units} queries)" if units else ""
-    subject = f"{what}: differences" if what else "Differences"
+    sd, units = spread.sd, spread.units
+    if not sd and units:
+        return [f"{spread.what}: the differences are all the same: nothing to plan from.", ""]
     test = f"power {settings['power']:.0%}, alpha {settings['alpha']:g}, {_TAILS[settings['tail']]}"
-    out = [f"{subject} have standard deviation {sd:.4f}{pilot}."]
-    out.append(f"Queries needed to see a difference ({test}):")
-    out += [
-        f"  {delta:<8g}{queries_needed(sd, delta, **settings):>9,}"
-        for delta in differences or DIFFERENCES
+    wanted = differences or _usual_differences(sd, settings["tail"])
+    needed = [(delta, queries_needed(sd, delta, **settings)) for delta in wanted]
+    sizes = numbers or sorted({*NUMBERS, *([units] if units else [])})
+    seen = [(number, detectable_difference(sd, number, **settings)) for number in sizes]
+    pilot = f" (pilot of {units} queries)" if units else ""
+    subject = f"{spread.what}: differences" if spread.what else "Differences"
+    return [
+        f"{subject} have standard deviation {_shown(sd, sd)}{pilot}.",
+        *_careful(spread),
+        f"Queries needed to see a difference ({test}):",
+        *(f"  {delta:<8g}{number:>9,}" for delta, number in needed),
+        "Smallest difference that so many queries can show:",
+        *(f"  {number:<8,}{_shown(delta, sd):>9}" for number, delta in seen),
+        "",
     ]
-    out.append("Smallest difference that so many queries can show:")
-    out += [
-        f"  {number:<8,}{detectable_difference(sd, number, **settings):>9.4f}"
-        for number in numbers or sorted({*NUMBERS, *([units] if units else [])})
-    ]
-    return [*out, ""]
+
+
+def _usual_differences(sd: float, tail: str) -> list[float]:
+    """Round numbers of the size of the spread, negative where only a loss is looked for."""
+    if not (math.isfinite(sd) and sd > 0):
+        return list(DIFFERENCES)  # refused with a reason by whoever plans with it
+    scale = 10.0 ** round(math.log10(sd / USUAL_SPREAD))
+    return [(-delta if tail == "less" else delta) * scale for delta in DIFFERENCES]
+
+
+def _shown(value: float, sd: float) -> str:
+    """Four decimals, unless the scores are on quite another scale."""
+    return f"{value:.4f}" if 0.001 <= sd < 10_000 else f"{value:.4g}"
+
+
+def _careful(spread: Spread) -> list[str]:
+    if not 0 < spread.units < FEW_UNITS:
+        return []
+    bound = f"{_shown(spread.bound, spread.sd)} (bound with {BOUND:.0%} confidence; plan with --sd)"
+    pilot = f"a pilot of {spread.units} queries hardly knows the spread"
+    return [f"Careful: {pilot}: it may well be {bound}."]

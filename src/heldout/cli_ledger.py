@@ -1,0 +1,55 @@
+"""The command ``ledger``: arguments to library calls."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from heldout.infer.ledger import AdjustedLook
+
+__all__ = ["add_ledger"]
+
+_HEAD = (
+    *("data", "look", "time", "systems", "measure", "test", "effect", "n", "p", "Holm"),
+    "LORD++",
+)
+
+
+def add_ledger(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
+    """Add the command ``ledger``."""
+    parser = command(
+        commands,
+        "ledger",
+        "Show how often held-out data were looked at, with p-values adjusted for all looks.",
+        "  heldout ledger looks.sqlite\n",
+    )
+    parser.add_argument("file", metavar="FILE", help="what compare --ledger wrote")
+    parser.set_defaults(run=_ledger)
+
+
+def _ledger(options: argparse.Namespace) -> int:
+    from heldout.infer.ledger import Ledger
+
+    with Ledger(options.file, make=False) as ledger:
+        rows = [row for data in ledger.fingerprints() for row in ledger.adjusted(data)]
+    # Only now: a file that cannot be read leaves no header behind.
+    sys.stdout.write("".join("\t".join(cells) + "\n" for cells in [_HEAD, *map(_cells, rows)]))
+    return 0
+
+
+def _cells(row: AdjustedLook) -> tuple[str, ...]:
+    from heldout.report.claim_words import show_p
+    from heldout.report.tables import plain_text
+
+    look = row.look
+    online = f"{'discovery' if row.discovery else 'none'} at {row.level:.2g}"
+    cells = (
+        *(look.fingerprint, str(look.look), look.time, " - ".join(look.systems), look.measure),
+        *(look.test, f"{look.effect:+.4f}", str(look.n), show_p(look.p), show_p(row.holm)),
+        online,
+    )
+    return tuple(map(plain_text, cells))

@@ -1,0 +1,71 @@
+"""The command ``plan``: arguments to library calls."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from heldout.cli_scores import add_score_arguments, read_inputs
+from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from heldout.report.plan import Spread
+
+__all__ = ["add_plan"]
+
+_EXAMPLES = """\
+  heldout plan qrels.txt old.run new.run --difference 0.02
+  heldout plan --table scores.csv --queries 50 100 200
+  heldout plan --sd 0.15 --difference 0.01 0.02 0.05
+
+Numbers are for the paired t test; those of the randomization test are close to them.
+"""
+
+
+def add_plan(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
+    """Add the command ``plan``."""
+    parser = command(
+        commands, "plan", "How many queries are needed, and what can so many show?", _EXAMPLES
+    )
+    add = parser.add_argument
+    add_score_arguments(parser)
+    add("--sd", type=float, help="standard deviation of the differences, instead of a pilot")
+    add("--difference", type=float, nargs="+", metavar="X", help="differences to be seen")
+    add("--queries", type=int, nargs="+", metavar="N", help="numbers of queries to have")
+    add("--power", type=float, default=0.8, help="power (default 0.8)")
+    add("--alpha", type=float, default=0.05, help="level of significance (default 0.05)")
+    add(
+        "--tail",
+        choices=("two", "greater", "less"),
+        default="two",
+        help="the alternative: any difference, a positive one, a negative one",
+    )
+    parser.set_defaults(run=_plan)
+
+
+def _plan(options: argparse.Namespace) -> int:
+    from heldout.report.plan import plan_lines
+
+    settings = {"power": options.power, "alpha": options.alpha, "tail": options.tail}
+    lines = [
+        line
+        for spread in _spreads(options)
+        for line in plan_lines(spread, options.difference, options.queries, **settings)
+    ]
+    sys.stdout.write("".join(line + "\n" for line in lines))
+    return 0
+
+
+def _spreads(options: argparse.Namespace) -> list[Spread]:
+    from heldout.report.plan import Spread, pilot_spreads
+
+    if options.sd is None:
+        if options.qrels is None and options.table is None:
+            raise InputError("plan from what? Give a pilot (QRELS RUN RUN, or --table), or --sd")
+        return [spread for scores in read_inputs(options) for spread in pilot_spreads(scores)]
+    if options.qrels is not None or options.table is not None:
+        raise InputError("give either --sd or a pilot (QRELS RUN RUN, or --table), not both")
+    return [Spread("", options.sd)]

@@ -1,0 +1,71 @@
+"""Plans in words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from heldout import InputError, Scores
+from heldout.infer.power import pilot_sd, queries_needed
+from heldout.report.plan import Spread, pilot_spreads, plan_lines
+
+SETTINGS = {"power": 0.8, "alpha": 0.05, "tail": "two"}
+RNG = np.random.default_rng(1)
+
+
+def pilot(*gaps):
+    base = RNG.uniform(size=len(gaps[0]))
+    values = np.stack([base, *(base + np.asarray(gap) for gap in gaps)], axis=1)
+    return Scores("AP", [f"s{at}" for at in range(len(gaps) + 1)], range(len(base)), values)
+
+
+def defaults(sd, tail="two"):
+    """The differences a plan is made for when none are asked for."""
+    lines = plan_lines(Spread("", sd), None, [50], **SETTINGS | {"tail": tail})
+    table = lines[2 : lines.index("Smallest difference that so many queries can show:")]
+    return [(float(line.split()[0]), int(line.split()[1].replace(",", ""))) for line in table]
+
+
+def test_a_pilot_of_one_system_is_refused():
+    with pytest.raises(InputError, match=r"one system \(A\)"):
+        pilot_spreads(Scores("AP", ["A"], ["q1", "q2"], [[0.1], [0.2]]))
+    with pytest.raises(InputError, match="1 unit in common"):
+        pilot_spreads(Scores("AP", ["A", "B"], ["q1"], [[0.1, 0.2]]))
+
+
+def test_differences_that_are_all_the_same_are_named_and_the_rest_is_planned():
+    gap = RNG.normal(0, 0.2, 20)
+    spreads = pilot_spreads(pilot(np.full(20, 0.25), gap))
+    assert [spread.what for spread in spreads] == ["s1 - s0, AP", "s2 - s0, AP", "s2 - s1, AP"]
+    lines = [line for spread in spreads for line in plan_lines(spread, None, None, **SETTINGS)]
+    assert lines[0] == "s1 - s0, AP: the differences are all the same: nothing to plan from."
+    assert f"s2 - s0, AP: differences have standard deviation {pilot_sd(gap):.4f}" in lines[2]
+    with pytest.raises(InputError, match="s1 - s0, AP: the differences are all the same"):
+        pilot_spreads(pilot(np.zeros(20)))
+
+
+@pytest.mark.parametrize("sd", [1e-9, 0.15, 1.0, 150.0, 1e9])
+def test_default_differences_have_the_scale_of_the_spread(sd):
+    found = defaults(sd)
+    assert found == [(delta, queries_needed(sd, delta)) for delta, _ in found]
+    assert found[0][1] < 20_000
+    assert found[-1][1] < 100
+
+
+def test_default_differences_of_scores_from_0_to_1():
+    assert [delta for delta, _ in defaults(0.15)] == [0.005, 0.01, 0.02, 0.03, 0.05, 0.1]
+
+
+def test_a_loss_is_planned_for_with_negative_differences():
+    greater, less = defaults(0.15, "greater"), defaults(0.15, "less")
+    assert less == [(-delta, number) for delta, number in greater]
+
+
+@pytest.mark.parametrize(("units", "warned"), [(2, True), (9, True), (10, False)])
+def test_a_small_pilot_is_pointed_out(units, warned):
+    gaps = RNG.normal(0, 0.2, units)
+    (spread,) = pilot_spreads(pilot(gaps))
+    careful = [line for line in plan_lines(spread, None, None, **SETTINGS) if "Careful" in line]
+    assert bool(careful) == warned
+    if warned:
+        assert f"it may well be {pilot_sd(gaps, level=0.8):.4f}" in careful[0]
