@@ -204,11 +204,8 @@ def test_a_test_and_an_interval_of_different_kinds_are_explained():
 
 def test_simultaneous_intervals_cover_all_differences_at_once():
     generator = np.random.default_rng(11)
-    truth, covered, rounds = (
-        np.array([0.0, 0.3, -0.2, 0.0]),
-        {"maxt": 0, "randomized-tukey": 0},
-        300,
-    )
+    truth, rounds = np.array([0.0, 0.3, -0.2, 0.0]), 200
+    covered = {"maxt": 0, "randomized-tukey": 0}
     for seed in range(rounds):
         values = generator.normal(size=(25, 1)) + generator.normal(size=(25, 4)) + truth
         for how in covered:

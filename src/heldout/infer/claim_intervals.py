@@ -53,7 +53,7 @@ def claim_intervals(design: Design, adjusted: Adjusted, kind: str = "") -> list[
     References
     ----------
     Y. Hochberg and A. C. Tamhane, Multiple Comparison Procedures (1987); P. H. Westfall and S. S.
-    Young, Resampling-Based Multiple Testing (1993), section 2.4.
+    Young, Resampling-Based Multiple Testing (1993).
     """
     if kind and kind not in INTERVALS:
         raise InputError(f"unknown interval {kind!r}: expected one of {', '.join(INTERVALS)}")

@@ -259,8 +259,8 @@ def nested_cv(
         K, the number of folds (the inner ones are K - 1).
     cv_mean
         The mean error of plain K-fold cross-validation. When given, the bias of training on
-        fewer units is taken off: (1 + (K - 2)/K) times (nested mean - cv_mean), as in the
-        paper (the authors' R package raises the fraction to the power 1.5).
+        fewer units is taken off: (1 + (K - 2)/K) times (nested mean - cv_mean), as mlr3inferr
+        reads the paper (the authors' R package raises the fraction to the power 1.5).
     level
         The confidence level.
 
