@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from pathlib import Path
 
 import pytest
 
@@ -93,6 +94,12 @@ def test_the_gate_opens_and_shuts(capsys):
     assert capsys.readouterr().err.startswith(
         "failed: baseline is worse than improved by more than 0.01 in nDCG@10"
     )
+
+
+def test_the_documentation_shows_what_the_gate_says(capsys):
+    said = run(capsys, "baseline.run", "improved.run", "--gate", "non-inferior", "--margin", "0.01")
+    page = Path(__file__).parents[1] / "docs" / "compare.md"
+    assert said.err.strip() in " ".join(page.read_text(encoding="utf-8").split())
 
 
 def test_an_undecided_gate_says_how_many_queries_would_decide(capsys, tmp_path):

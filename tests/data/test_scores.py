@@ -212,3 +212,23 @@ def test_every_bit_comes_back(tmp_path_factory, rows):
     lines = [f"u{at};{a!r};{b!r}" for at, (a, b) in enumerate(rows)]
     path.write_text("\n".join(["unit;A;B", *lines]))
     assert read_scores(path).values.tolist() == rows
+
+
+PIECES = st.sampled_from(
+    [
+        *("unit", "A", "B", "system", "value", ",", ";", "\t", "\n", "\r", '"', "#", "1", "0.5"),
+        *(" ", "\0", "nan", "-", "é", "\ufeff", "1e999", "\u0663", ""),
+    ]
+)
+
+
+@given(st.lists(PIECES, max_size=40).map("".join) | st.binary(max_size=60))
+def test_nonsense_is_read_or_refused_and_never_a_surprise(tmp_path_factory, content):
+    path = tmp_path_factory.getbasetemp() / "nonsense.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    said = str(path)
+    try:
+        read_scores(path)
+    except InputError as error:
+        said = str(error)
+    assert str(path) in said

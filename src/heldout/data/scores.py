@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -14,7 +15,6 @@ from heldout.data.formats.score_table import read_score_table
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable, Mapping
 
     from heldout.data.words import Floats
@@ -208,4 +208,7 @@ def read_scores(
         Whether it is; not for errors and times.
     """
     table, units = read_score_table(path)
-    return _paired(table, units, measure, {"higher_is_better": higher_is_better})
+    try:
+        return _paired(table, units, measure, {"higher_is_better": higher_is_better})
+    except InputError as error:
+        raise InputError(f"{os.fspath(path)}: {error}") from None
