@@ -20,12 +20,19 @@ from heldout.errors import InputError
 from heldout.retrieve.characters import is_mark, is_unspaced, is_word
 from heldout.retrieve.stopwords import STOP_LISTS
 
-__all__ = ["AbsentFunction", "Analyzer", "TokenFunction", "Tokens", "function_name"]
+__all__ = [
+    "UNSPACED_SIZE",
+    "AbsentFunction",
+    "Analyzer",
+    "TokenFunction",
+    "Tokens",
+    "function_name",
+]
 
 Tokens = Literal["word", "character", "mixed"]
 TokenFunction = Callable[[str], Sequence[str]]
 
-_UNSPACED_SIZE: Final = 2
+UNSPACED_SIZE: Final = 2
 """What the mode "mixed" cuts scripts without spaces into: pairs of characters."""
 
 
@@ -42,8 +49,8 @@ class Analyzer:
         shorter than the smallest number stays whole. ``"mixed"``: words, and pairs of characters
         where the script is Han, Hiragana, Katakana, Thai, Lao, Khmer or Myanmar.
     lower
-        Put text into lower case first, as `str.lower` does: Σ becomes ς at the end of a word and
-        σ elsewhere, İ becomes i with a combining dot. Nothing else is folded: é and e are two.
+        Put text into lower case first, as `str.lower` does: a Greek Σ at the end of a word
+        becomes ς, and İ becomes i with a combining dot. Nothing else is folded: é and e are two.
     stop
         Words to leave out: ``"none"``, ``"english"`` (33 words), the path of a file with words
         between white space (``#`` begins a comment), or the words. A file is read at once, and
@@ -140,10 +147,7 @@ class Analyzer:
     def final_words(self, words: list[str]) -> list[str]:
         """The stem of each raw word; nothing for a word that is left out."""
         stop = self.stop_set()
-        if self.stemmer is None:
-            stems = words
-        else:
-            stems = _stemmer(self.stemmer).stemWords(words)
+        stems = words if self.stemmer is None else _stemmer(self.stemmer).stemWords(words)
         return [
             "" if word in stop or len(word) < self.min_length else stem
             for word, stem in zip(words, stems, strict=True)
@@ -175,7 +179,7 @@ class Analyzer:
         return [
             gram
             for unspaced, segment in _segments(run)
-            for gram in (_cut(segment, _UNSPACED_SIZE, _UNSPACED_SIZE) if unspaced else [segment])
+            for gram in (_cut(segment, UNSPACED_SIZE, UNSPACED_SIZE) if unspaced else [segment])
         ]
 
 

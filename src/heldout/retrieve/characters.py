@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import unicodedata
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = [
     "CODE_POINT",
@@ -19,6 +21,7 @@ __all__ = [
     "MARK",
     "UNSPACED",
     "WORD",
+    "ascii_letters",
     "ascii_table",
     "is_mark",
     "is_unspaced",
@@ -80,6 +83,16 @@ def is_unspaced(character: str) -> bool:
 def ascii_table(lower: bool) -> NDArray[np.int32]:
     """The entries of the first 128 characters, all that plain English needs."""
     return _frozen(_entries(range(128), lower))
+
+
+@cache
+def ascii_letters(lower: bool) -> NDArray[np.uint8]:
+    """For each byte the (lower-cased) ASCII character of a word that it is, else 0."""
+    letters = np.zeros(256, np.uint8)
+    table = ascii_table(lower)
+    letters[:128] = np.where(table & WORD, table & CODE_POINT, 0)
+    letters.flags.writeable = False
+    return letters
 
 
 @cache

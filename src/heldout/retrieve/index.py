@@ -38,7 +38,7 @@ class HasDocuments(Protocol):
     """A collection, or what looks like one."""
 
     @property
-    def documents(self) -> Documents: ...  # noqa: D102
+    def documents(self) -> Documents: ...
 
 
 Source = Documents | HasDocuments | Mapping[str, str] | Sequence[tuple[str, str]] | Sequence[str]

@@ -6,12 +6,12 @@ from typing import Final
 
 __all__ = ["STOP_LISTS"]
 
-# The 33 words that Lucene's StandardAnalyzer left out by default until version 8. Short on
-# purpose: longer lists remove words that some queries are about ("not", "who", "take that").
-_ENGLISH: Final = frozenset(
+# The 33 words that Lucene's StandardAnalyzer left out by default before version 8. Short on
+# purpose: longer lists remove words that some queries are about ("the who", "take that").
+_ENGLISH: Final = (
     "a an and are as at be but by for if in into is it no not of on or such "
-    "that the their then there these they this to was will with".split()
+    "that the their then there these they this to was will with"
 )
 
-STOP_LISTS: Final = {"none": frozenset[str](), "english": _ENGLISH}
+STOP_LISTS: Final = {"none": frozenset[str](), "english": frozenset(_ENGLISH.split())}
 """Stop lists that can be named."""

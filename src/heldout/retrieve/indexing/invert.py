@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import numpy as np
 
 from heldout.errors import InputError
 from heldout.retrieve.indexing import kernels
+from heldout.retrieve.indexing.kernels import Placed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -68,8 +70,7 @@ class Inverter:
     ) -> Inverter:
         """Make the first pass."""
         groups = _groups(spool.sizes(), threads)
-        lengths = np.zeros(n_documents, np.int32)
-        distinct = np.zeros(n_documents, np.int32)
+        sizes = np.zeros((2, n_documents), np.int32)
         n_terms = len(vocabulary.terms)
         frequencies = tuple(np.zeros(n_terms, np.int64) for _ in groups)
 
@@ -79,15 +80,12 @@ class Inverter:
             for number in groups[group]:
                 one = spool.load(number)
                 found = kernels.count_postings(
-                    one.terms,
-                    one.counts,
-                    one.offsets,
+                    one.counted,
                     one.first,
                     vocabulary.final[one.table],
                     latest,
                     frequencies[group],
-                    lengths,
-                    distinct,
+                    sizes,
                 )
                 greatest = max(greatest, found)
             return greatest
@@ -103,8 +101,8 @@ class Inverter:
             groups,
             frequencies,
             offsets,
-            lengths,
-            distinct,
+            sizes[0],
+            sizes[1],
             greatest > _NARROW,
         )
 
@@ -128,20 +126,15 @@ class Inverter:
 
         def place_group(group: int) -> None:
             latest = np.full(high - low, -1, np.int32)
+            placed = Placed(latest, cursors[group], documents, counts)
             for number in self.groups[group]:
                 one = self.spool.load(number)
                 kernels.place_postings(
-                    one.terms,
-                    one.counts,
-                    one.offsets,
+                    one.counted,
                     one.first,
                     self.vocabulary.final[one.table],
-                    low,
-                    high,
-                    latest,
-                    cursors[group],
-                    documents,
-                    counts,
+                    (low, high),
+                    placed,
                 )
 
         _parallel(place_group, len(self.groups))
@@ -149,7 +142,7 @@ class Inverter:
         return Stretch(documents, joined.reshape(-1))
 
     def _cursors(self, low: int, high: int) -> list[Ints]:
-        """For each group where its first posting of each term goes: behind those of groups before."""
+        """For each group where its first postings go: behind those of the groups before."""
         start = self.offsets[low:high] - self.offsets[low]
         cursors = []
         for frequencies in self.frequencies:
@@ -164,7 +157,7 @@ def _groups(sizes: Ints, threads: int) -> tuple[range, ...]:
     total = int(ends[-1]) if len(ends) else 0
     wanted = [total * number // threads for number in range(1, threads)]
     cuts = [0, *np.searchsorted(ends, wanted, "right").tolist(), len(sizes)]
-    return tuple(range(a, b) for a, b in zip(cuts, cuts[1:], strict=False) if a < b)
+    return tuple(range(a, b) for a, b in pairwise(cuts) if a < b)
 
 
 def _parallel(task: Callable[[int], _R], number: int) -> list[_R]:

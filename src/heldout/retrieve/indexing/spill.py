@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from heldout.retrieve.indexing.kernels import Counted
 from heldout.retrieve.indexing.tokenize import Postings
 
 if TYPE_CHECKING:
@@ -57,9 +58,8 @@ class Spool(AbstractContextManager["Spool"]):
 
     def add(self, postings: Postings) -> None:
         """Keep the postings of the next batch."""
-        self._sizes.append(len(postings.terms))
-        size = postings.terms.nbytes + postings.counts.nbytes + postings.offsets.nbytes
-        self._left -= size
+        self._sizes.append(len(postings.counted.terms))
+        self._left -= sum(array.nbytes for array in postings.counted)
         if self._folder is None or self._left >= 0:
             self._held.append(postings)
         else:
@@ -76,14 +76,14 @@ class Spool(AbstractContextManager["Spool"]):
             terms = self._read((held.n_postings,), np.int32)
             counts = self._read((held.n_postings, held.width), np.uint16)
             offsets = self._read((held.n_documents + 1,), np.int64)
-        return Postings(held.first, held.table, terms, counts, offsets)
+        return Postings(held.first, held.table, Counted(terms, counts, offsets))
 
     def _write(self, postings: Postings, folder: Path) -> _Place:
         if self._file is None:
             # It has no name, or loses it at once: nothing is left behind, whatever happens.
             self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed on exit
         place = _Place(self._file.tell(), postings)
-        for array in (postings.terms, postings.counts, postings.offsets):
+        for array in postings.counted:
             self._file.write(array.data)
         return place
 
@@ -103,5 +103,5 @@ class _Place:
         self.offset = offset
         self.first = postings.first
         self.table = postings.table
-        self.n_postings, self.width = postings.counts.shape
-        self.n_documents = len(postings.offsets) - 1
+        self.n_postings, self.width = postings.counted.counts.shape
+        self.n_documents = len(postings.counted.offsets) - 1

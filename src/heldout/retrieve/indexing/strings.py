@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, overload
 
 import numpy as np
@@ -71,7 +72,7 @@ class PackedStrings(Sequence[str]):
     def _some(self, begin: int, end: int) -> Iterator[str]:
         places = (self.offsets[begin : end + 1] - self.offsets[begin]).tolist()
         data = self.data[self.offsets[begin] : self.offsets[end]].tobytes()
-        return (data[a:b].decode() for a, b in zip(places, places[1:], strict=False))
+        return (data[a:b].decode() for a, b in pairwise(places))
 
 
 def pack(strings: Sequence[bytes]) -> PackedStrings:

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from heldout.data.words import words
 from heldout.errors import InputError
-from heldout.retrieve.characters import ascii_table, unicode_table
+from heldout.retrieve.analyze import UNSPACED_SIZE
+from heldout.retrieve.characters import ascii_letters, ascii_table, unicode_table
 from heldout.retrieve.indexing import kernels
+from heldout.retrieve.indexing.kernels import SLACK, Counted, Grams, Table, Tokens
 from heldout.retrieve.indexing.strings import PackedStrings
 
 if TYPE_CHECKING:
@@ -36,33 +39,13 @@ class Postings:
         The number of the first document.
     table
         The number of the tokenizer whose raw terms these are.
-    terms
-        Raw terms, in order of first occurrence in each document.
-    counts
-        How often: one column of 16 bits, or two (the lower half first) where one is too narrow.
-    offsets
-        The postings of document ``first + i`` are ``offsets[i]`` to ``offsets[i + 1]``.
+    counted
+        Terms and counts.
     """
 
     first: int
     table: int
-    terms: NDArray[np.int32]
-    counts: NDArray[np.uint16]
-    offsets: Ints
-
-
-class Tokens:
-    """Where the tokens of a batch stand: byte ranges of `text`, and those of each document."""
-
-    __slots__ = ("ends", "offsets", "starts", "text")
-
-    def __init__(
-        self, text: Bytes, starts: NDArray[np.int32], ends: NDArray[np.int32], offsets: Ints
-    ) -> None:
-        self.text = text
-        self.starts = starts
-        self.ends = ends
-        self.offsets = offsets
+    counted: Counted
 
 
 class Workspace:
@@ -79,29 +62,24 @@ class Workspace:
         return held[:size]
 
 
-class TermTable:
-    """The raw terms one tokenizer has met, numbered in order of first occurrence."""
+def _empty_table() -> Table:
+    return Table(
+        slots=np.zeros((1 << 14, 2), np.uint64),
+        known=np.empty(1 << 16, np.uint8),
+        offsets=np.zeros((1 << 13) + 1, np.int64),
+        latest=np.full((1 << 13, 2), -1, np.int32),
+    )
 
-    def __init__(self) -> None:
-        self.keys = np.zeros(1 << 14, np.uint64)
-        self.numbers = np.zeros(1 << 14, np.int32)
-        self.known = np.empty(1 << 16, np.uint8)
-        self.known_offsets = np.zeros((1 << 13) + 1, np.int64)
-        self.latest = np.full((1 << 13, 2), -1, np.int32)
 
-    def grow(self, n_terms: int) -> None:
-        """Make room: for more terms if the table is half full, else for their bytes."""
-        if 2 * n_terms < len(self.keys):
-            self.known = _longer(self.known, 2 * len(self.known))
-            return
-        keys = np.zeros(4 * len(self.keys), np.uint64)
-        numbers = np.zeros(len(keys), np.int32)
-        kernels.rehash(self.keys, self.numbers, keys, numbers)
-        self.keys, self.numbers = keys, numbers
-        self.known_offsets = _longer(self.known_offsets, len(keys) // 2 + 1)
-        latest = np.full((len(keys) // 2, 2), -1, np.int32)
-        latest[: len(self.latest)] = self.latest
-        self.latest = latest
+def _grown(table: Table, n_terms: int) -> Table:
+    """Make room: for more terms if the table is half full, else for their bytes."""
+    if 2 * n_terms < len(table.slots):
+        return table._replace(known=_longer(table.known, 2 * len(table.known)))
+    slots = np.zeros((2 * len(table.slots), 2), np.uint64)
+    kernels.rehash(table.slots, slots)
+    latest = np.full((len(slots) // 2, 2), -1, np.int32)
+    latest[: len(table.latest)] = table.latest
+    return Table(slots, table.known, _longer(table.offsets, len(slots) // 2 + 1), latest)
 
 
 class Tokenizer:
@@ -119,12 +97,12 @@ class Tokenizer:
         self._analyzer = analyzer
         self._number = number
         self._space = Workspace()
-        self._table = TermTable()
+        self._table = _empty_table()
         self._n_terms = 0
 
     def raw_terms(self) -> PackedStrings:
         """The raw terms of all batches so far."""
-        offsets = self._table.known_offsets[: self._n_terms + 1]
+        offsets = self._table.offsets[: self._n_terms + 1]
         return PackedStrings(self._table.known[: offsets[-1]], offsets)
 
     def postings(self, batch: TextBatch) -> Postings:
@@ -143,65 +121,54 @@ class Tokenizer:
         table = ascii_table(lower) if is_ascii else unicode_table(lower)
         size, n_documents = len(text), len(offsets) - 1
         # Lower case can take three bytes where upper case took two; and a space behind each word.
-        out = self._space.array("text", size + size // 2 + n_documents + 8, np.uint8)
-        most = size // 2 + n_documents + 1
-        starts = self._space.array("starts", most, np.int32)
-        ends = self._space.array("ends", most, np.int32)
-        word_offsets = np.zeros(n_documents + 1, np.int64)
+        out = self._space.array("text", size + size // 2 + n_documents + SLACK, np.uint8)
+        found = self._room("word", size // 2 + n_documents + 1, n_documents)
         n_words = kernels.cut_words(
-            _read_only(text), _read_only(offsets), table, out, starts, ends, word_offsets
+            _read_only(text), _read_only(offsets), ascii_letters(lower), table, out, found
         )
-        words = Tokens(out, starts[:n_words], ends[:n_words], word_offsets)
-        return self._grams(words, table)
+        tokens = Tokens(out, words(out), *_first(found, n_words))
+        return self._grams(tokens, table)
 
-    def _grams(self, words: Tokens, table: NDArray[np.int32]) -> Tokens:
+    def _room(self, name: str, size: int, n_documents: int) -> Grams:
+        starts = self._space.array(f"{name} starts", size, np.int32)
+        ends = self._space.array(f"{name} ends", size, np.int32)
+        return Grams(starts, ends, np.zeros(n_documents + 1, np.int64))
+
+    def _grams(self, found: Tokens, table: NDArray[np.int32]) -> Tokens:
+        """Cut words further, or put them together, as the analyzer wants it."""
         low, high = self._analyzer.ngrams
         mode = self._analyzer.tokens
+        n_documents = len(found.offsets) - 1
         if mode == "word" and high == 1:
-            return words
+            return found
         if mode == "word":
-            n_most = len(words.starts) * (high - low + 1)
+            grams = self._room("gram", len(found.starts) * (high - low + 1), n_documents)
+            n_grams = kernels.word_grams(found, low, high, grams)
         else:
-            low, high = (2, 2) if mode == "mixed" else (low, high)
-            n_most = int((words.ends - words.starts).sum()) * (high - low + 1)
-        starts = self._space.array("gram starts", n_most, np.int32)
-        ends = self._space.array("gram ends", n_most, np.int32)
-        offsets = np.zeros(len(words.offsets), np.int64)
-        places = (words.starts, words.ends, words.offsets)
-        if mode == "word":
-            n_grams = kernels.word_grams(*places, low, high, starts, ends, offsets)
-        else:
-            n_grams = kernels.character_grams(
-                words.text, *places, table, low, high, mode == "mixed", starts, ends, offsets
-            )
-        return Tokens(words.text, starts[:n_grams], ends[:n_grams], offsets)
+            mixed = mode == "mixed"
+            sizes = (UNSPACED_SIZE, UNSPACED_SIZE) if mixed else (low, high)
+            n_bytes = int((found.ends - found.starts).sum(dtype=np.int64))
+            grams = self._room("gram", n_bytes * (sizes[1] - sizes[0] + 1), n_documents)
+            n_grams = kernels.character_grams(found, table, sizes, mixed, grams)
+        return Tokens(found.text, found.words, *_first(grams, n_grams))
 
     def _count(self, tokens: Tokens, first: int) -> Postings:
-        terms = self._space.array("terms", len(tokens.starts), np.int32)
-        counts = self._space.array("counts", len(tokens.starts), np.int32)
-        offsets = np.zeros(len(tokens.offsets), np.int64)
+        size = len(tokens.starts)
+        counted = Counted(
+            self._space.array("terms", size, np.int32),
+            self._space.array("counts", size, np.int32),
+            np.zeros(len(tokens.offsets), np.int64),
+        )
         progress = np.array([0, 0, 0, self._n_terms], np.int64)
-        table = self._table
-        while not kernels.count_terms(
-            tokens.text,
-            tokens.starts,
-            tokens.ends,
-            tokens.offsets,
-            first,
-            progress,
-            table.keys,
-            table.numbers,
-            table.known,
-            table.known_offsets,
-            table.latest,
-            terms,
-            counts,
-            offsets,
-        ):
-            table.grow(int(progress[3]))
-        self._n_terms = int(progress[3])
-        size = int(progress[2])
-        return Postings(first, self._number, terms[:size].copy(), halves(counts[:size]), offsets)
+        while not kernels.count_terms(tokens, first, progress, self._table, counted):
+            self._table = _grown(self._table, int(progress[3]))
+        _, _, size, self._n_terms = progress.tolist()
+        terms, counts = counted.terms[:size].copy(), halves(counted.counts[:size])
+        return Postings(first, self._number, Counted(terms, counts, counted.offsets))
+
+
+def _first(grams: Grams, size: int) -> Grams:
+    return Grams(grams.starts[:size], grams.ends[:size], grams.offsets)
 
 
 def halves(counts: NDArray[np.int32]) -> NDArray[np.uint16]:
@@ -250,8 +217,8 @@ def _call_function(analyzer: Analyzer, batch: TextBatch) -> Tokens:
     starts[1:] = ends[:-1]
     offsets = np.zeros(len(found) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, found), np.int64, len(found)), out=offsets[1:])
-    text = np.array(np.frombuffer(b"".join(tokens) or b"\0", np.uint8))
-    return Tokens(text, starts, ends.astype(np.int32), offsets)
+    text = np.frombuffer(bytearray(b"".join(tokens) + bytes(SLACK)), np.uint8)
+    return Tokens(text, words(text), starts, ends.astype(np.int32), offsets)
 
 
 def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Raw terms of all threads to the final, sorted vocabulary: the one place of stems and stop words."""
+"""Raw terms of all threads to the final vocabulary: the one place of stems and stop words."""
 
 from __future__ import annotations
 
