@@ -291,6 +291,10 @@ WRONG = {
     "unknown baseline": ([*BOTH, "--baseline", "magic"], "no system 'magic'"),
     "ledger in no folder": ([*BOTH, "--ledger", "nowhere/l.sqlite"], "make it first"),
     "ledger is a folder": ([*BOTH, "--ledger", "."], "cannot be written there"),
+    "ledger tried before any file is read": (
+        ["compare", "--table", "nowhere.csv", "--ledger", "qrels.txt"],
+        "qrels.txt: not a ledger",
+    ),
     "nameless data": ([*BOTH, "--data", " "], "--data: expected a name"),
     "direction of a measure": ([*BOTH, "--lower-is-better"], "goes with --table"),
     "two names for a table": (

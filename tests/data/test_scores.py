@@ -116,10 +116,11 @@ def test_another_separator_in_a_name_misleads_nobody(tmp_path, mark):
     header = mark.join(["unit", f'"A{others}"', "B"])
     scores = read(tmp_path, f"{header}\n{mark.join(['q1', '0.1', '0.2'])}\n")
     assert scores.systems == (f"A{others}".strip(), "B")
-    # Not quoted either: the other mark does not cut all lines alike.
-    if "\t" in others:
-        scores = read(tmp_path, f"unit{mark}A\tx{mark}B\nq1{mark}0.1{mark}0.2\n")
-        assert scores.systems == ("A\tx", "B")
+    # Not quoted either, and more often in the header: it does not cut all lines alike.
+    for other in others:
+        name = other.join("Axyz")
+        scores = read(tmp_path, f"unit{mark}{name}{mark}B\nq1{mark}0.1{mark}0.2\n")
+        assert scores.systems == (name, "B")
 
 
 WRONG = {
