@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from heldout.data.notes import Note
     from heldout.data.view import View
 
-__all__ = ["Collection"]
+__all__ = ["Collection", "replace_notes"]
 
 DocumentsLike = Documents | Mapping[str, str] | Sequence[tuple[str, str]] | Sequence[str]
 QueriesLike = Queries | Mapping[str, str] | Sequence[tuple[str, str]]
@@ -120,6 +121,13 @@ class Collection:
             digest.update(_qrels_digest(self.qrels))
             self._fingerprint.append(digest.hexdigest())
         return self._fingerprint[0]
+
+
+def replace_notes(collection: Collection, notes: Iterable[Note]) -> Collection:
+    """The same collection with other notes."""
+    other = copy(collection)
+    object.__setattr__(other, "notes", tuple(notes))
+    return other
 
 
 def _qrels_of(given: QrelsLike | None) -> Qrels:

@@ -78,6 +78,7 @@ def _fields(body: str) -> dict[str, str]:
             continue
         name = mark["name"].lower()
         name = _NAMES.get(name, name)
-        content = " ".join(resolve_entities(_LABEL.sub("", body[mark.end() : end])).split())
+        content = resolve_entities(_LABEL.sub("", body[mark.end() : end]))
+        content = re.sub(r"\s*\n\s*", " ", content.strip())
         fields[name] = f"{fields[name]} {content}".strip() if name in fields else content
     return fields

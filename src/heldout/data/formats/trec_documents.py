@@ -112,7 +112,7 @@ def markup_text(body: str, fields: tuple[str, ...] | None = None) -> str:
     Examples
     --------
     >>> markup_text("<H>AT&amp;T</H> <TEXT>a < b <!-- not this --></TEXT>").split("\n")
-    ['AT&T', 'a < b']
+    ['AT&T', 'a < b ']
     >>> markup_text("<H>one</H><T>two</T>", ("T",))
     'two'
     """
@@ -123,8 +123,8 @@ def markup_text(body: str, fields: tuple[str, ...] | None = None) -> str:
     if fields is not None:
         inside = (_element(name).findall(body) for name in fields)
         body = "<p>".join(part for parts in inside for part in parts)
-    stretches = (part.strip() for part in _TAG.split(body))
-    return resolve_entities("\n".join(part for part in stretches if part))
+    stretches = (part.strip("\r\n") for part in _TAG.split(body) if part.strip())
+    return resolve_entities("\n".join(stretches))
 
 
 def _element(name: str) -> re.Pattern[str]:

@@ -1,0 +1,256 @@
+"""Write a collection to a folder, in a form that others read: BEIR, TREC, or a line corpus."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from contextlib import contextmanager, suppress
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from heldout.data.files import write_qrels
+from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from heldout.data.collection import Collection
+    from heldout.data.queries import Queries
+
+__all__ = ["ExportFormat", "FolderExistsError", "export_collection", "write_beir", "write_folder"]
+
+ExportFormat = Literal["beir", "trec", "lines"]
+
+_NEWLINE, _RETURN, _BLANK = 10, 13, 32
+_LABELS = {"description": ("desc", "Description"), "narrative": ("narr", "Narrative")}
+
+
+class FolderExistsError(InputError):
+    """A folder is there already, and was not to be replaced."""
+
+
+def export_collection(
+    collection: Collection,
+    folder: str | os.PathLike[str],
+    to: ExportFormat = "beir",
+    *,
+    force: bool = False,
+) -> None:
+    """Write a collection to a folder, which is there when all of it is.
+
+    Parameters
+    ----------
+    to
+        ``beir``: corpus.jsonl, queries.jsonl, qrels/test.tsv; ``trec``: documents.trec, topics.txt,
+        qrels.txt; ``lines``: a line corpus of MeTA with its config. A line corpus numbers documents
+        by line: ``doc_map.tsv`` has the number and the original id of each, ``query_map.tsv`` those
+        of the queries; line breaks inside a text become blanks.
+    force
+        Replace the folder if it is there, and holds nothing but an earlier export.
+    """
+    if to not in get_args(ExportFormat):
+        raise InputError(f"to={to!r}: expected one of {', '.join(get_args(ExportFormat))}")
+    writers: dict[str, Callable[[Collection, Path], None]] = {
+        "beir": write_beir,
+        "trec": _write_trec,
+        "lines": _write_lines,
+    }
+    with write_folder(Path(folder), force=force) as aside:
+        writers[to](collection, aside)
+
+
+@contextmanager
+def write_folder(target: Path, *, force: bool) -> Iterator[Path]:
+    """Give a folder beside `target`, and rename it when all is written."""
+    target = Path(os.path.abspath(target))  # noqa: PTH100 - a name is needed even for "."
+    _refuse_target(target, force=force)
+    aside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    old = target.with_name(f".{target.name}.{os.getpid()}.old")
+    try:
+        aside.mkdir(parents=True)
+        yield aside
+        if target.exists():
+            target.rename(old)
+        try:
+            aside.rename(target)
+        except OSError:
+            if old.exists():
+                old.rename(target)
+            if target.exists():
+                raise FolderExistsError(f"{target} was made by someone else meanwhile") from None
+            raise
+    except OSError as error:
+        raise InputError(f"{target}: cannot be written ({error.strerror or error})") from None
+    finally:
+        for one in (aside, old):
+            with suppress(OSError):
+                shutil.rmtree(one)
+
+
+def _refuse_target(target: Path, *, force: bool) -> None:
+    if target.exists() and not target.is_dir():
+        raise InputError(f"{target} is a file: give the path of a folder")
+    if not target.exists():
+        return
+    files = [one.name for one in target.rglob("*") if one.is_file()]
+    if not files and not any(target.iterdir()):
+        return
+    if not force:
+        raise FolderExistsError(f"{target} is there already: choose another, or say --force")
+    strange = [name for name in files if not _ours(name)]
+    if strange:
+        raise InputError(
+            f"{target} holds files that no export has written ({', '.join(strange[:3])}): it is "
+            "not replaced, remove it yourself"
+        )
+
+
+def _ours(name: str) -> bool:
+    known = {"corpus.jsonl", "queries.jsonl", "documents.trec", "topics.txt", "qrels.txt"}
+    known |= {"line.toml", "config.toml", "doc_map.tsv", "query_map.tsv", "fingerprint.txt"}
+    return name in known or name.endswith((".tsv", ".dat", "-queries.txt", "-qrels.txt"))
+
+
+def _write(path: Path, lines: Iterable[str]) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(lines)
+
+
+def _json_line(found: dict[str, Any]) -> str:
+    return json.dumps(found, ensure_ascii=False) + "\n"
+
+
+def _other_fields(queries: Queries) -> dict[str, tuple[str, ...]]:
+    return {name: queries.fields[name] for name in _LABELS if name in queries.fields}
+
+
+def write_beir(collection: Collection, folder: Path) -> None:
+    """Write the files of BEIR into a folder."""
+    documents = collection.documents.pairs()
+    _write(
+        folder / "corpus.jsonl",
+        (_json_line({"_id": one, "title": "", "text": text}) for one, text in documents),
+    )
+    queries, others = collection.queries, _other_fields(collection.queries)
+    _write(
+        folder / "queries.jsonl",
+        (
+            _json_line(
+                {
+                    "_id": one,
+                    "text": queries.texts[place],
+                    **{name: texts[place] for name, texts in others.items()},
+                }
+            )
+            for place, one in enumerate(queries.ids)
+        ),
+    )
+    if len(collection.qrels):
+        (folder / "qrels").mkdir()
+        names = {"query_id": "query-id", "doc_id": "corpus-id", "relevance": "score"}
+        frame = collection.qrels.to_frame().rename(names)
+        frame.write_csv(folder / "qrels" / "test.tsv", separator="\t")
+
+
+def _write_trec(collection: Collection, folder: Path) -> None:
+    _write(folder / "documents.trec", map(_trec_document, collection.documents.pairs()))
+    queries, others = collection.queries, _other_fields(collection.queries)
+    _write(
+        folder / "topics.txt",
+        (
+            _topic(one, queries.texts[place], {n: texts[place] for n, texts in others.items()})
+            for place, one in enumerate(queries.ids)
+        ),
+    )
+    if len(collection.qrels):
+        write_qrels(collection.qrels, folder / "qrels.txt")
+
+
+def _trec_document(pair: tuple[str, str]) -> str:
+    one, text = pair
+    _refuse_blanks(one, "document")
+    number = escape(one, quote=False)
+    body = escape(text, quote=False)
+    return f"<DOC>\n<DOCNO>{number}</DOCNO>\n<TEXT>\n{body}\n</TEXT>\n</DOC>\n"
+
+
+def _topic(one: str, text: str, others: dict[str, str]) -> str:
+    _refuse_blanks(one, "query")
+    parts = [f"<num> Number: {escape(one, quote=False)}", f"<title> {escape(text, quote=False)}"]
+    for name, content in others.items():
+        tag, label = _LABELS[name]
+        parts.append(f"<{tag}> {label}:\n{escape(content, quote=False)}")
+    return "<top>\n" + "\n\n".join(parts) + "\n\n</top>\n\n"
+
+
+def _refuse_blanks(one: str, what: str) -> None:
+    if re.search(r"\s", one):
+        raise InputError(
+            f"the {what} id {one!r} holds a blank, which the files of TREC cannot: write BEIR"
+        )
+
+
+def _write_lines(collection: Collection, folder: Path) -> None:
+    name = re.sub(r"[^\w-]+", "-", collection.name).strip("-") or "collection"
+    home = folder / name
+    home.mkdir()
+    with (home / f"{name}.dat").open("wb") as file:
+        for batch in collection.documents.batches():
+            file.write(_as_lines(batch.text, batch.offsets))
+    _write_map(folder / "doc_map.tsv", collection.documents.ids)
+    queries = collection.queries
+    first = _first_number(queries.ids)
+    start = 1 if first is None else first
+    if first is None:
+        _write_map(folder / "query_map.tsv", queries.ids, start)
+    _write(home / f"{name}-queries.txt", (_one_line(text) + "\n" for text in queries.texts))
+    rows = collection.judgements
+    columns = (rows.queries + start, rows.documents, rows.grades)
+    numbers = zip(*(column.tolist() for column in columns), strict=True)
+    if len(rows):
+        _write(home / f"{name}-qrels.txt", (f"{q} {d} {g}\n" for q, d, g in numbers))
+    _write(home / "line.toml", ['type = "line-corpus"\n'])
+    _write(folder / "config.toml", _config(name, start, judged=bool(len(rows))))
+
+
+def _config(name: str, start: int, *, judged: bool) -> Iterator[str]:
+    yield f'prefix = "."\ndataset = "{name}"\ncorpus = "line.toml"\nindex = "{name}-index"\n'
+    if judged:
+        yield f'query-judgements = "{name}/{name}-qrels.txt"\n'
+    yield f'\n[query-runner]\nquery-path = "{name}/{name}-queries.txt"\nquery-id-start = {start}\n'
+
+
+def _as_lines(text: Any, offsets: Any) -> bytes:
+    """Documents as lines: a newline behind each, blanks in the place of those inside."""
+    plain = np.where((text == _NEWLINE) | (text == _RETURN), np.uint8(_BLANK), text)
+    lines: bytes = np.insert(plain, offsets[1:], _NEWLINE).tobytes()
+    return lines
+
+
+def _one_line(text: str) -> str:
+    return re.sub(r"[\r\n]", " ", text)
+
+
+def _write_map(path: Path, ids: Iterable[str], start: int = 0) -> None:
+    """New and original ids; in an id, tab and line end are written as JSON does."""
+    head = ["new\toriginal\n"]
+    rows = (f"{number}\t{_plain(one)}\n" for number, one in enumerate(ids, start))
+    _write(path, (line for part in (head, rows) for line in part))
+
+
+def _plain(one: str) -> str:
+    return json.dumps(one, ensure_ascii=False)[1:-1] if re.search(r"[\t\r\n]", one) else one
+
+
+def _first_number(ids: tuple[str, ...]) -> int | None:
+    """The number of the first query if the ids are numbers that count up by one."""
+    if not ids or not re.fullmatch(r"0|[1-9]\d{0,8}", ids[0]):
+        return None
+    first = int(ids[0])
+    counted = all(one == str(number) for number, one in enumerate(ids, first))
+    return first if counted else None

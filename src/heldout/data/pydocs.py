@@ -1,0 +1,206 @@
+"""The collection that needs no download: documentation of NumPy, SciPy and scikit-learn.
+
+A document is the docstring of an object. A query is the summary of an object, taken out of its own
+document. The object itself is relevant with grade 2, the objects that its "See Also" section names
+with grade 1; "See Also" is taken out of the documents. Objects that share a docstring are one
+document, queries with the same text are one query.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from heldout.data.cache import cache_folder
+from heldout.data.collection import Collection, replace_notes
+from heldout.data.collection_files import read_collection
+from heldout.data.export import FolderExistsError, write_beir, write_folder
+from heldout.data.notes import Note
+from heldout.data.numpydoc import take_apart
+from heldout.errors import HeldoutError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from heldout.data.numpydoc import Parts
+
+__all__ = ["build_pydocs", "installed_packages", "read_pydocs"]
+
+PACKAGES: Final = {"numpy": "numpy", "scipy": "scipy", "scikit-learn": "sklearn"}
+"""Distributions, and the names they are imported by."""
+
+LEAST_WORDS: Final = 4
+MOST_WORDS: Final = 40
+_FINGERPRINT: Final = "fingerprint.txt"
+VERSION: Final = 1
+"""Of the rules here: other rules make another collection."""
+
+
+def installed_packages() -> dict[str, str]:
+    """The packages that documentation is taken from, with their versions."""
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def walk_docstrings(packages: Iterable[str]) -> list[tuple[str, str]]:
+    """Every public name of packages with its docstring, found by a Python of its own."""
+    script = Path(__file__).with_name("docstrings.py")
+    done = subprocess.run(  # noqa: S603 - this Python, our own script
+        [sys.executable, "-P", "-W", "ignore", str(script), *packages],
+        capture_output=True,
+        check=False,
+        # Some docstrings show sets, in an order that the seed decides.
+        env={**os.environ, "PYTHONHASHSEED": "0", "PYTHONIOENCODING": "utf-8"},
+    )
+    if done.returncode:
+        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+        raise InputError(f"the docstrings could not be read ({''.join(last)})")
+    return [tuple(json.loads(line)) for line in done.stdout.splitlines()]
+
+
+def build_pydocs(
+    named: Iterable[tuple[str, str]], *, name: str = "pydocs", notes: Iterable[Note] = ()
+) -> Collection:
+    r"""Make the collection of pairs of dotted name and docstring.
+
+    Examples
+    --------
+    >>> see = "See Also\n--------\n{}"
+    >>> small = build_pydocs(
+    ...     [
+    ...         ("m.f", "Add two numbers quickly.\n\nMore of f.\n\n" + see.format("g : less")),
+    ...         ("m.g", "Subtract.\n\nMore of g."),
+    ...     ]
+    ... )
+    >>> small.queries.to_dict(), small.qrels.to_dict()
+    ({'m.f': 'Add two numbers quickly.'}, {'m.f': {'m.f': 2, 'm.g': 1}})
+    >>> small.documents.text(0)
+    'More of f.'
+    """
+    objects = _share(named)
+    parts = {one: take_apart(text) for one, (text, _) in objects.items()}
+    home = {alias: one for one, (_, aliases) in objects.items() for alias in aliases}
+    related = {
+        one: sorted(_resolve(objects[one][1], part.related, home) - {one})
+        for one, part in parts.items()
+    }
+    asking = _queries(parts, related)
+    # Of an object that has nothing but a summary that is asked for, no document is left.
+    documents = {
+        one: text
+        for one, part in parts.items()
+        if (text := part.rest if part.summary.casefold() in asking else part.whole)
+    }
+    queries, qrels = {}, {}
+    for asked in asking.values():
+        own = [one for one in asked if one in documents]
+        others = {other for one in asked for other in related[one] if other in documents}
+        queries[own[0]] = parts[own[0]].summary
+        qrels[own[0]] = dict.fromkeys(own, 2) | dict.fromkeys(sorted(others.difference(own)), 1)
+    return Collection(documents, queries, qrels, name=name, notes=notes)
+
+
+def _queries(parts: Mapping[str, Parts], related: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """Summaries that are asked for, with all objects that have them.
+
+    One of these has a text beside its summary, and says what is related to it.
+    """
+    same: dict[str, list[str]] = {}
+    for one, part in parts.items():
+        if LEAST_WORDS <= len(part.summary.split()) <= MOST_WORDS:
+            same.setdefault(part.summary.casefold(), []).append(one)
+    return {
+        summary: objects
+        for summary, objects in same.items()
+        if any(parts[one].rest and related[one] for one in objects)
+    }
+
+
+def _share(named: Iterable[tuple[str, str]]) -> dict[str, tuple[str, list[str]]]:
+    """Objects by id, with docstring and all their names; the shortest name is the id."""
+    by_text: dict[str, list[str]] = {}
+    for name, text in named:
+        by_text.setdefault(text, []).append(name)
+    objects = {}
+    for text, names in by_text.items():
+        ordered = sorted(set(names), key=lambda name: (name.count("."), len(name), name))
+        objects[ordered[0]] = (text, ordered)
+    return dict(sorted(objects.items()))
+
+
+def _resolve(names: list[str], related: Iterable[str], home: Mapping[str, str]) -> set[str]:
+    """The objects that are meant by names, looked up from where they are written outwards."""
+    found = set()
+    for wanted in related:
+        for name in names:
+            parents = name.split(".")[:-1]
+            tried = [".".join([*parents[:depth], wanted]) for depth in range(len(parents), -1, -1)]
+            hit = next((one for one in tried if one in home), None)
+            if hit is not None:
+                found.add(home[hit])
+                break
+    return found
+
+
+def read_pydocs() -> Collection:
+    """The collection of the installed packages, built once and kept in the cache folder.
+
+    Where that folder cannot be written, it is built anew and held in memory, and a note says so.
+    """
+    packages = installed_packages()
+    if not packages:
+        raise InputError(f"pydocs needs a package to document: pip install {' '.join(PACKAGES)}")
+    name = "-".join(["pydocs", *(f"{one}-{version}" for one, version in packages.items())])
+    python = f"py{sys.version_info[0]}.{sys.version_info[1]}"
+    folder = cache_folder() / f"{name}-{python}-v{VERSION}"
+    notes = _missing(packages)
+    kept = _read_kept(folder, name, notes)
+    if kept is not None:
+        return kept
+    modules = [PACKAGES[one] for one in packages]
+    built = build_pydocs(walk_docstrings(modules), name=name, notes=notes)
+    try:
+        _keep(built, folder)
+    except (HeldoutError, OSError) as error:
+        message = f"pydocs cannot be kept, so it is built anew each time: {error}"
+        return replace_notes(built, (*built.notes, Note("no-cache", 1, message)))
+    return _read_kept(folder, name, notes) or built
+
+
+def _missing(packages: Mapping[str, str]) -> tuple[Note, ...]:
+    missing = [one for one in PACKAGES if one not in packages]
+    if not missing:
+        return ()
+    message = f"built without {' and '.join(missing)}, which are not installed"
+    return (Note("missing-packages", len(missing), message),)
+
+
+def _keep(built: Collection, folder: Path) -> None:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    # Another process may be quicker: then what it has written will do.
+    with suppress(FolderExistsError), write_folder(folder, force=folder.exists()) as aside:
+        write_beir(built, aside)
+        (aside / _FINGERPRINT).write_text(built.fingerprint() + "\n", encoding="ascii")
+
+
+def _read_kept(folder: Path, name: str, notes: tuple[Note, ...]) -> Collection | None:
+    """What is kept, unless it is not there or not what was written."""
+    try:
+        fingerprint = (folder / _FINGERPRINT).read_text(encoding="ascii").strip()
+        kept = read_collection(folder, name=name)
+    except (HeldoutError, OSError, ValueError):
+        return None
+    if kept.fingerprint() != fingerprint:
+        return None
+    return replace_notes(kept, (*notes, *kept.notes))
