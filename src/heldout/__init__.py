@@ -9,9 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from heldout.data.collection import Collection
+    from heldout.data.collection_files import read_collection
+    from heldout.data.export import export_collection
     from heldout.data.files import read_qrels, read_run
     from heldout.data.run import Qrels, Run
     from heldout.data.scores import Scores, read_scores
+    from heldout.data.view import View
     from heldout.errors import (
         DuplicateError,
         FormatError,
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Collection": "heldout.data.collection",
     "Comparison": "heldout.infer.compare",
     "DuplicateError": "heldout.errors",
     "Evaluation": "heldout.measure.evaluate",
@@ -41,17 +46,21 @@ _HOMES = {
     "RankedList": "heldout.measure.custom",
     "Run": "heldout.data.run",
     "Scores": "heldout.data.scores",
+    "View": "heldout.data.view",
     "compare": "heldout.infer.compare",
     "evaluate": "heldout.measure.evaluate",
     "define_measure": "heldout.measure.custom",
+    "export_collection": "heldout.data.export",
     "parse_measure": "heldout.measure.names",
     "parse_measures": "heldout.measure.names",
+    "read_collection": "heldout.data.collection_files",
     "read_qrels": "heldout.data.files",
     "read_run": "heldout.data.files",
     "read_scores": "heldout.data.scores",
 }
 
 __all__ = [
+    "Collection",
     "Comparison",
     "DuplicateError",
     "Evaluation",
@@ -65,11 +74,14 @@ __all__ = [
     "RankedList",
     "Run",
     "Scores",
+    "View",
     "compare",
     "define_measure",
     "evaluate",
+    "export_collection",
     "parse_measure",
     "parse_measures",
+    "read_collection",
     "read_qrels",
     "read_run",
     "read_scores",

@@ -11,6 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from heldout import __version__
+from heldout.cli_collection import add_collection
 from heldout.cli_compare import add_compare
 from heldout.cli_ledger import add_ledger
 from heldout.cli_plan import add_plan
@@ -42,6 +43,7 @@ def _parser() -> argparse.ArgumentParser:
     add_compare(_command, commands)
     add_plan(_command, commands)
     add_ledger(_command, commands)
+    add_collection(_command, commands)
     _add_measures(commands)
     _add_demo(commands)
     return parser

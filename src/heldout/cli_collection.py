@@ -1,0 +1,133 @@
+"""The command ``collection``: arguments to library calls."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from heldout.data.collection import Collection
+
+__all__ = ["add_collection", "add_collection_options", "open_collection"]
+
+_EXAMPLES = """\
+  heldout collection show pydocs
+  heldout collection show scifact --split train
+  heldout collection export pydocs --to beir -o pydocs-beir
+"""
+
+_SHOW_EXAMPLES = """\
+  heldout collection show pydocs
+  heldout collection show cranfield/config.toml
+  heldout collection show docs.jsonl.gz --queries topics.txt --qrels qrels.txt --json
+
+A collection is a BEIR folder, a MeTA folder or its config toml (line corpus), TREC documents (file
+or folder), JSON lines, CSV, TSV or Parquet of documents, irds:NAME through ir_datasets, or pydocs,
+which is made of the documentation of NumPy, SciPy and scikit-learn. Text may be packed (.gz .xz
+.bz2 .zst).
+"""
+
+_EXPORT_EXAMPLES = """\
+  heldout collection export pydocs --to trec -o pydocs-trec
+  heldout collection export scifact --split test --to lines -o scifact-lines
+"""
+
+
+def add_collection(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
+    """Add the command ``collection``."""
+    parser = command(
+        commands, "collection", "Show a collection, or write it in another format.", _EXAMPLES
+    )
+    parts = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_show(command, parts)
+    _add_export(command, parts)
+
+
+def add_collection_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say where a collection is and how it is read."""
+    add = parser.add_argument
+    add("collection", metavar="NAME_OR_PATH", help="pydocs, irds:NAME, a folder or a file")
+    add("--queries", metavar="FILE", help="queries, when the collection has none of its own")
+    add("--qrels", metavar="FILE", help="judgements; several files are joined by commas")
+    add("--fields", metavar="NAMES", help="fields of a document to read, with commas")
+    add(
+        "--query-field",
+        default="title",
+        metavar="NAME",
+        help="title (default), description, narrative, or several joined by +",
+    )
+    add("--split", metavar="NAME", help="split of a BEIR folder (default test)")
+    add("--encoding", default="utf-8", metavar="NAME", help="encoding of the text (default utf-8)")
+    add(
+        "--errors",
+        choices=("strict", "replace"),
+        default="strict",
+        help="what to do with bytes that are wrong in it (default strict: stop)",
+    )
+
+
+def open_collection(options: argparse.Namespace) -> Collection:
+    """Read the collection that the options name."""
+    from heldout.cli import split_paths  # the main module imports this one
+    from heldout.data.collection_files import read_collection  # NumPy comes with it
+
+    return read_collection(
+        options.collection,
+        encoding=options.encoding,
+        errors=options.errors,
+        queries=options.queries,
+        qrels=None if options.qrels is None else split_paths(options.qrels),
+        fields=None if options.fields is None else options.fields.split(","),
+        query_field=options.query_field,
+        split=options.split,
+    )
+
+
+def _add_show(command: Callable[..., argparse.ArgumentParser], parts: Any) -> None:
+    parser = command(
+        parts, "show", "Print counts, lengths, judgements, oddities, fingerprint.", _SHOW_EXAMPLES
+    )
+    add_collection_options(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write to a file instead")
+    parser.set_defaults(run=_show)
+
+
+def _show(options: argparse.Namespace) -> int:
+    from heldout.cli import emit  # the main module imports this one
+    from heldout.data.describe import describe
+    from heldout.report.collection import collection_json, collection_text
+
+    description = describe(open_collection(options))
+    write = collection_json if options.json else collection_text
+    emit(write(description), options.output)
+    return 0
+
+
+def _add_export(command: Callable[..., argparse.ArgumentParser], parts: Any) -> None:
+    parser = command(parts, "export", "Write a collection in another format.", _EXPORT_EXAMPLES)
+    add_collection_options(parser)
+    add = parser.add_argument
+    add("--to", choices=("beir", "trec", "lines"), required=True, help="the format")
+    add("-o", "--output", metavar="FOLDER", required=True, help="the folder to write")
+    add("--force", action="store_true", help="replace an earlier export")
+    parser.set_defaults(run=_export)
+
+
+def _export(options: argparse.Namespace) -> int:
+    from heldout.data.export import export_collection
+    from heldout.report.tables import plain_text
+
+    collection = open_collection(options)
+    export_collection(collection, options.output, options.to, force=options.force)
+    for note in collection.notes:
+        sys.stderr.write(plain_text(note.message) + "\n")
+    sys.stderr.write(
+        f"{options.output}: {len(collection.documents)} documents, {len(collection.queries)} "
+        f"queries, {len(collection.qrels)} judgements; fingerprint of the original "
+        f"{collection.fingerprint()}\n"
+    )
+    return 0

@@ -1,0 +1,124 @@
+"""A collection in numbers: how many, how long, how often judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from heldout.data.collection import Collection
+    from heldout.data.documents import TextBatch
+    from heldout.data.words import Ints
+
+__all__ = ["Description", "Spread", "describe", "word_counts"]
+
+_BLANK = np.zeros(256, np.bool_)
+_BLANK[[9, 10, 11, 12, 13, 32]] = True
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Some whole numbers, summed up.
+
+    Parameters
+    ----------
+    least, lower, median, upper, most
+        Minimum, quartiles and maximum.
+    total
+        Their sum.
+    """
+
+    least: int
+    lower: float
+    median: float
+    upper: float
+    most: int
+    total: int
+
+    @classmethod
+    def of(cls, values: Ints) -> Spread | None:
+        """Sum up some numbers; None when there are none."""
+        if not len(values):
+            return None
+        lower, median, upper = (float(one) for one in np.quantile(values, (0.25, 0.5, 0.75)))
+        return cls(int(values.min()), lower, median, upper, int(values.max()), int(values.sum()))
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A collection in numbers.
+
+    Parameters
+    ----------
+    name, fingerprint
+        Of the collection.
+    documents, queries, judgements
+        How many there are.
+    judged_queries
+        How many queries have a judgement.
+    document_words, query_words
+        Words a document and a query, as blanks separate them.
+    judged_a_query
+        Judgements a query that has any.
+    grades
+        How many judgements there are of each grade.
+    notes
+        What was found odd.
+    """
+
+    name: str
+    fingerprint: str
+    documents: int
+    queries: int
+    judgements: int
+    judged_queries: int
+    document_words: Spread | None
+    query_words: Spread | None
+    judged_a_query: Spread | None
+    grades: tuple[tuple[int, int], ...]
+    notes: tuple[tuple[str, int, str], ...]
+
+
+def describe(collection: Collection) -> Description:
+    """Describe a collection; its documents are read once."""
+    counts = [word_counts(batch) for batch in collection.documents.batches()]
+    in_queries = [len(text.split()) for text in collection.queries.texts]
+    grades, times = np.unique(collection.qrels.grades, return_counts=True)
+    return Description(
+        name=collection.name,
+        fingerprint=collection.fingerprint(),
+        documents=len(collection.documents),
+        queries=len(collection.queries),
+        judgements=len(collection.qrels),
+        judged_queries=len(collection.qrels.queries),
+        document_words=Spread.of(np.concatenate(counts)),
+        query_words=Spread.of(np.array(in_queries, np.int64)),
+        judged_a_query=Spread.of(np.diff(collection.qrels.offsets)),
+        grades=tuple(zip(grades.tolist(), times.tolist(), strict=True)),
+        notes=tuple((note.kind, note.count, note.message) for note in collection.notes),
+    )
+
+
+def word_counts(batch: TextBatch) -> Ints:
+    """Words of each document of a batch, as blanks separate them.
+
+    Examples
+    --------
+    >>> from heldout.data.documents import documents_of
+    >>> next(documents_of(["two words", "", " one"]).batches()).offsets.tolist()
+    [0, 9, 9, 13]
+    >>> word_counts(next(documents_of(["two words", "", " one"]).batches())).tolist()
+    [2, 0, 1]
+    """
+    blank = _BLANK[batch.text]
+    begins = ~blank
+    begins[1:] &= blank[:-1]
+    filled = np.flatnonzero(np.diff(batch.offsets))
+    first = batch.offsets[filled]
+    begins[first] = ~blank[first]  # the byte before belongs to another document
+    counts = np.zeros(len(batch), np.int64)
+    if len(filled):
+        counts[filled] = np.add.reduceat(begins, first, dtype=np.int64)
+    return counts

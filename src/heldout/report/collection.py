@@ -1,0 +1,63 @@
+"""A collection in words and as JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from heldout.report.tables import plain_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from heldout.data.describe import Description, Spread
+
+__all__ = ["collection_json", "collection_text"]
+
+_WIDTH = 20
+
+
+def collection_text(description: Description) -> str:
+    """What there is to know of a collection, line by line."""
+    return "".join(line.rstrip() + "\n" for line in _lines(description))
+
+
+def _lines(found: Description) -> Iterator[str]:
+    yield _row("collection", plain_text(found.name))
+    yield _row("documents", f"{found.documents:,}")
+    yield _row("  words", _spread(found.document_words))
+    yield _row("queries", f"{found.queries:,}")
+    yield _row("  words", _spread(found.query_words))
+    yield _row("judgements", f"{found.judgements:,} of {found.judged_queries:,} queries")
+    if found.judged_a_query is not None:
+        yield _row("  a query", _spread(found.judged_a_query))
+        grades = ", ".join(f"{grade}: {count:,}" for grade, count in found.grades)
+        yield _row("  grades", grades)
+    yield _row("fingerprint", found.fingerprint)
+    for _, _, message in found.notes:
+        yield _row("note", plain_text(message))
+
+
+def _row(name: str, value: str) -> str:
+    return f"{name:{_WIDTH}}{value}"
+
+
+def _spread(found: Spread | None) -> str:
+    if found is None:
+        return "none"
+    return (
+        f"median {found.median:,g}, quartiles {found.lower:,g} to {found.upper:,g}, "
+        f"least {found.least:,}, most {found.most:,}, in all {found.total:,}"
+    )
+
+
+def collection_json(description: Description) -> str:
+    """The same as JSON, for programs."""
+    found = asdict(description)
+    found["grades"] = {str(grade): count for grade, count in description.grades}
+    found["notes"] = [
+        {"kind": kind, "count": count, "message": message}
+        for kind, count, message in description.notes
+    ]
+    return json.dumps(found, ensure_ascii=False, indent=2) + "\n"
