@@ -13,9 +13,11 @@ import numpy as np
 from heldout.data.files import write_atomically
 from heldout.errors import InputError
 from heldout.retrieve.compiled import announce
-from heldout.retrieve.indexing import kernels
 from heldout.retrieve.indexing.file import IndexWriter
-from heldout.retrieve.indexing.invert import Inverter
+from heldout.retrieve.indexing.invert import Inverter, Stretch
+from heldout.retrieve.indexing.kernels.counting import count_terms
+from heldout.retrieve.indexing.kernels.cutting import cut_words
+from heldout.retrieve.indexing.kernels.placing import place_postings
 from heldout.retrieve.indexing.spill import Spool
 from heldout.retrieve.indexing.strings import PackedStrings, bytewise_order, leading_words, pack
 from heldout.retrieve.indexing.strings import join as join_strings
@@ -74,9 +76,9 @@ def build_arrays(documents: Documents, plan: Plan) -> dict[str, NDArray[Any]]:
     """Build all sections in memory."""
     with Spool(None, plan.memory) as spool:
         inverter, arrays = _first_pass(documents, plan, spool)
-        empty = [np.empty(0, np.int32), np.empty(0, np.uint16)]
-        both = next(inverter.stretches(None), empty)
-        arrays["documents"], arrays["counts"] = both
+        nothing = Stretch(np.empty(0, np.int32), np.empty(0, np.uint16))
+        postings = next(inverter.stretches(None), nothing)
+        arrays["documents"], arrays["counts"] = postings.documents, postings.counts
     return arrays
 
 
@@ -115,11 +117,11 @@ def _first_pass(
     documents: Documents, plan: Plan, spool: Spool
 ) -> tuple[Inverter, dict[str, NDArray[Any]]]:
     """Everything but the postings: what they are made of, and the other sections."""
-    announce("the index builder", kernels.cut_words, kernels.count_terms, kernels.place_postings)
+    announce("the index builder", cut_words, count_terms, place_postings)
     ids, vocabulary = _tokenize(documents, plan, spool)
     inverter = Inverter.count(spool, vocabulary, len(ids), plan.threads)
     terms = vocabulary.terms
-    arrays = {
+    arrays: dict[str, NDArray[Any]] = {
         "offsets": inverter.offsets,
         "lengths": inverter.lengths,
         "distinct": inverter.distinct,

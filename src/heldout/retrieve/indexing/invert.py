@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.retrieve.indexing import kernels
-from heldout.retrieve.indexing.kernels import Placed
+from heldout.retrieve.indexing.kernels.placing import count_postings, place_postings
+from heldout.retrieve.indexing.kernels.types import Placed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -79,7 +79,7 @@ class Inverter:
             greatest = 0
             for number in groups[group]:
                 one = spool.load(number)
-                found = kernels.count_postings(
+                found = count_postings(
                     one.counted,
                     one.first,
                     vocabulary.final[one.table],
@@ -129,7 +129,7 @@ class Inverter:
             placed = Placed(latest, cursors[group], documents, counts)
             for number in self.groups[group]:
                 one = self.spool.load(number)
-                kernels.place_postings(
+                place_postings(
                     one.counted,
                     one.first,
                     self.vocabulary.final[one.table],

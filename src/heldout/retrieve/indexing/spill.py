@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from heldout.retrieve.indexing.kernels import Counted
+from heldout.retrieve.indexing.kernels.types import Counted
 from heldout.retrieve.indexing.tokenize import Postings
 
 if TYPE_CHECKING:

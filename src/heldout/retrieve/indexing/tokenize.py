@@ -11,8 +11,9 @@ from heldout.data.words import words
 from heldout.errors import InputError
 from heldout.retrieve.analyze import UNSPACED_SIZE
 from heldout.retrieve.characters import ascii_letters, ascii_table, unicode_table
-from heldout.retrieve.indexing import kernels
-from heldout.retrieve.indexing.kernels import SLACK, Counted, Grams, Table, Tokens
+from heldout.retrieve.indexing.kernels.counting import count_terms, rehash
+from heldout.retrieve.indexing.kernels.cutting import character_grams, cut_words, word_grams
+from heldout.retrieve.indexing.kernels.types import SLACK, Counted, Grams, Table, Tokens
 from heldout.retrieve.indexing.strings import PackedStrings
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def _grown(table: Table, n_terms: int) -> Table:
     if 2 * n_terms < len(table.slots):
         return table._replace(known=_longer(table.known, 2 * len(table.known)))
     slots = np.zeros((2 * len(table.slots), 2), np.uint64)
-    kernels.rehash(table.slots, slots)
+    rehash(table.slots, slots)
     latest = np.full((len(slots) // 2, 2), -1, np.int32)
     latest[: len(table.latest)] = table.latest
     return Table(slots, table.known, _longer(table.offsets, len(slots) // 2 + 1), latest)
@@ -123,7 +124,7 @@ class Tokenizer:
         # Lower case can take three bytes where upper case took two; and a space behind each word.
         out = self._space.array("text", size + size // 2 + n_documents + SLACK, np.uint8)
         found = self._room("word", size // 2 + n_documents + 1, n_documents)
-        n_words = kernels.cut_words(
+        n_words = cut_words(
             _read_only(text), _read_only(offsets), ascii_letters(lower), table, out, found
         )
         tokens = Tokens(out, words(out), *_first(found, n_words))
@@ -143,13 +144,13 @@ class Tokenizer:
             return found
         if mode == "word":
             grams = self._room("gram", len(found.starts) * (high - low + 1), n_documents)
-            n_grams = kernels.word_grams(found, low, high, grams)
+            n_grams = word_grams(found, low, high, grams)
         else:
             mixed = mode == "mixed"
             sizes = (UNSPACED_SIZE, UNSPACED_SIZE) if mixed else (low, high)
             n_bytes = int((found.ends - found.starts).sum(dtype=np.int64))
             grams = self._room("gram", n_bytes * (sizes[1] - sizes[0] + 1), n_documents)
-            n_grams = kernels.character_grams(found, table, sizes, mixed, grams)
+            n_grams = character_grams(found, table, sizes, mixed, grams)
         return Tokens(found.text, found.words, *_first(grams, n_grams))
 
     def _count(self, tokens: Tokens, first: int) -> Postings:
@@ -160,7 +161,7 @@ class Tokenizer:
             np.zeros(len(tokens.offsets), np.int64),
         )
         progress = np.array([0, 0, 0, self._n_terms], np.int64)
-        while not kernels.count_terms(tokens, first, progress, self._table, counted):
+        while not count_terms(tokens, first, progress, self._table, counted):
             self._table = _grown(self._table, int(progress[3]))
         _, _, size, self._n_terms = progress.tolist()
         terms, counts = counted.terms[:size].copy(), halves(counted.counts[:size])
