@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from heldout.errors import InputError
 from heldout.infer.paired import t_test
 from heldout.infer.power import (
+    FAR,
     PowerRow,
     curve,
     detectable_difference,
@@ -80,6 +82,25 @@ def test_less_mirrors_greater():
 @given(st.integers(2, 10**7), st.floats(-60, 60), st.sampled_from(["two", "greater", "less"]))
 def test_power_is_a_probability(n, shift, tail):
     assert 0 <= power(1, n, shift / math.sqrt(n), tail=tail) <= 1
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+@pytest.mark.parametrize("alpha", [1e-6, 1e-9, 1e-12])
+def test_far_out_the_denominator_alone_decides(n, alpha):
+    # t = (Z + shift) / (chi / sqrt(n - 1)), and Z is nothing beside a large shift.
+    critical = stats.t.isf(alpha / 2, n - 1)
+    shift = stats.chi.ppf(0.8, n - 1) / math.sqrt(n - 1) * critical
+    expected = shift / math.sqrt(n)
+    assert detectable_difference(1, n, alpha=alpha) == pytest.approx(expected, rel=1 / shift)
+
+
+@pytest.mark.parametrize("n", [2, 3, 30])
+def test_power_has_no_step_where_the_formula_changes(n):
+    for alpha in (1e-3, 1e-8):
+        below, above = (
+            power(1, n, FAR * f / math.sqrt(n), alpha=alpha) for f in (1 - 1e-9, 1 + 1e-9)
+        )
+        assert below == pytest.approx(above, abs=1e-7)
 
 
 def test_curves():

@@ -31,6 +31,13 @@ MOST_UNITS: Final = 100_000_000
 """Plans beyond this many units are refused: no collection is that large."""
 
 
+FAR: Final = 1e4
+"""From this shift on the numerator of t is the shift itself, but for 1e-8 of a probability.
+
+SciPy's noncentral t gives NaN somewhat farther out.
+"""
+
+
 class PowerRow(NamedTuple):
     """One point of a power curve.
 
@@ -147,8 +154,11 @@ def _t_beyond(freedom: int, shift: float, critical: float) -> float:
 
 def _t_below(freedom: int, shift: float, limit: float) -> float:
     """P(noncentral t < limit) for a shift that is not negative."""
-    from scipy.special import nctdtr  # slow to import
+    from scipy.special import chdtrc, nctdtr  # slow to import
 
+    if shift > FAR:
+        ratio = shift / limit if limit > 0 else math.inf
+        return float(chdtrc(freedom, freedom * ratio * ratio))
     below = float(nctdtr(float(freedom), shift, limit))
     # Where the result is below the smallest steps of a double SciPy may give NaN.
     return 0.0 if math.isnan(below) else below
