@@ -120,7 +120,7 @@ class LineDocuments(Documents):
             ends = np.append(ends, len(raw))
         # Each line end before a document has shortened the text by one byte, or by two.
         gone = np.arange(len(ends))
-        if b"\r\n" in raw:
+        if b"\r" in raw:  # looking for one byte is far quicker than for two
             data = np.frombuffer(raw, np.uint8)
             inside = np.minimum(ends, len(raw) - 1)
             returns = (data[inside] == _NEWLINE) & (ends > 0) & (data[ends - 1] == _RETURN)
@@ -149,7 +149,7 @@ def _is_valid(raw: bytes, encoding: str) -> bool:
 
 
 def _without_line_ends(raw: bytes) -> bytes:
-    return (raw.replace(b"\r\n", b"") if b"\r\n" in raw else raw).replace(b"\n", b"")
+    return (raw.replace(b"\r\n", b"") if b"\r" in raw else raw).replace(b"\n", b"")
 
 
 def _line_starts(raw: bytes) -> Ints:
