@@ -1,0 +1,275 @@
+"""Index.build: equal to a dictionary of counts, whatever the threads, the memory, the numbers."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from heldout.data.documents import TextBatch, documents_of
+from heldout.errors import InputError
+from heldout.retrieve.analyze import Analyzer
+from heldout.retrieve.index import Index
+from heldout.retrieve.indexing import build
+from heldout.retrieve.indexing.spill import Spool
+from heldout.retrieve.indexing.strings import bytewise_order, gather, pack
+
+
+def zipf_texts(n_documents, n_tokens, n_words, seed):
+    rng = np.random.default_rng(seed)
+    ranks = (n_words ** rng.random(n_documents * n_tokens)).astype(int)
+    lengths = rng.poisson(n_tokens, n_documents)
+    return [
+        " ".join(f"w{rank}" + "x" * (rank % 11) for rank in rng.choice(ranks, length).tolist())
+        for length in lengths
+    ]
+
+
+def postings(index):
+    """{term: {document: count}} out of the index, after checking that documents ascend."""
+    found = {}
+    for number, term in enumerate(index.terms):
+        rows = slice(index.offsets[number], index.offsets[number + 1])
+        documents = index.documents[rows].tolist()
+        assert documents == sorted(set(documents))
+        found[term] = dict(zip(documents, index.counts[rows].tolist(), strict=True))
+    return found
+
+
+def brute_force(texts, analyzer):
+    found = {}
+    for number, text in enumerate(texts):
+        for term, count in Counter(analyzer.analyze(text)).items():
+            found.setdefault(term, {})[number] = count
+    return {term: found[term] for term in sorted(found, key=str.encode)}
+
+
+def check(index, texts, analyzer):
+    expected = brute_force(texts, analyzer)
+    assert list(index.terms) == list(expected)
+    assert postings(index) == expected
+    counts = [Counter(analyzer.analyze(text)) for text in texts]
+    assert index.lengths.tolist() == [one.total() for one in counts]
+    assert index.distinct.tolist() == [len(one) for one in counts]
+    assert index.n_postings == sum(map(len, counts))
+    assert index.total_length == sum(one.total() for one in counts)
+
+
+@pytest.mark.parametrize(
+    "analyzer", [Analyzer(), Analyzer(stemmer="english", stop=("w1x",)), Analyzer(ngrams=(1, 2))]
+)
+def test_postings_are_those_of_a_dictionary(analyzer):
+    # More terms than the table begins with, and words of seven to thirty bytes.
+    texts = zipf_texts(800, 60, 200_000, seed=3)
+    index = Index.build(texts, analyzer, threads=1)
+    assert index.n_terms > 1 << 13
+    check(index, texts, analyzer)
+
+
+def test_words_that_differ_in_one_place_stay_apart():
+    words = [
+        f"{'a' * before}{letter}{'a' * (40 - before)}" for before in range(41) for letter in "bcd"
+    ]
+    texts = [" ".join(words), " ".join(words[::2])]
+    check(Index.build(texts), texts, Analyzer())
+
+
+def test_terms_that_share_a_slot_stay_apart():
+    # 9,000 terms in twice as many slots: by the birthday problem thousands share theirs.
+    texts = [" ".join(f"{number:x}" for number in range(9_000))]
+    check(Index.build(texts), texts, Analyzer())
+
+
+def test_stems_that_meet_in_a_document_are_one_posting():
+    index = Index.build(["cats cat CAT", "cat dog"], Analyzer(stemmer="english"))
+    assert postings(index) == {"cat": {0: 3, 1: 1}, "dog": {1: 1}}
+    assert index.distinct.tolist() == [1, 2]
+
+
+def spilling(monkeypatch):
+    """Remember the spools of all builds."""
+    spools = []
+
+    class Remembered(Spool):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            spools.append(self)
+
+    monkeypatch.setattr(build, "Spool", Remembered)
+    return spools
+
+
+@pytest.mark.parametrize("analyzer", [Analyzer(), Analyzer(stemmer="english", stop="english")])
+def test_the_file_is_the_same_for_any_threads_and_memory(tmp_path, monkeypatch, analyzer):
+    texts = zipf_texts(2_500, 150, 30_000, seed=5)
+    texts[7] = texts[1_800] = ""
+    spools = spilling(monkeypatch)
+    files = []
+    for threads, memory in [(1, 1 << 30), (2, 1 << 30), (3, 1 << 20), (1, 1 << 20)]:
+        path = tmp_path / f"{threads}-{memory}.index"
+        Index.build(texts, analyzer, path=path, threads=threads, memory=memory)
+        files.append(path.read_bytes())
+    Index.build(texts, analyzer, threads=2).save(tmp_path / "saved.index")
+    files.append((tmp_path / "saved.index").read_bytes())
+    assert len(set(files)) == 1
+    assert [spool.spilled for spool in spools] == [False, False, True, True, False]
+    check(Index.open(path), texts, analyzer)
+
+
+def test_memory_also_limits_the_postings_that_are_placed_at_a_time(tmp_path, monkeypatch):
+    sizes = []
+    place = build.Inverter._place
+
+    def placed(self, low, high):
+        stretch = place(self, low, high)
+        sizes.append(stretch.documents.nbytes + stretch.counts.nbytes)
+        return stretch
+
+    monkeypatch.setattr(build.Inverter, "_place", placed)
+    texts = zipf_texts(2_500, 150, 30_000, seed=5)
+    Index.build(texts, path=tmp_path / "small.index", memory=1 << 20)
+    assert len(sizes) > 1
+    assert max(sizes) <= 1 << 19
+
+
+@pytest.mark.parametrize(
+    ("text", "analyzer", "dtype"),
+    [
+        ("a " * 65_535, Analyzer(), np.uint16),
+        ("a " * 65_536, Analyzer(), np.int32),
+        ("cat cats " * 40_000, Analyzer(stemmer="english"), np.int32),
+    ],
+)
+def test_counts_grow_to_32_bits_when_one_needs_it(tmp_path, text, analyzer, dtype):
+    texts = ["b a", text, "b cat"]
+    index = Index.build(texts, analyzer, path=tmp_path / "index", threads=1)
+    assert index.counts.dtype == dtype
+    check(index, texts, analyzer)
+
+
+def test_documents_without_terms():
+    index = Index.build(["", "a", " ... "])
+    assert index.lengths.tolist() == [0, 1, 0]
+    nothing = Index.build(["", "--"])
+    assert (nothing.n_documents, nothing.n_terms, nothing.n_postings) == (2, 0, 0)
+    assert nothing.term_numbers(["a"]).tolist() == [-1]
+    assert nothing.encode(["a b"]).offsets.tolist() == [0, 0]
+
+
+def test_what_can_be_indexed():
+    documents = documents_of({"x": "a b", "y": "b"})
+
+    class WithDocuments:
+        pass
+
+    collection = WithDocuments()
+    collection.documents = documents
+    same = {
+        Index.build(one).fingerprint
+        for one in (documents, collection, {"x": "a b", "y": "b"}, [("x", "a b"), ("y", "b")])
+    }
+    assert len(same) == 1
+    numbered = Index.build(["a b", "b"])
+    assert list(numbered.document_ids) == ["0", "1"]
+    assert numbered.fingerprint not in same
+
+
+def test_the_fingerprint_tells_analyzer_and_content():
+    texts = ["a b", "b c"]
+    one = Index.build(texts).fingerprint
+    assert Index.build(texts, threads=1).fingerprint == one
+    assert Index.build(texts, Analyzer(lower=False)).fingerprint != one
+    assert Index.build(["a b", "c c"]).fingerprint != one
+
+
+def test_documents_are_ranked_by_their_ids_bytewise():
+    ids = ["d10", "d9", "é", "d1", "Z", "d10a", "a much longer id, 1", "a much longer id, 0"]
+    index = Index.build(dict.fromkeys(ids, "text"))
+    order = np.argsort(index.id_order)
+    assert [ids[number] for number in order] == sorted(ids, key=str.encode)
+    assert list(index.document_ids) == ids
+    assert index.document_ids[-1] == ids[-1]
+    assert index.document_ids[1:5:2] == ids[1:5:2]
+
+
+class Repeating:
+    """Documents that nobody checked."""
+
+    def __len__(self):
+        return 2
+
+    def batches(self, size):  # noqa: ARG002
+        text = np.frombuffer(b"ab", np.uint8)
+        yield TextBatch(0, ["same", "same"], text, np.array([0, 1, 2]))
+
+
+def test_an_id_that_stands_twice_is_refused():
+    plan = build.Plan(Analyzer(), 1 << 20, 1)
+    with pytest.raises(InputError, match="'same' stands twice"):
+        build.build_arrays(Repeating(), plan)
+
+
+def test_progress_counts_documents():
+    seen = []
+    Index.build(["a"] * 5, progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (5, 5)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"), [({"memory": 1000}, "at least"), ({"threads": 0}, "at least 1")]
+)
+def test_absurd_options_are_refused(options, said):
+    with pytest.raises(InputError, match=said):
+        Index.build(["a"], **options)
+
+
+def numbers_alone(text):
+    return [1 for _ in text]
+
+
+def test_a_function_that_gives_no_strings_is_refused():
+    with pytest.raises(InputError, match="list of strings"):
+        Index.build(["a"], Analyzer(function=numbers_alone))
+
+
+def test_an_error_in_a_function_comes_through():
+    def broken(text):
+        raise ZeroDivisionError(text)
+
+    with pytest.raises(ZeroDivisionError):
+        Index.build(["a", "b"], Analyzer(function=broken), threads=2)
+
+
+WORDS = st.text(st.sampled_from("ab\x00é"), max_size=20)
+
+
+@settings(deadline=None)
+@given(st.lists(WORDS.map(str.encode)))
+def test_bytewise_order_is_that_of_bytes(strings):
+    order, new = bytewise_order(pack(strings))
+    ordered = [strings[number] for number in order]
+    assert ordered == sorted(strings)
+    assert order.tolist() == sorted(range(len(strings)), key=strings.__getitem__)
+    fresh = [n == 0 or ordered[n] != ordered[n - 1] for n in range(len(ordered))]
+    assert new.tolist() == fresh
+    assert [gather(pack(strings), order).raw(n) for n in range(len(order))] == ordered
+
+
+@settings(deadline=None)
+@given(st.lists(st.text("ab", min_size=1, max_size=12), min_size=1), st.lists(st.text("ab")))
+def test_terms_are_found_and_others_are_not(known, asked):
+    index = Index.build([" ".join(known)])
+    vocabulary = sorted(set(known))
+    expected = [vocabulary.index(one) if one in vocabulary else -1 for one in [*asked, *known]]
+    assert index.term_numbers([*asked, *known]).tolist() == expected
+
+
+def test_queries_become_sorted_distinct_terms_with_counts():
+    index = Index.build(["red green blue"], Analyzer(stemmer="english"))
+    coded = index.encode(["reds green red pink", "", "pink", "blue"])
+    assert len(coded) == 4
+    assert coded.offsets.tolist() == [0, 2, 2, 2, 3]
+    assert [index.terms[number] for number in coded.terms] == ["green", "red", "blue"]
+    assert coded.counts.tolist() == [1.0, 2.0, 1.0]
+    assert (coded.terms.dtype, coded.counts.dtype) == (np.int32, np.float64)
