@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["announce", "kernel"]
+__all__ = ["announce", "inlined", "kernel"]
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
@@ -23,6 +23,18 @@ def kernel(function: _Function) -> _Function:
     import numba
 
     compiled = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    return cast("_Function", compiled)
+
+
+def inlined(function: _Function) -> _Function:
+    """Compile a function as a part of the kernels that call it.
+
+    A compiled call would be optimised once more in every caller, and time to compile is time that a
+    user waits.
+    """
+    import numba
+
+    compiled = numba.njit(inline="always", nogil=True, error_model="numpy")(function)
     return cast("_Function", compiled)
 
 

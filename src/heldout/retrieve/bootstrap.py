@@ -1,0 +1,159 @@
+"""Ranked lists of bootstrap replicates of the documents, without a single new index."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from heldout.data.parallel import run_threads, threads
+from heldout.retrieve.compiled import announce
+from heldout.retrieve.models import FRACTION_SHIFTED, LIKELIHOOD, coefficients
+from heldout.retrieve.rank import by_queries
+from heldout.retrieve.statistics import weighted_statistics
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from heldout.retrieve.index import Index
+    from heldout.retrieve.models import Model
+    from heldout.retrieve.statistics import Vocabulary
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["ReplicateLists", "draw_documents", "rank_bootstrap", "rank_weighted"]
+
+_CELLS = 1 << 27
+"""Documents × replicates that are held at a time (a byte each)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReplicateLists:
+    """The best documents of each query in each replicate.
+
+    Parameters
+    ----------
+    documents, scores
+        Queries × replicates × k; a document that was drawn twice stands twice; −1: no more.
+    scored
+        Per query, how many documents had to be scored (in stretches of replicates).
+    """
+
+    documents: NDArray[np.int32]
+    scores: Floats
+    scored: NDArray[np.int64]
+
+
+def draw_documents(documents: int, replicates: int, seed: int, first: int = 0) -> NDArray[np.uint8]:
+    """Multiplicities: each replicate draws as many documents as there are, with replacement.
+
+    Parameters
+    ----------
+    first
+        Number of the first replicate; replicate ``r`` of a seed is the same whatever it is drawn
+        with.
+
+    Examples
+    --------
+    >>> weights = draw_documents(1000, 3, seed=0)
+    >>> weights.shape, weights.sum(axis=0).tolist()
+    ((1000, 3), [1000, 1000, 1000])
+    """
+    from heldout.retrieve.kernels.replicates import draw
+
+    weights = np.empty((documents, replicates), np.uint8)
+    start = np.random.SeedSequence([seed, 0x626F6F74]).generate_state(1, np.uint64)[0]
+    parts = max(min(replicates, 2 * threads()), 1)
+    cuts = [replicates * part // parts for part in range(parts + 1)]
+    run_threads(
+        lambda part: draw(*part, int(start >> np.uint64(1)), first, weights),
+        pairwise(cuts),
+    )
+    return weights
+
+
+def _stretches(documents: int, replicates: int) -> Iterator[slice]:
+    step = max(_CELLS // max(documents, 1), 64)
+    for begin in range(0, replicates, step):
+        yield slice(begin, min(begin + step, replicates))
+
+
+def rank_bootstrap(
+    index: Index,
+    vocabulary: Vocabulary,
+    model: Model,
+    *,
+    replicates: int,
+    seed: int,
+    k: int = 10,
+    side: Literal["seen", "unseen"] = "seen",
+) -> ReplicateLists:
+    """Rank the documents of bootstrap replicates, each by the statistics of its own draw.
+
+    Parameters
+    ----------
+    replicates
+        How many times the documents are drawn anew.
+    side
+        ``seen``: the documents that were drawn, as often as they were drawn; ``unseen``: those that
+        were not, each scored as if it were added to the draw.
+    """
+    count = len(vocabulary.offsets) - 1
+    documents = np.full((count, replicates, k), -1, np.int32)
+    scores = np.full((count, replicates, k), -np.inf)
+    scored = np.zeros(count, np.int64)
+    for part in _stretches(index.n_documents, replicates):
+        weights = draw_documents(index.n_documents, part.stop - part.start, seed, part.start)
+        own = rank_weighted(index, vocabulary, model, weights, k=k, side=side)
+        documents[:, part], scores[:, part] = own.documents, own.scores
+        scored += own.scored
+    return ReplicateLists(documents, scores, scored)
+
+
+def rank_weighted(
+    index: Index,
+    vocabulary: Vocabulary,
+    model: Model,
+    weights: NDArray[np.uint8],
+    *,
+    k: int = 10,
+    side: Literal["seen", "unseen"] = "seen",
+) -> ReplicateLists:
+    """Rank documents that have multiplicities (documents × replicates)."""
+    from heldout.retrieve.kernels.replicates import Replicates, rank_replicates
+    from heldout.retrieve.kernels.scoring import Queries
+
+    announce("the bootstrap", rank_replicates)
+    likelihood = model.form.kind == LIKELIHOOD
+    statistics = weighted_statistics(
+        index, vocabulary, weights, occurrences=likelihood, documents=not likelihood
+    )
+    added = int(side == "unseen")
+    most = int(np.max(index.counts, initial=0)) if model.form.kind == FRACTION_SHIFTED else 0
+    data = Replicates(
+        model.form.kind,
+        added,
+        weights,
+        model.term_weights(statistics, added),
+        statistics.documents,
+        statistics.length,
+        coefficients([model])[:, 0].copy(),
+        model.form.count(np.arange(most + 1, dtype=np.float64)),
+        np.asarray(index.lengths),
+        np.asarray(index.distinct),
+        np.asarray(index.id_order),
+    )
+    count, postings = len(vocabulary.offsets) - 1, vocabulary.postings(index)
+    queries = Queries(vocabulary.offsets, vocabulary.places, model.query_weights(vocabulary.counts))
+    documents = np.full((count, weights.shape[1], k), -1, np.int32)
+    scores = np.full(documents.shape, -np.inf)
+    scored = np.zeros(count, np.int64)
+    by_queries(
+        lambda part: rank_replicates(*part, postings, queries, data, documents, scores, scored),
+        count,
+    )
+    return ReplicateLists(documents, scores, scored)

@@ -1,0 +1,68 @@
+"""Counting: document and collection frequencies of terms, for every part of the documents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from heldout.retrieve.compiled import kernel
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from heldout.retrieve.kernels.scoring import Floats, Postings
+
+__all__ = ["count_cells", "count_weighted", "sum_weights"]
+
+
+@kernel
+def count_cells(
+    first: int, last: int, postings: Postings, cells: NDArray[np.int32], df: Floats, cf: Floats
+) -> None:
+    """Frequencies of the terms `first` to `last` in each cell (−1: in none)."""
+    for term in range(first, last):
+        for i in range(postings.begin[term], postings.end[term]):
+            cell = cells[postings.documents[i]]
+            if cell >= 0:
+                df[term, cell] += 1
+                cf[term, cell] += postings.counts[i]
+
+
+@kernel
+def count_weighted(
+    first: int,
+    last: int,
+    postings: Postings,
+    weights: NDArray[np.uint8],
+    df: NDArray[np.int32],
+    cf: NDArray[np.int32],
+    occurrences: bool,
+) -> None:
+    """Frequencies of the terms `first` to `last` in every replicate of the documents.
+
+    Counts `cf` where `occurrences` are wanted, else `df`: no rule needs both.
+    """
+    replicates = weights.shape[1]
+    for term in range(first, last):
+        for i in range(postings.begin[term], postings.end[term]):
+            row = weights[postings.documents[i]]
+            count = postings.counts[i]
+            if occurrences:
+                for r in range(replicates):
+                    cf[term, r] += row[r] * count
+            else:
+                for r in range(replicates):
+                    df[term, r] += row[r]
+
+
+@kernel
+def sum_weights(
+    weights: NDArray[np.uint8], lengths: NDArray[np.int32], documents: Floats, length: Floats
+) -> None:
+    """Number and total length of the documents of every replicate."""
+    for d in range(weights.shape[0]):
+        row = weights[d]
+        own = lengths[d]
+        for r in range(weights.shape[1]):
+            documents[r] += row[r]
+            length[r] += row[r] * own

@@ -1,0 +1,284 @@
+"""Ranked lists, and the ranks of judged documents, of every (query, list, lane)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heldout.retrieve.compiled import inlined, kernel
+from heldout.retrieve.kernels.scoring import score_query
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from heldout.retrieve.kernels.scoring import (
+        Documents,
+        Floats,
+        Ints,
+        Postings,
+        Queries,
+        Rule,
+    )
+
+__all__ = ["better", "rank", "rise", "sink", "sort_heap"]
+
+
+@kernel
+def better(score: float, place: int, than_score: float, than_place: int) -> bool:
+    """Whether a document stands before another: score, then the greater id."""
+    return bool(score > than_score or (score == than_score and place > than_place))
+
+
+@kernel
+def sink(
+    scores: Floats, docs: NDArray[np.int32], size: int, score: float, d: int, order: Any
+) -> None:
+    """Put a document in place of the worst one (the root of the heap)."""
+    i = 0
+    while True:
+        child = 2 * i + 1
+        if child >= size:
+            break
+        other = child + 1
+        if other < size and better(
+            scores[child], order[docs[child]], scores[other], order[docs[other]]
+        ):
+            child = other
+        if not better(score, order[d], scores[child], order[docs[child]]):
+            break
+        scores[i] = scores[child]
+        docs[i] = docs[child]
+        i = child
+    scores[i] = score
+    docs[i] = d
+
+
+@kernel
+def rise(scores: Floats, docs: NDArray[np.int32], i: int, score: float, d: int, order: Any) -> None:
+    """Put a document at the end of the heap and let it rise."""
+    while i > 0:
+        parent = (i - 1) >> 1
+        if not better(scores[parent], order[docs[parent]], score, order[d]):
+            break
+        scores[i] = scores[parent]
+        docs[i] = docs[parent]
+        i = parent
+    scores[i] = score
+    docs[i] = d
+
+
+@kernel
+def sort_heap(scores: Floats, docs: NDArray[np.int32], size: int, order: Any) -> None:
+    """The best first."""
+    for last in range(size - 1, 0, -1):
+        score = scores[last]
+        d = docs[last]
+        scores[last] = scores[0]
+        docs[last] = docs[0]
+        sink(scores, docs, last, score, d, order)
+
+
+@inlined
+def _keep_best(
+    q: int,
+    found: int,
+    numbers: NDArray[np.int32],
+    rows: Floats,
+    lists: NDArray[np.int32],
+    order: NDArray[np.int32],
+    least: Floats,
+    top_scores: Floats,
+    top_docs: NDArray[np.int32],
+    sizes: Ints,
+) -> None:
+    """The best documents of each list and lane."""
+    lanes, real, k = rows.shape[1], top_scores.shape[2], top_scores.shape[3]
+    for l in range(len(least)):  # noqa: E741
+        for c in range(lanes):
+            least[l, c] = -np.inf if c < real else np.inf
+    for y in range(found):
+        d = numbers[y]
+        l = lists[d]  # noqa: E741
+        worthy = 0
+        for c in range(lanes):
+            worthy += rows[y, c] >= least[l, c]
+        if worthy == 0:
+            continue
+        for c in range(real):
+            if rows[y, c] < least[l, c]:
+                continue
+            size = sizes[q, l, c]
+            if size < k:
+                rise(top_scores[q, l, c], top_docs[q, l, c], size, rows[y, c], d, order)
+                sizes[q, l, c] = size + 1
+            elif better(rows[y, c], order[d], top_scores[q, l, c, 0], order[top_docs[q, l, c, 0]]):
+                sink(top_scores[q, l, c], top_docs[q, l, c], size, rows[y, c], d, order)
+            if sizes[q, l, c] == k:
+                least[l, c] = top_scores[q, l, c, 0]
+    for l in range(len(least)):  # noqa: E741
+        for c in range(real):
+            sort_heap(top_scores[q, l, c], top_docs[q, l, c], sizes[q, l, c], order)
+
+
+@inlined
+def _mark_judged(
+    judged: NDArray[np.int32],
+    places: NDArray[np.int32],
+    rows: Floats,
+    lists: NDArray[np.int32],
+    order: NDArray[np.int32],
+    begins: Ints,
+    marks: NDArray[np.int32],
+    least: Floats,
+) -> None:
+    """Order the judged documents that were found, each list's by rising rank, for every lane.
+
+    ``marks[begins[l] : begins[l + 1], c]`` are rows of `judged`, the worst document first.
+    """
+    for l in range(len(begins)):  # noqa: E741
+        begins[l] = 0
+    for d in judged:
+        if places[d] >= 0:
+            begins[lists[d] + 1] += 1
+    for l in range(1, len(begins)):  # noqa: E741
+        begins[l] += begins[l - 1]
+    for c in range(least.shape[1]):
+        for l in range(len(least)):  # noqa: E741
+            least[l, c] = np.inf
+    for c in range(marks.shape[1]):
+        for l in range(len(least)):  # noqa: E741
+            last = begins[l]
+            for j in range(len(judged)):
+                d = judged[j]
+                if places[d] < 0 or lists[d] != l:
+                    continue
+                score = rows[places[d], c]
+                i = last
+                while i > begins[l]:
+                    other = judged[marks[i - 1, c]]
+                    if better(score, order[d], rows[places[other], c], order[other]):
+                        break
+                    marks[i, c] = marks[i - 1, c]
+                    i -= 1
+                marks[i, c] = j
+                last += 1
+            if last > begins[l]:
+                least[l, c] = rows[places[judged[marks[begins[l], c]]], c]
+
+
+@inlined
+def _rank_judged(
+    found: int,
+    judged: NDArray[np.int32],
+    numbers: NDArray[np.int32],
+    places: NDArray[np.int32],
+    rows: Floats,
+    lists: NDArray[np.int32],
+    order: NDArray[np.int32],
+    begins: Ints,
+    marks: NDArray[np.int32],
+    beaten: Ints,
+    least: Floats,
+    first: int,
+    ranks: NDArray[np.int32],
+) -> None:
+    """Count for each judged document and lane the documents that stand before it."""
+    real = marks.shape[1]
+    for i in range(begins[-1]):
+        for c in range(real):
+            beaten[i, c] = 0
+    for y in range(found):
+        d = numbers[y]
+        l = lists[d]  # noqa: E741
+        worthy = 0
+        for c in range(rows.shape[1]):
+            worthy += rows[y, c] >= least[l, c]
+        if worthy == 0:
+            continue
+        for c in range(real):
+            if rows[y, c] < least[l, c]:
+                continue
+            under, over = begins[l], begins[l + 1]
+            while under < over:
+                middle = (under + over) >> 1
+                other = judged[marks[middle, c]]
+                if better(rows[y, c], order[d], rows[places[other], c], order[other]):
+                    under = middle + 1
+                else:
+                    over = middle
+            if under > begins[l]:
+                beaten[under - 1, c] += 1
+    for l in range(len(begins) - 1):  # noqa: E741
+        for c in range(real):
+            above = 1
+            for i in range(begins[l + 1] - 1, begins[l] - 1, -1):
+                above += beaten[i, c]
+                ranks[first + marks[i, c], c] = above
+
+
+@kernel
+def rank(
+    first: int,
+    last: int,
+    block: int,
+    postings: Postings,
+    queries: Queries,
+    documents: Documents,
+    rule: Rule,
+    top_scores: Floats,
+    top_docs: NDArray[np.int32],
+    sizes: Ints,
+    judged_offsets: Ints,
+    judged: NDArray[np.int32],
+    ranks: NDArray[np.int32],
+    retrieved: Ints,
+) -> None:
+    """Rank for the queries `first` to `last`: lists, and ranks of judged documents.
+
+    `top_scores`, `top_docs` (queries × lists × lanes × k, k may be 0) receive the best documents,
+    `sizes` their number, `ranks` (judged × lanes) the rank of each judged document (0: it was not
+    found), `retrieved` (queries × lists) the number of documents that have a term of the query.
+    """
+    lanes, real = rule.values.shape[2], top_scores.shape[2]
+    lists, order = documents.lists, documents.order
+    likelihood = rule.kind == 2
+    longest, most, widest = 0, 0, 0
+    for q in range(first, last):
+        longest = max(longest, queries.offsets[q + 1] - queries.offsets[q])
+        most = max(most, judged_offsets[q + 1] - judged_offsets[q])
+        width = 0
+        for row in range(queries.offsets[q], queries.offsets[q + 1]):
+            term = queries.terms[row]
+            width += postings.end[term] - postings.begin[term]
+        widest = max(widest, min(width, len(lists)))
+    cursor = np.empty(longest, np.int64)
+    places = np.empty(len(lists), np.int32)
+    for d in range(len(lists)):
+        places[d] = -1
+    numbers = np.empty(widest, np.int32)
+    rows = np.empty((widest, lanes))
+    logs = np.empty((widest if likelihood else 0, lanes))
+    matched = np.empty((widest if likelihood else 0, 2))
+    known = np.empty((len(rule.totals), 2))
+    least = np.empty((top_scores.shape[1], lanes))
+    begins = np.empty(top_scores.shape[1] + 1, np.int64)
+    marks = np.empty((most, real), np.int32)
+    beaten = np.empty((most, real), np.int64)
+    for q in range(first, last):
+        found = score_query(
+            q, block, postings, queries, documents, rule, known,
+            cursor, places, numbers, rows, logs, matched,
+        )  # fmt: skip
+        if top_scores.shape[3] > 0:
+            _keep_best(q, found, numbers, rows, lists, order, least, top_scores, top_docs, sizes)
+        if judged_offsets[q + 1] > judged_offsets[q]:
+            mine = judged[judged_offsets[q] : judged_offsets[q + 1]]
+            _mark_judged(mine, places, rows, lists, order, begins, marks, least)
+            _rank_judged(
+                found, mine, numbers, places, rows, lists, order, begins, marks, beaten, least,
+                judged_offsets[q], ranks,
+            )  # fmt: skip
+        for y in range(found):
+            retrieved[q, lists[numbers[y]]] += 1
+            places[numbers[y]] = -1

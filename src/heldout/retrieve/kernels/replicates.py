@@ -1,0 +1,327 @@
+"""Bootstrap of the documents: every replicate is a lane.
+
+A replicate is a multiplicity for each document. Its train side are the documents that were drawn;
+they are ranked as often as they were drawn, or those that were never drawn are ranked, each scored
+as if it were added to the train side.
+
+Documents are taken by falling bound of what they can score in any replicate, and the walk ends when
+no list can change any more; the result is that of scoring all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from heldout.retrieve.compiled import inlined, kernel
+from heldout.retrieve.kernels.lists import better
+from heldout.retrieve.kernels.search import sort_ranked
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from heldout.retrieve.kernels.scoring import Floats, Ints, Postings, Queries
+
+__all__ = ["Replicates", "draw", "rank_replicates"]
+
+_SLACK = 1e-9
+"""Bounds are sums in another order than scores: rounding must not make them too small."""
+
+
+class Replicates(NamedTuple):
+    """Replicates of the documents and a rule with one set of values.
+
+    `weights` (documents × replicates) are multiplicities, `terms` (terms × replicates) the idf of a
+    sum or the counts of a likelihood, `documents` and `totals` number and length of the train side.
+    """
+
+    kind: int
+    added: int
+    weights: NDArray[np.uint8]
+    terms: Floats
+    documents: Floats
+    totals: Floats
+    values: Floats
+    table: Floats
+    lengths: NDArray[np.int32]
+    distinct: NDArray[np.int32]
+    order: NDArray[np.int32]
+
+
+_TOGETHER = 16
+"""Replicates that are drawn before they are written: a cache line is touched once for all."""
+
+
+@kernel
+def draw(first: int, last: int, seed: int, offset: int, weights: NDArray[np.uint8]) -> None:
+    """Draw as many documents as there are, with replacement, for columns `first` to `last`.
+
+    Column 0 is replicate number `offset`. Each replicate has its own stream (splitmix64, two draws
+    a number), so that the order of work does not matter.
+    """
+    n = len(weights)
+    size = np.uint64(n)
+    half = np.uint64(32)
+    mask = np.uint64(0xFFFFFFFF)
+    unfair = (np.uint64(1 << 32) - size) % size  # Lemire: draws below this are drawn again
+    times = np.empty((_TOGETHER, n), np.uint8)
+    for low in range(first, last, _TOGETHER):
+        high = min(low + _TOGETHER, last)
+        for r in range(low, high):
+            j = r - low
+            for d in range(n):
+                times[j, d] = 0
+            state = np.uint64(seed) + np.uint64(r + offset) * np.uint64(0xD1342543DE82EF95)
+            left = n
+            while left > 0:
+                state += np.uint64(0x9E3779B97F4A7C15)
+                x = state
+                x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+                x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+                x ^= x >> np.uint64(31)
+                wide = (x >> half) * size
+                if (wide & mask) >= unfair:
+                    times[j, wide >> half] += np.uint8(1)
+                    left -= 1
+                wide = (x & mask) * size
+                if left > 0 and (wide & mask) >= unfair:
+                    times[j, wide >> half] += np.uint8(1)
+                    left -= 1
+        for d in range(n):
+            for j in range(high - low):
+                weights[d, low + j] = times[j, d]
+
+
+@inlined
+def _gather(
+    q: int,
+    postings: Postings,
+    queries: Queries,
+    places: NDArray[np.int32],
+    numbers: NDArray[np.int32],
+    counts: NDArray[np.int32],
+) -> int:
+    """The documents that have a term of the query, and their counts of each term."""
+    found = 0
+    begin, end = queries.offsets[q], queries.offsets[q + 1]
+    for row in range(begin, end):
+        term = queries.terms[row]
+        for i in range(postings.begin[term], postings.end[term]):
+            d = postings.documents[i]
+            y = places[d]
+            if y < 0:
+                y = found
+                places[d] = y
+                numbers[y] = d
+                found += 1
+                for j in range(end - begin):
+                    counts[y, j] = 0
+            counts[y, row - begin] = postings.counts[i]
+    for y in range(found):
+        places[numbers[y]] = -1
+    return found
+
+
+@inlined
+def _bound(
+    y: int, d: int, begin: int, end: int, counts: NDArray[np.int32], queries: Queries,
+    most: Floats, shortest: float, longest: float, fewest: float, data: Replicates,
+) -> float:  # fmt: skip
+    """At least what the document scores in any replicate.
+
+    `most` is the greatest weight (or count) of each term, `shortest` and `longest` the lengths of
+    the train sides, `fewest` their least number of documents.
+    """
+    values, added = data.values, data.added
+    length = float(data.lengths[d])
+    ratio = length * (fewest + added) / max(longest + added * length, 1.0)
+    size = length + values[2]
+    share = 0.0
+    if data.kind == 2:
+        share = values[1] + (values[2] + values[3] * float(data.distinct[d])) / size
+    bound = 0.0
+    for row in range(begin, end):
+        j = row - begin
+        x = float(counts[y, j])
+        count = queries.weights[row]
+        if data.kind == 2:
+            known = most[j] + added * x
+            if known > 0:
+                seen = values[0] * max(x - values[3], 0.0) / size
+                chance = min(known / (shortest + added * length), 1.0)
+                bound += count * math.log(seen + share * chance)
+        elif x > 0:
+            if data.kind == 0:
+                part = values[0] * x / (x + (values[1] + values[2] * ratio))
+            else:
+                x = data.table[int(x)]
+                above = values[0] * x + values[3] + values[4] * ratio
+                part = above / (values[5] * x + values[1] + values[2] * ratio) + values[6]
+            bound += max(count * most[j] * part, 0.0)
+    return bound + abs(bound) * _SLACK
+
+
+@inlined
+def _score_sum(
+    y: int, d: int, begin: int, end: int, counts: NDArray[np.int32], queries: Queries,
+    data: Replicates, norms: Floats, scores: Floats,
+) -> None:  # fmt: skip
+    """Score one document in all replicates by a sum over terms."""
+    values = data.values
+    length = float(data.lengths[d])
+    replicates = len(scores)
+    for r in range(replicates):
+        total = data.totals[r] + data.added * length
+        scores[r] = 0.0
+        norms[r] = length * (data.documents[r] + data.added) / total if total > 0 else 0.0
+    for row in range(begin, end):
+        if counts[y, row - begin] == 0:
+            continue
+        term, count = queries.terms[row], queries.weights[row]
+        x = float(counts[y, row - begin])
+        if data.kind == 0:
+            for r in range(replicates):
+                scores[r] += (
+                    count
+                    * data.terms[term, r]
+                    * (values[0] * x / (x + (values[1] + values[2] * norms[r])))
+                )
+        else:
+            x = data.table[int(x)]
+            for r in range(replicates):
+                above = values[0] * x + values[3] + values[4] * norms[r]
+                below = values[5] * x + values[1] + values[2] * norms[r]
+                scores[r] += count * data.terms[term, r] * (above / below + values[6])
+
+
+@inlined
+def _score_likelihood(
+    y: int, d: int, begin: int, end: int, counts: NDArray[np.int32], queries: Queries,
+    data: Replicates, scores: Floats,
+) -> None:  # fmt: skip
+    """Score one document in all replicates by the log-likelihood of the query."""
+    values = data.values
+    length, distinct = float(data.lengths[d]), float(data.distinct[d])
+    size = length + values[2]
+    share = values[1] + (values[2] + values[3] * distinct) / size
+    for r in range(len(scores)):
+        scores[r] = 0.0
+    for row in range(begin, end):
+        term, count = queries.terms[row], queries.weights[row]
+        x = float(counts[y, row - begin])
+        seen = values[0] * max(x - values[3], 0.0) / size
+        for r in range(len(scores)):
+            known = data.terms[term, r]
+            if known + data.added * x > 0:
+                background = (known + data.added * x) / (data.totals[r] + data.added * length)
+                scores[r] += count * math.log(seen + share * background)
+
+
+@inlined
+def _insert(
+    q: int, d: int, scores: Floats, data: Replicates, least: Floats,
+    top_docs: NDArray[np.int32], top_scores: Floats,
+) -> None:  # fmt: skip
+    """Put a document on the lists of the replicates that rank it and in which it is good enough."""
+    k = top_docs.shape[2]
+    for r in range(len(scores)):
+        score = scores[r]
+        if score < least[r]:
+            continue
+        times = int(data.weights[d, r])
+        if data.added:
+            times = 1 if times == 0 else 0
+        for _ in range(times):
+            last = top_docs[q, r, k - 1]
+            if last >= 0 and not better(
+                score, data.order[d], top_scores[q, r, k - 1], data.order[last]
+            ):
+                break
+            i = k - 1
+            while i > 0:
+                other = top_docs[q, r, i - 1]
+                if other >= 0 and not better(
+                    score, data.order[d], top_scores[q, r, i - 1], data.order[other]
+                ):
+                    break
+                top_docs[q, r, i] = other
+                top_scores[q, r, i] = top_scores[q, r, i - 1]
+                i -= 1
+            top_docs[q, r, i] = d
+            top_scores[q, r, i] = score
+        if top_docs[q, r, k - 1] >= 0:
+            least[r] = top_scores[q, r, k - 1]
+
+
+@kernel
+def rank_replicates(
+    first: int,
+    last: int,
+    postings: Postings,
+    queries: Queries,
+    data: Replicates,
+    top_docs: NDArray[np.int32],
+    top_scores: Floats,
+    scored: Ints,
+) -> None:
+    """The best documents of each replicate for the queries `first` to `last`.
+
+    A document that was drawn twice stands twice on the list. `scored` counts the documents that had
+    to be scored.
+    """
+    n, replicates = data.weights.shape
+    longest, widest = 0, 0
+    for q in range(first, last):
+        longest = max(longest, queries.offsets[q + 1] - queries.offsets[q])
+        width = 0
+        for row in range(queries.offsets[q], queries.offsets[q + 1]):
+            width += postings.end[queries.terms[row]] - postings.begin[queries.terms[row]]
+        widest = max(widest, min(width, n))
+    places = np.empty(n, np.int32)
+    for d in range(n):
+        places[d] = -1
+    numbers = np.empty(widest, np.int32)
+    counts = np.empty((widest, longest), np.int32)
+    bounds = np.empty(widest)
+    turn = np.empty(widest, np.int32)
+    most = np.empty(longest)
+    scores = np.empty(replicates)
+    norms = np.empty(replicates)
+    least = np.empty(replicates)
+    long, short, fewest = 0.0, np.inf, np.inf
+    for r in range(replicates):
+        long = max(long, data.totals[r])
+        short = min(short, data.totals[r])
+        fewest = min(fewest, data.documents[r])
+    for q in range(first, last):
+        begin, end = queries.offsets[q], queries.offsets[q + 1]
+        found = _gather(q, postings, queries, places, numbers, counts)
+        for row in range(begin, end):
+            most[row - begin] = -np.inf
+            for r in range(replicates):
+                most[row - begin] = max(most[row - begin], data.terms[queries.terms[row], r])
+        for y in range(found):
+            bounds[y] = _bound(
+                y, numbers[y], begin, end, counts, queries, most, short, long, fewest, data
+            )
+            turn[y] = y
+        sort_ranked(turn, bounds, numbers, found)  # any order will do among equal bounds
+        for r in range(replicates):
+            least[r] = -np.inf
+        for step in range(found):
+            if step & 7 == 0:
+                weakest = np.inf
+                for r in range(replicates):
+                    weakest = min(weakest, least[r])
+                if bounds[step] < weakest:
+                    break
+            y = turn[step]
+            d = numbers[y]
+            scored[q] += 1
+            if data.kind == 2:
+                _score_likelihood(y, d, begin, end, counts, queries, data, scores)
+            else:
+                _score_sum(y, d, begin, end, counts, queries, data, norms, scores)
+            _insert(q, d, scores, data, least, top_docs, top_scores)

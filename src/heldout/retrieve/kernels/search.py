@@ -1,0 +1,140 @@
+"""Plain search: long ranked lists of all documents for one set of values of a fraction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heldout.retrieve.compiled import inlined, kernel
+from heldout.retrieve.kernels.lists import better
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from heldout.retrieve.kernels.scoring import Floats, Postings, Queries
+
+__all__ = ["search", "sort_ranked"]
+
+_SMALL = 12
+
+
+@inlined
+def _kth_best(values: Floats, size: int, k: int) -> float:
+    """The k-th greatest of the first `size` values; they are shuffled on the way (quickselect)."""
+    low, high, at = 0, size - 1, k - 1
+    while low < high:
+        pivot = values[(low + high) >> 1]
+        i, j = low, high
+        while i <= j:
+            while values[i] > pivot:
+                i += 1
+            while values[j] < pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if at <= j:
+            high = j
+        elif at >= i:
+            low = i
+        else:
+            break
+    return float(values[at])
+
+
+@kernel
+def sort_ranked(
+    docs: NDArray[np.int32], scores: Floats, order: NDArray[np.int32], size: int
+) -> None:
+    """Put documents into ranked order (quicksort, the smaller part first)."""
+    lows = np.empty(64, np.int64)
+    highs = np.empty(64, np.int64)
+    lows[0], highs[0] = 0, size - 1
+    depth = 1
+    while depth > 0:
+        depth -= 1
+        low, high = lows[depth], highs[depth]
+        while high - low > _SMALL:
+            middle = (low + high) >> 1
+            score, place = scores[middle], order[docs[middle]]
+            i, j = low, high
+            while i <= j:
+                while better(scores[i], order[docs[i]], score, place):
+                    i += 1
+                while better(score, place, scores[j], order[docs[j]]):
+                    j -= 1
+                if i <= j:
+                    scores[i], scores[j] = scores[j], scores[i]
+                    docs[i], docs[j] = docs[j], docs[i]
+                    i += 1
+                    j -= 1
+            if j - low < high - i:
+                lows[depth], highs[depth] = i, high
+                high = j
+            else:
+                lows[depth], highs[depth] = low, j
+                low = i
+            depth += 1
+        for i in range(low + 1, high + 1):
+            score, d = scores[i], docs[i]
+            j = i
+            while j > low and better(score, order[d], scores[j - 1], order[docs[j - 1]]):
+                scores[j], docs[j] = scores[j - 1], docs[j - 1]
+                j -= 1
+            scores[j], docs[j] = score, d
+
+
+@kernel
+def search(
+    first: int,
+    last: int,
+    postings: Postings,
+    queries: Queries,
+    weights: Floats,
+    top: float,
+    norms: Floats,
+    order: NDArray[np.int32],
+    top_docs: NDArray[np.int32],
+    top_scores: Floats,
+) -> None:
+    """The best documents for the queries `first` to `last` by Σ weight · top·x / (x + norm)."""
+    n, k = len(norms), top_docs.shape[1]
+    scores = np.empty(n)
+    for d in range(n):
+        scores[d] = -1.0  # not touched: no sum of the rules that come here is negative
+    touched = np.empty(n, np.int32)
+    values = np.empty(n)
+    docs, counts = postings.documents, postings.counts
+    for q in range(first, last):
+        found = 0
+        for row in range(queries.offsets[q], queries.offsets[q + 1]):
+            term = queries.terms[row]
+            weight = queries.weights[row] * weights[term]
+            for i in range(postings.begin[term], postings.end[term]):
+                d = docs[i]
+                x = float(counts[i])
+                score = scores[d]
+                if score < 0:
+                    touched[found] = d
+                    found += 1
+                    score = 0.0
+                scores[d] = score + weight * (top * x / (x + norms[d]))
+        least = 0.0
+        if found > k:
+            for j in range(found):
+                values[j] = scores[touched[j]]
+            least = _kth_best(values, found, k)
+        kept = 0
+        for j in range(found):
+            d = touched[j]
+            if scores[d] >= least:
+                touched[kept] = d
+                values[kept] = scores[d]
+                kept += 1
+            scores[d] = -1.0
+        sort_ranked(touched, values, order, kept)
+        for j in range(min(kept, k)):
+            top_docs[q, j] = touched[j]
+            top_scores[q, j] = values[j]

@@ -1,0 +1,394 @@
+"""Scoring rules: a name, parameters, an idf and a few coefficients.
+
+A model never sees documents. It turns train-side statistics into the weight of each term, and
+parameter values into the coefficients of one of three forms that the compiled loops know (see
+`heldout.retrieve.kernels.scoring`). Parameters are data: a grid is an axis of an array.
+
+Conventions
+-----------
+M documents with the average length avdl, df and cf of a term come from the train side alone.
+λ of Jelinek–Mercer smoothing weighs the DOCUMENT (in MeTA and Lucene it weighs the collection).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from heldout.retrieve.statistics import TermStatistics
+
+    Floats = NDArray[np.float64]
+    Idf = Callable[[Floats, Floats], Floats]
+    Values = Mapping[str, Floats]
+
+__all__ = ["MODELS", "Form", "Model", "grid", "model_table", "parse_model"]
+
+FRACTION: Final = 0
+FRACTION_SHIFTED: Final = 1
+LIKELIHOOD: Final = 2
+
+
+def _idf_plain(m: Floats, df: Floats) -> Floats:
+    return np.log((m + 1) / df)
+
+
+def _idf_robertson(m: Floats, df: Floats) -> Floats:
+    return np.log(np.maximum((m - df + 0.5) / (df + 0.5), 1.0))
+
+
+def _idf_lucene(m: Floats, df: Floats) -> Floats:
+    return np.log1p((m - df + 0.5) / (df + 0.5))
+
+
+def _idf_atire(m: Floats, df: Floats) -> Floats:
+    return np.log(m / df)
+
+
+def _idf_bm25l(m: Floats, df: Floats) -> Floats:
+    return np.log((m + 1) / (df + 0.5))
+
+
+def _saturated(v: Values, top: Floats) -> Floats:
+    """C·x / (x + I + J·r) with C = `top`, I = k1(1 − b), J = k1·b."""
+    return np.stack([top, v["k1"] * (1 - v["b"]), v["k1"] * v["b"]])
+
+
+def _bm25(v: Values) -> Floats:
+    return _saturated(v, v["k1"] + 1)
+
+
+def _bm25_without_top(v: Values) -> Floats:
+    return _saturated(v, np.ones_like(v["k1"]))
+
+
+def _bm25_plus(v: Values) -> Floats:
+    top, fixed, by_length = _bm25(v)
+    zero = np.zeros_like(top)
+    return np.stack([top, fixed, by_length, zero, zero, zero + 1, v["delta"]])
+
+
+def _bm25_l(v: Values) -> Floats:
+    """(k1+1)(x/n + δ) / (k1 + x/n + δ) with n = 1 − b + b·r, multiplied through by n."""
+    k, b, delta = v["k1"], v["b"], v["delta"]
+    below, above = k + delta, (k + 1) * delta
+    return np.stack(
+        [k + 1, below * (1 - b), below * b, above * (1 - b), above * b, 1 + 0 * k, 0 * k]
+    )
+
+
+def _over_length(v: Values) -> Floats:
+    """Coefficients of x / (1 − s + s·r)."""
+    s = v["s"]
+    zero = np.zeros_like(s)
+    return np.stack([zero + 1, 1 - s, s, zero, zero, zero, zero])
+
+
+def _smoothed(lam: Floats, kappa: Floats, mu: Floats, delta: Floats) -> Floats:
+    """λ, κ, μ, δ, and the logarithm of what they leave to the collection (−∞: nothing)."""
+    with np.errstate(divide="ignore"):
+        return np.stack([lam, kappa, mu, delta, np.log(kappa + mu + delta)])
+
+
+def _jelinek_mercer(v: Values) -> Floats:
+    lam = v["lambda"]
+    return _smoothed(lam, 1 - lam, 0 * lam, 0 * lam)
+
+
+def _dirichlet(v: Values) -> Floats:
+    mu = v["mu"]
+    return _smoothed(1 + 0 * mu, 0 * mu, mu, 0 * mu)
+
+
+def _absolute(v: Values) -> Floats:
+    delta = v["delta"]
+    return _smoothed(1 + 0 * delta, 0 * delta, 0 * delta, delta)
+
+
+def _raw(x: Floats) -> Floats:
+    return x
+
+
+def _log_count(x: Floats) -> Floats:
+    return 1 + np.log(np.maximum(x, 1))
+
+
+def _double_log(x: Floats) -> Floats:
+    return 1 + np.log1p(np.log(np.maximum(x, 1)))
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a model is made of.
+
+    Parameters
+    ----------
+    kind
+        Which compiled form it has.
+    defaults, ranges
+        Its parameters, and the least and greatest value of each.
+    idf
+        Weight of a term from M and df (sums only).
+    coefficients
+        Parameter values to the coefficients of the form, one column a value.
+    count
+        What is made of c(w, d) before it comes into the sum.
+    about
+        One line for people.
+    """
+
+    kind: int
+    defaults: tuple[tuple[str, float], ...]
+    ranges: tuple[tuple[float, float], ...]
+    coefficients: Callable[[Values], Floats]
+    about: str
+    idf: Idf = _idf_plain
+    count: Callable[[Floats], Floats] = _raw
+
+
+_K1_B = (("k1", 1.2), ("b", 0.75))
+_K1_B_RANGES = ((0.0, math.inf), (0.0, 1.0))
+_DELTA = (0.0, math.inf)
+
+MODELS: Final[dict[str, Form]] = {
+    "bm25": Form(FRACTION, _K1_B, _K1_B_RANGES, _bm25, "BM25, idf log((M+1)/df)"),
+    "bm25-robertson": Form(
+        FRACTION,
+        _K1_B,
+        _K1_B_RANGES,
+        _bm25_without_top,
+        "BM25 of Robertson et al. 1994, idf log((M−df+½)/(df+½)), not below 0",
+        _idf_robertson,
+    ),
+    "bm25-lucene": Form(
+        FRACTION,
+        _K1_B,
+        _K1_B_RANGES,
+        _bm25_without_top,
+        "BM25 of Lucene with exact lengths, idf log(1+(M−df+½)/(df+½))",
+        _idf_lucene,
+    ),
+    "bm25-atire": Form(
+        FRACTION, _K1_B, _K1_B_RANGES, _bm25, "BM25 of ATIRE, idf log(M/df)", _idf_atire
+    ),
+    "bm25-plus": Form(
+        FRACTION_SHIFTED,
+        (*_K1_B, ("delta", 1.0)),
+        (*_K1_B_RANGES, _DELTA),
+        _bm25_plus,
+        "BM25+ of Lv and Zhai 2011: every word that a document has earns at least delta",
+    ),
+    "bm25-l": Form(
+        FRACTION_SHIFTED,
+        (*_K1_B, ("delta", 0.5)),
+        (*_K1_B_RANGES, _DELTA),
+        _bm25_l,
+        "BM25L of Lv and Zhai 2011: kinder to long documents, idf log((M+1)/(df+½))",
+        _idf_bm25l,
+    ),
+    "tf-idf": Form(
+        FRACTION_SHIFTED,
+        (("s", 0.0),),
+        ((0.0, 1.0),),
+        _over_length,
+        "(1 + log c) · log((M+1)/df), divided by 1−s+s·|d|/avdl",
+        count=_log_count,
+    ),
+    "pivoted": Form(
+        FRACTION_SHIFTED,
+        (("s", 0.2),),
+        ((0.0, 1.0),),
+        _over_length,
+        "pivoted length (Singhal et al. 1996): (1 + log(1 + log c)) / (1−s+s·|d|/avdl)",
+        count=_double_log,
+    ),
+    "ql-jm": Form(
+        LIKELIHOOD,
+        (("lambda", 0.3),),
+        ((0.0, 1.0),),
+        _jelinek_mercer,
+        "query likelihood, Jelinek–Mercer; lambda weighs the DOCUMENT (MeTA's 0.7 is 0.3 here)",
+    ),
+    "ql-dirichlet": Form(
+        LIKELIHOOD,
+        (("mu", 2000.0),),
+        ((0.0, math.inf),),
+        _dirichlet,
+        "query likelihood, Dirichlet prior",
+    ),
+    "ql-absolute": Form(
+        LIKELIHOOD,
+        (("delta", 0.7),),
+        ((0.0, 1.0),),
+        _absolute,
+        "query likelihood, absolute discounting",
+    ),
+}
+"""All models by name."""
+
+
+_SPELLINGS: Final = {"lam": "lambda", "λ": "lambda", "μ": "mu", "δ": "delta"}
+"""Other ways to write a parameter; ``lambda`` cannot be an argument's name in Python."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model with its parameters.
+
+    Parameters
+    ----------
+    name
+        A key of `MODELS`.
+    parameters
+        Name and value of each; what is not given has its default.
+    k3
+        Weight of a word that a query has c times: (k3+1)c/(k3+c); infinite (the default): c.
+        A sum only.
+
+    Examples
+    --------
+    >>> Model.make("bm25", k1=0.9)
+    Model('bm25', k1=0.9, b=0.75)
+    >>> Model.make("bm25", b=2)
+    Traceback (most recent call last):
+        ...
+    heldout.errors.InputError: bm25: b = 2 is outside 0 to 1
+    """
+
+    name: str
+    parameters: tuple[tuple[str, float], ...]
+    k3: float = math.inf
+
+    @classmethod
+    def make(cls, name: str, /, **parameters: float) -> Model:
+        """A model by name, with the parameters that shall not have their default."""
+        form = _form(name)
+        parameters = {_SPELLINGS.get(key, key): value for key, value in parameters.items()}
+        k3 = float(parameters.pop("k3", math.inf))
+        known = dict(form.defaults)
+        for key in parameters:
+            if key not in known:
+                raise InputError(
+                    f"{name} has no parameter {key}; it has {', '.join(known)}"
+                    + ("" if form.kind == LIKELIHOOD else " and k3")
+                )
+        if k3 < math.inf and form.kind == LIKELIHOOD:
+            raise InputError(f"{name} has no parameter k3: it is a query likelihood")
+        if math.isnan(k3) or k3 < 0:
+            raise InputError(f"{name}: k3 = {k3:g} must not be below 0")
+        values = tuple((key, float(parameters.get(key, known[key]))) for key in known)
+        for (key, value), (low, high) in zip(values, form.ranges, strict=True):
+            if not low <= value <= high or math.isinf(value):
+                upto = f"outside {low:g} to {high:g}" if math.isfinite(high) else f"below {low:g}"
+                if math.isinf(value) or math.isnan(value):
+                    upto = "not a number"
+                raise InputError(f"{name}: {key} = {value:g} is {upto}")
+        return cls(name, values, k3)
+
+    def __repr__(self) -> str:
+        return f"Model({self.name!r}, {self._arguments()})"
+
+    def __str__(self) -> str:
+        return f"{self.name}({self._arguments()})"
+
+    def _arguments(self) -> str:
+        shown = [*self.parameters, *([("k3", self.k3)] if math.isfinite(self.k3) else [])]
+        return ", ".join(f"{key}={value:g}" for key, value in shown)
+
+    @property
+    def form(self) -> Form:
+        """What the model is made of."""
+        return MODELS[self.name]
+
+    def query_weights(self, counts: Floats) -> Floats:
+        """Weight of each term in its query."""
+        if math.isinf(self.k3):
+            return counts
+        return (self.k3 + 1) * counts / (self.k3 + counts)
+
+    def term_weights(self, statistics: TermStatistics, added: int) -> Floats:
+        """Weight of each term under each train side, `added` documents joining it."""
+        if self.form.kind == LIKELIHOOD:
+            return statistics.cf
+        df = statistics.df + added
+        # A term that no train document has weighs nothing; no ranked document has it either.
+        return np.where(df > 0, self.form.idf(statistics.documents + added, np.maximum(df, 1)), 0.0)
+
+
+def _form(name: str) -> Form:
+    if name not in MODELS:
+        raise InputError(f"there is no model {name!r}; there are {', '.join(MODELS)}")
+    return MODELS[name]
+
+
+def coefficients(models: Sequence[Model]) -> Floats:
+    """The coefficients of models of one name, one column each."""
+    first = models[0]
+    if any(other.name != first.name or other.k3 != first.k3 for other in models):
+        raise InputError("models that are scored together must have one name and one k3")
+    columns = {
+        key: np.array([model.parameters[place][1] for model in models])
+        for place, (key, _) in enumerate(first.parameters)
+    }
+    return first.form.coefficients(columns)
+
+
+def grid(name: str, /, k3: float = math.inf, **axes: Sequence[float]) -> tuple[Model, ...]:
+    """All combinations of parameter values, the last axis fastest.
+
+    Examples
+    --------
+    >>> [str(model) for model in grid("bm25", k1=[1, 2], b=[0.5])]
+    ['bm25(k1=1, b=0.5)', 'bm25(k1=2, b=0.5)']
+    """
+    return tuple(
+        Model.make(name, k3=k3, **dict(zip(axes, values, strict=True)))
+        for values in itertools.product(*axes.values())
+    )
+
+
+_CALL: Final = re.compile(r"\s*([\w-]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
+
+
+def parse_model(text: str) -> Model:
+    """Read a model as it is printed.
+
+    Examples
+    --------
+    >>> parse_model("bm25(k1=0.9, b=0.4)")
+    Model('bm25', k1=0.9, b=0.4)
+    >>> parse_model("ql-jm")
+    Model('ql-jm', lambda=0.3)
+    """
+    match = _CALL.fullmatch(text)
+    if match is None:
+        raise InputError(f"{text!r} is not a model; write bm25 or bm25(k1=0.9, b=0.4)")
+    parameters = {}
+    for part in filter(str.strip, (match[2] or "").split(",")):
+        key, equals, value = part.partition("=")
+        try:
+            parameters[key.strip()] = float(value)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise InputError(f"{text!r}: {part.strip()!r} is not name=number")
+    return Model.make(match[1], **parameters)
+
+
+def model_table() -> list[tuple[str, str, str]]:
+    """Name, parameters with defaults, and a line about each model."""
+    return [
+        (name, ", ".join(f"{key}={value:g}" for key, value in form.defaults), form.about)
+        for name, form in MODELS.items()
+    ]

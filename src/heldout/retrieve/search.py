@@ -1,0 +1,130 @@
+"""Search: the best documents of a whole collection for a set of queries, as a `Run`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heldout.data.ids import id_column
+from heldout.data.queries import Queries, queries_of
+from heldout.data.run import Run
+from heldout.errors import InputError
+from heldout.retrieve.compiled import announce
+from heldout.retrieve.models import FRACTION, Model, coefficients, parse_model
+from heldout.retrieve.rank import by_queries, document_ratios, rank
+from heldout.retrieve.sides import whole_side
+from heldout.retrieve.statistics import Vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from heldout.retrieve.index import Index
+
+    Numbers = NDArray[np.int32]
+    Floats = NDArray[np.float64]
+
+__all__ = ["LOWEST_SCORE", "run_of_lists", "search", "search_numbers"]
+
+LOWEST_SCORE = -1e30
+"""Stands for −∞ in a run: a document without any chance of the query, which still has a rank."""
+
+
+def search(
+    index: Index,
+    queries: Queries | Mapping[str, str] | Sequence[tuple[str, str]],
+    model: Model | str = "bm25",
+    *,
+    k: int = 1000,
+    name: str | None = None,
+) -> Run:
+    """Search a whole collection.
+
+    Parameters
+    ----------
+    index
+        The collection's index.
+    queries
+        Queries, ``{id: text}``, or pairs of id and text.
+    model
+        A model, or how it is written: ``bm25(k1=0.9, b=0.4)``.
+    k
+        How many documents to give for each query, at most; only documents that have a word of the
+        query are given.
+    name
+        The run's name; by default the model's.
+
+    Examples
+    --------
+    >>> from heldout.retrieve.index import Index
+    >>> index = Index.build({"d1": "red apples", "d2": "green apples, green pears"})
+    >>> search(index, {"q": "green apples"}).to_dict()["q"].keys()
+    dict_keys(['d2', 'd1'])
+    """
+    if k < 1:
+        raise InputError(f"k is {k}: give at least 1")
+    asked, rule = queries_of(queries), parse_model(model) if isinstance(model, str) else model
+    documents, scores = search_numbers(index, asked.texts, rule, k)
+    return run_of_lists(index, asked.ids, documents, scores, name or str(rule))
+
+
+def search_numbers(
+    index: Index, texts: Sequence[str], model: Model, k: int
+) -> tuple[Numbers, Floats]:
+    """Numbers and scores (queries × k) of the best documents; −1 where there are fewer."""
+    vocabulary = Vocabulary.of(index.encode(texts))
+    if not len(vocabulary):
+        shape = (len(texts), k)
+        return np.full(shape, -1, np.int32), np.full(shape, -np.inf)
+    side = whole_side(index, vocabulary)
+    weights = model.term_weights(side.terms, 0)[:, 0]
+    if model.form.kind != FRACTION or weights.min() < 0:
+        found = rank(index, vocabulary, [[model]], side, k=k)
+        return found.documents[:, 0, 0], found.scores[:, 0, 0]
+    top, fixed, by_length = coefficients([model])[:, 0]
+    norms = fixed + by_length * document_ratios(index, side)
+    return _search_fraction(index, vocabulary, model, weights, top=float(top), norms=norms, k=k)
+
+
+def _search_fraction(
+    index: Index,
+    vocabulary: Vocabulary,
+    model: Model,
+    weights: Floats,
+    *,
+    top: float,
+    norms: Floats,
+    k: int,
+) -> tuple[Numbers, Floats]:
+    """The quick way, for sums of fractions that are never negative."""
+    from heldout.retrieve.kernels.scoring import Queries as Terms
+    from heldout.retrieve.kernels.search import search as compiled
+
+    announce("the search", compiled)
+    count = len(vocabulary.offsets) - 1
+    queries = Terms(vocabulary.offsets, vocabulary.places, model.query_weights(vocabulary.counts))
+    postings, order = vocabulary.postings(index), np.asarray(index.id_order)
+    own = np.ascontiguousarray(weights)
+    documents = np.full((count, k), -1, np.int32)
+    scores = np.full((count, k), -np.inf)
+    by_queries(
+        lambda part: compiled(*part, postings, queries, own, top, norms, order, documents, scores),
+        count,
+    )
+    return documents, scores
+
+
+def run_of_lists(
+    index: Index, query_ids: Sequence[str], documents: Numbers, scores: Floats, name: str
+) -> Run:
+    """Ranked lists (queries × k) as a run; queries without a document are left out of it."""
+    kept = documents >= 0
+    counts = kept.sum(axis=1)
+    asked = np.flatnonzero(counts)
+    numbers, places = np.unique(documents[kept], return_inverse=True)
+    ids = id_column(index.document_ids[number] for number in numbers.tolist())
+    offsets = np.concatenate(([0], np.cumsum(counts[asked]))).astype(np.int64)
+    values = np.maximum(scores[kept], LOWEST_SCORE)
+    return Run(name, tuple(query_ids[q] for q in asked.tolist()), offsets, ids.take(places), values)

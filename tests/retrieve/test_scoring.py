@@ -1,0 +1,309 @@
+"""Every model under every kind of train side, against slow and readable formulas."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from reference_scores import Side, score
+
+from heldout.errors import InputError
+from heldout.retrieve.analyze import Analyzer
+from heldout.retrieve.bootstrap import draw_documents, rank_bootstrap, rank_weighted
+from heldout.retrieve.index import Index
+from heldout.retrieve.models import MODELS, Model, grid, parse_model
+from heldout.retrieve.rank import JudgedDocuments, rank
+from heldout.retrieve.search import search, search_numbers
+from heldout.retrieve.sides import held_out_side, seen_side, unseen_side, whole_side
+from heldout.retrieve.statistics import Vocabulary, cell_statistics, weighted_statistics
+
+SETTINGS = [
+    *((name, {}) for name in MODELS),
+    ("bm25", {"k1": 0.0, "b": 0.3}),
+    ("bm25", {"k1": 2.0, "b": 1.0, "k3": 2.0}),
+    ("bm25-l", {"b": 0.0, "delta": 0.2}),
+    ("tf-idf", {"s": 0.6}),
+    ("ql-jm", {"lambda": 0.0}),
+    ("ql-jm", {"lambda": 1.0}),
+    ("ql-dirichlet", {"mu": 3.0}),
+    ("ql-dirichlet", {"mu": 0.0}),
+    ("ql-absolute", {"delta": 1.0}),
+    ("ql-absolute", {"delta": 0.0}),
+]
+
+
+@pytest.fixture(scope="module")
+def texts():
+    """Sixty documents over few words, so that scores tie and terms are shared; one is empty."""
+    rng = np.random.default_rng(5)
+    words = [f"w{number}" for number in range(25)]
+    chance = 1 / np.arange(1, 26)
+    documents = [
+        list(rng.choice(words, rng.integers(1, 30), p=chance / chance.sum())) for _ in range(60)
+    ]
+    documents[7] = []
+    return [[str(word) for word in doc] for doc in documents]
+
+
+QUERIES = [
+    ["w0", "w3", "w3"],
+    ["w20", "w24", "w1"],
+    ["w5"],
+    ["nowhere", "w2"],
+    [f"w{number}" for number in range(24)] * 2,
+]
+
+
+@pytest.fixture(scope="module")
+def index(texts):
+    named = {f"d{number:02d}": " ".join(doc) for number, doc in enumerate(texts)}
+    return Index.build(named, Analyzer())
+
+
+@pytest.fixture(scope="module")
+def vocabulary(index):
+    return Vocabulary.of(index.encode([" ".join(query) for query in QUERIES]))
+
+
+def expected(name, parameters, query, texts, numbers, side_of):
+    """Numbers and scores of `numbers` in ranked order: score, then the greater id."""
+    known = dict(Model.make(name, **parameters).parameters)
+    k3 = parameters.get("k3", np.inf)
+    found = []
+    for number in numbers:
+        value = score(name, known, query, texts[number], side_of(number), k3)
+        if value is not None:
+            found.append((value, number))
+    return sorted(found, reverse=True)
+
+
+def same_list(documents, scores, wanted):
+    """Equal up to rounding: documents whose scores differ by rounding alone may change places."""
+    got = [(s, d) for d, s in zip(documents.tolist(), scores.tolist(), strict=True) if d >= 0]
+    wanted = wanted[: len(documents)]
+    assert len(got) == len(wanted)
+    assert np.allclose([s for s, _ in got], [s for s, _ in wanted], rtol=1e-9, atol=1e-9)
+    for (mine, doc), (other, its) in zip(got, wanted, strict=True):
+        if doc != its:
+            close = [d for s, d in wanted if s == other or abs(s - mine) < 1e-9]
+            assert doc in close or len(wanted) == len(documents)
+
+
+@pytest.mark.parametrize(("name", "parameters"), SETTINGS)
+class TestAgainstFormulas:
+    def test_whole_collection(self, index, vocabulary, texts, name, parameters):
+        model = Model.make(name, **parameters)
+        found = rank(index, vocabulary, [[model]], whole_side(index, vocabulary), k=60)
+        side = Side(texts, [1] * len(texts))
+        for q, query in enumerate(QUERIES):
+            wanted = expected(name, parameters, query, texts, range(60), lambda _: side)
+            same_list(found.documents[q, 0, 0], found.scores[q, 0, 0], wanted)
+
+    def test_search_gives_the_same_bits(self, index, vocabulary, name, parameters):
+        model = Model.make(name, **parameters)
+        found = rank(index, vocabulary, [[model]], whole_side(index, vocabulary), k=9)
+        documents, scores = search_numbers(index, [" ".join(q) for q in QUERIES], model, 9)
+        assert np.array_equal(documents, found.documents[:, 0, 0])
+        assert np.array_equal(scores, found.scores[:, 0, 0])
+
+    def test_held_out_documents_of_folds(self, index, vocabulary, texts, name, parameters):
+        folds = (np.arange(60) * 7 % 4).astype(np.int32)
+        folds[[3, 30]] = -1  # neither seen nor ranked
+        model = Model.make(name, **parameters)
+        side = held_out_side(index, vocabulary, folds, 4)
+        found = rank(index, vocabulary, [[model]], side, k=60)
+
+        def side_of(number):
+            seen = (folds >= 0) & (folds != folds[number])
+            return Side(texts, seen.astype(int).tolist(), texts[number])
+
+        for q, query in enumerate(QUERIES):
+            for fold in range(4):
+                numbers = np.flatnonzero(folds == fold).tolist()
+                wanted = expected(name, parameters, query, texts, numbers, side_of)
+                same_list(found.documents[q, fold, 0], found.scores[q, fold, 0], wanted)
+
+    def test_one_train_side(self, index, vocabulary, texts, name, parameters):
+        seen = np.arange(60) % 3 > 0
+        model = Model.make(name, **parameters)
+        found = rank(index, vocabulary, [[model]], seen_side(index, vocabulary, seen), k=60)
+        unseen = rank(index, vocabulary, [[model]], unseen_side(index, vocabulary, seen), k=60)
+        side = Side(texts, seen.astype(int).tolist())
+        for q, query in enumerate(QUERIES):
+            numbers = np.flatnonzero(seen).tolist()
+            wanted = expected(name, parameters, query, texts, numbers, lambda _: side)
+            same_list(found.documents[q, 0, 0], found.scores[q, 0, 0], wanted)
+            numbers = np.flatnonzero(~seen).tolist()
+            wanted = expected(
+                name,
+                parameters,
+                query,
+                texts,
+                numbers,
+                lambda number: Side(texts, seen.astype(int).tolist(), texts[number]),
+            )
+            same_list(unseen.documents[q, 0, 0], unseen.scores[q, 0, 0], wanted)
+
+    @pytest.mark.parametrize("which", ["seen", "unseen"])
+    def test_bootstrap(self, index, vocabulary, texts, name, parameters, which):
+        model = Model.make(name, **parameters)
+        weights = draw_documents(60, 5, seed=3)
+        found = rank_weighted(index, vocabulary, model, weights, k=70, side=which)
+        short = rank_weighted(index, vocabulary, model, weights, k=4, side=which)
+        for r in range(5):
+            times = weights[:, r].astype(int)
+            drawn = Side(texts, times.tolist())
+
+            def side_of(number, times=times, drawn=drawn):
+                return drawn if which == "seen" else Side(texts, times.tolist(), texts[number])
+
+            for q, query in enumerate(QUERIES):
+                if which == "seen":
+                    numbers = np.flatnonzero(times).tolist()
+                    once = expected(name, parameters, query, texts, numbers, side_of)
+                    wanted = [pair for pair in once for _ in range(times[pair[1]])]
+                else:
+                    numbers = np.flatnonzero(times == 0).tolist()
+                    wanted = expected(name, parameters, query, texts, numbers, side_of)
+                same_list(found.documents[q, r], found.scores[q, r], wanted)
+                # Taking documents by falling bound must not change the top of the list.
+                assert np.array_equal(short.documents[q, r], found.documents[q, r, :4])
+                assert np.array_equal(short.scores[q, r], found.scores[q, r, :4])
+
+
+def test_a_held_out_document_is_scored_as_if_it_were_indexed_with_the_train_side(texts):
+    """Brute force: index train ∪ {d} anew for each held-out d, and search."""
+    folds = (np.arange(60) % 5).astype(np.int32)
+    named = [(f"d{number:02d}", " ".join(doc)) for number, doc in enumerate(texts)]
+    index = Index.build(named)
+    asked = [" ".join(query) for query in QUERIES[:3]]
+    vocabulary = Vocabulary.of(index.encode(asked))
+    side = held_out_side(index, vocabulary, folds, 5)
+    for model in (Model.make("bm25"), Model.make("ql-jm", lam=0.4), Model.make("bm25-l")):
+        found = rank(index, vocabulary, [[model]], side, k=60)
+        for number in range(60):
+            seen = [named[d] for d in range(60) if folds[d] != folds[number]]
+            again = Index.build([*seen, named[number]])
+            documents, scores = search_numbers(again, asked, model, 60)
+            for q in range(3):
+                mine = found.documents[q, folds[number], 0] == number
+                anew = documents[q] == len(seen)
+                assert mine.any() == anew.any()
+                if mine.any():
+                    was, now = found.scores[q, folds[number], 0][mine], scores[q][anew]
+                    # The query's other words: one that only other held-out documents have is not
+                    # in the new index at all, and is left out of the product there as here.
+                    assert np.allclose(was, now, rtol=1e-9)
+
+
+class TestLanes:
+    def test_values_side_by_side_do_not_touch_each_other(self, index, vocabulary):
+        folds = (np.arange(60) % 3).astype(np.int32)
+        side = held_out_side(index, vocabulary, folds, 3)
+        many = grid("bm25", k1=np.linspace(0, 3, 10), b=np.linspace(0, 1, 7))
+        together = rank(index, vocabulary, [many], side, k=5)
+        for number in (0, 31, 32, 33, 69):
+            alone = rank(index, vocabulary, [[many[number]]], side, k=5)
+            assert np.array_equal(together.documents[:, :, number], alone.documents[:, :, 0])
+            assert np.array_equal(together.scores[:, :, number], alone.scores[:, :, 0])
+
+    def test_every_train_side_may_have_its_own_values(self, index, vocabulary):
+        folds = (np.arange(60) % 3).astype(np.int32)
+        side = held_out_side(index, vocabulary, folds, 3)
+        chosen = [Model.make("bm25", k1=k1) for k1 in (0.5, 1.0, 2.0)]
+        found = rank(index, vocabulary, [[model] for model in chosen], side, k=60)
+        for fold, model in enumerate(chosen):
+            alone = rank(index, vocabulary, [[model]], side, k=60)
+            assert np.array_equal(found.scores[:, fold], alone.scores[:, fold])
+
+    def test_threads_change_nothing(self, index, vocabulary, monkeypatch):
+        side = whole_side(index, vocabulary)
+        results = []
+        for number in ("1", "2", "5"):
+            monkeypatch.setenv("HELDOUT_THREADS", number)
+            found = rank(index, vocabulary, [grid("ql-jm", lam=[0.2, 0.9])], side, k=20)
+            boot = rank_bootstrap(index, vocabulary, Model.make("bm25"), replicates=40, seed=1)
+            results.append((found.scores.tobytes(), boot.documents.tobytes()))
+        assert len(set(results)) == 1
+
+    def test_models_of_two_kinds_are_not_mixed(self, index, vocabulary):
+        two = [Model.make("bm25"), Model.make("ql-jm")]
+        with pytest.raises(InputError, match="one name"):
+            rank(index, vocabulary, [two], whole_side(index, vocabulary), k=3)
+
+
+class TestJudgedRanks:
+    @pytest.mark.parametrize("pooled", [False, True])
+    @pytest.mark.parametrize("name", ["bm25", "ql-jm", "bm25-l"])
+    def test_are_the_places_in_the_full_lists(self, index, vocabulary, name, pooled):
+        folds = (np.arange(60) % 4).astype(np.int32)
+        side = held_out_side(index, vocabulary, folds, 4, pooled=pooled)
+        models = grid(name, **{key: [value, 1.0] for key, value in MODELS[name].defaults[:1]})
+        rng = np.random.default_rng(0)
+        judged = [np.sort(rng.permutation(60)[:20]).astype(np.int32) for _ in QUERIES]
+        offsets = np.arange(0, 20 * len(QUERIES) + 1, 20)
+        asked = JudgedDocuments(offsets, np.concatenate(judged))
+        found = rank(index, vocabulary, [models], side, k=60, judged=asked)
+        for q in range(len(QUERIES)):
+            for lane in range(len(models)):
+                for place, number in enumerate(judged[q].tolist()):
+                    full = found.documents[q, 0 if pooled else folds[number], lane]
+                    at = np.flatnonzero(full == number)
+                    rank_here = int(at[0]) + 1 if len(at) else 0
+                    assert found.ranks[offsets[q] + place, lane] == rank_here
+            lists = (found.documents[q, :, 0] >= 0).sum(axis=1)
+            assert np.array_equal(lists, found.retrieved[q])
+
+
+class TestStatistics:
+    def test_parts_add_up_and_weights_count(self, index, vocabulary):
+        cells = (np.arange(60) % 3).astype(np.int32)
+        parts = cell_statistics(index, vocabulary, cells, 3)
+        weights = np.stack([cells != part for part in range(3)], axis=1).astype(np.uint8)
+        train, weighted = parts.complement(), weighted_statistics(index, vocabulary, weights)
+        for name in ("documents", "length", "df", "cf"):
+            assert np.array_equal(getattr(train, name), getattr(weighted, name))
+
+    def test_every_replicate_draws_as_many_documents_as_there_are(self):
+        weights = draw_documents(1000, 50, seed=8)
+        assert (weights.sum(axis=0) == 1000).all()
+        left_out = (weights == 0).mean()
+        # (1 − 1/n)^n = .3677 is expected; the standard error over 50 replicates is below .002.
+        assert abs(left_out - (1 - 1 / 1000) ** 1000) < 0.006
+        assert abs(weights.var() - (1 - 1 / 1000)) < 0.03
+        assert not np.array_equal(weights, draw_documents(1000, 50, seed=9))
+        assert np.array_equal(weights[:, 20:30], draw_documents(1000, 10, seed=8, first=20))
+
+
+class TestModels:
+    def test_names_and_values_are_checked(self):
+        for text in (
+            "bm26",
+            "bm25(k2=1)",
+            "bm25(b=2)",
+            "bm25(k1=-1)",
+            "bm25(k1)",
+            "bm25(",
+            "bm25(k1=nan)",
+        ):
+            with pytest.raises(InputError):
+                parse_model(text)
+        with pytest.raises(InputError, match="k3"):
+            Model.make("ql-jm", k3=1)
+
+    def test_what_is_printed_can_be_read(self):
+        for model in (Model.make("bm25", k1=0.25, k3=7), Model.make("ql-dirichlet", mu=1500)):
+            assert parse_model(str(model)) == model
+
+    def test_at_lambda_one_a_document_without_a_query_word_comes_last(self, index):
+        run = search(index, {"q": "w0 w20"}, "ql-jm(lambda=1)", k=60)
+        both = {
+            index.document_ids[d]
+            for d in range(60)
+            if all(
+                d in index.documents[index.offsets[t] : index.offsets[t + 1]]
+                for t in index.term_numbers(["w0", "w20"])
+            )
+        }
+        first = list(run.to_dict()["q"])[: len(both)]
+        assert both
+        assert set(first) == both
