@@ -58,7 +58,12 @@ def test_judgements_of_strangers_are_left_out_counted_and_named():
         "unjudged-queries": 1,
     }
     told = " ".join(map(str, found.notes))
-    for name in ("query qX document d1", "query q1 document dX", "no judgement: q2", "empty: d2"):
+    for name in (
+        "query qX document d1",
+        "query q1 document dX",
+        "judgement: 1 (q2)",
+        "empty documents: 1 (d2)",
+    ):
         assert name in told
 
 

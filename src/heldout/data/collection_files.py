@@ -163,7 +163,7 @@ def _paths(given: Path_ | Sequence[Path_]) -> tuple[str, ...]:
 def _repeated(judged: Qrels) -> list[Note]:
     if not judged.repeated:
         return []
-    message = f"{judged.repeated} judgements stand there more than once and count once"
+    message = f"judgements that stand there again and count once: {judged.repeated}"
     return [Note("repeated-judgements", judged.repeated, message)]
 
 

@@ -197,7 +197,7 @@ def empty_documents(batch: TextBatch) -> list[int]:
 
 def empty_note(count: int, names: Sequence[str]) -> Note:
     """A note about empty documents, some of them by name or place."""
-    return Note("empty-documents", count, f"{count} documents are empty: {named_few(names, count)}")
+    return Note("empty-documents", count, f"empty documents: {count} ({named_few(names, count)})")
 
 
 def documents_of(

@@ -104,7 +104,7 @@ def join(
     if unjudged:
         judged = set(kept.queries)
         names = (one for one in queries.ids if one not in judged)
-        message = f"{unjudged} queries have no judgement: {named_few(names, unjudged)}"
+        message = f"queries without a judgement: {unjudged} ({named_few(names, unjudged)})"
         notes.append(Note("unjudged-queries", unjudged, message))
     return kept, joined, notes
 
@@ -128,6 +128,7 @@ def _left_out(qrels: Qrels, rows: Flags, kind: str, what: str, where: Where | No
     for row in places[:5].tolist():
         query, doc = qrels.queries[int(query_of_row[row])], qrels.docs[row]
         place = where(query, doc) if where is not None else ""
-        named.append(f"query {query} document {doc}{f' ({place})' if place else ''}")
-    message = f"{len(places)} judgements name {what} and are left out: "
-    return [Note(kind, len(places), message + named_few(named, len(places)))]
+        named.append(f"query {query} document {doc}{f' in {place}' if place else ''}")
+    listed = named_few(named, len(places))
+    message = f"judgements of {what}, left out: {len(places)} ({listed})"
+    return [Note(kind, len(places), message)]

@@ -95,7 +95,7 @@ class Queries:
         empty = [one for one, text in zip(self.ids, self.texts, strict=True) if not text.strip()]
         if not empty:
             return []
-        message = f"{len(empty)} queries have no text: {named_few(empty, len(empty))}"
+        message = f"queries without text: {len(empty)} ({named_few(empty, len(empty))})"
         return [Note("empty-queries", len(empty), message)]
 
 

@@ -86,5 +86,5 @@ def judged_only(queries: Queries, qrels: Qrels) -> tuple[Queries, list[Note]]:
     if len(places) == len(queries) or not places:
         return queries, []
     left = len(queries) - len(places)
-    message = f"{left} queries are not judged in this split and are left out"
+    message = f"queries that are not judged in this split, left out: {left}"
     return queries.take(places), [Note("other-splits", left, message)]

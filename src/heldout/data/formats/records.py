@@ -73,6 +73,9 @@ class RecordDocuments(Documents):
             offsets.append(starts)
         if not survey.count:
             raise InputError(f"{', '.join(self._files)}: no documents in it")
+        if reading.fields is not None and survey.empty == survey.count:
+            wanted = ", ".join(reading.fields)
+            raise InputError(f"{self._files[0]}: no document has a text in the fields {wanted}")
         self.ids = packed = ids.packed()
         twice = packed.first_duplicate()
         if twice is not None:

@@ -28,7 +28,7 @@ class Survey:
         self.digest = TextDigest()
         self.count = 0
         self._lengths: list[Ints] = []
-        self._empty = 0
+        self.empty = 0
         self._first_empty: list[int] = []
 
     def add(self, batch: TextBatch) -> None:
@@ -36,7 +36,7 @@ class Survey:
         self.digest.add(batch)
         self._lengths.append(np.diff(batch.offsets))
         empty = empty_documents(batch)
-        self._empty += len(empty)
+        self.empty += len(empty)
         self._first_empty += [self.count + place for place in empty[:5]]
         self.count += len(batch)
 
@@ -46,17 +46,17 @@ class Survey:
 
     def notes(self, place: Callable[[int], str]) -> list[Note]:
         """Empty documents, the first of them by their places."""
-        if not self._empty:
+        if not self.empty:
             return []
-        return [empty_note(self._empty, [place(number) for number in self._first_empty[:5]])]
+        return [empty_note(self.empty, [place(number) for number in self._first_empty[:5]])]
 
 
 def replaced_note(replaced: Replaced, encoding: str) -> list[Note]:
     """A note about bytes that were wrong in their encoding."""
     if not replaced.count:
         return []
-    message = f"{replaced.count} characters that are not {encoding} were replaced by \ufffd: "
-    return [Note("replaced", replaced.count, message + f"first at {replaced.first}")]
+    message = f"places that are not {encoding}, replaced by \ufffd: {replaced.count}"
+    return [Note("replaced", replaced.count, f"{message} (the first in {replaced.first})")]
 
 
 class Stamps:

@@ -49,12 +49,10 @@ def topics(text: str, path: str) -> Iterator[QueryRow]:
     """The topics in a text."""
     line, at = 1, 0
     for found in _TOPIC.finditer(text):
-        opening = _OPENING.search(text, at, found.end())
-        if opening is not None and opening.start() < found.start():
-            place = line + text.count("\n", at, opening.start())
-            raise FormatError(f"{path}:{place}", "the topic that begins here has no end")
         line += text.count("\n", at, found.start())
         at = found.start()
+        if _OPENING.search(found["body"]):
+            raise FormatError(f"{path}:{line}", "the topic that begins here has no end")
         fields = _fields(_COMMENT.sub("", found["body"]))
         attribute = _NUMBER.search(found["attributes"] or "")
         one = attribute[1].strip() if attribute else fields.pop("num", "")
