@@ -97,13 +97,18 @@ def _documented(path: str, found: Any) -> Iterator[tuple[str, str]]:
         text = found.__doc__
     except Exception:  # noqa: BLE001 - as above
         return
-    # A value that has no docstring of its own shows that of its type.
-    if not isinstance(text, str) or (text == type(found).__doc__ and not inspect.isclass(found)):
+    if not isinstance(text, str) or (not inspect.isclass(found) and _of_type(found, text)):
         return
     # SciPy draws some of its examples when it is imported, and marks them.
     text = _MAY_VARY.sub("", _ADDRESS.sub("", inspect.cleandoc(text))).strip()
     if text:
         yield path, text.encode(errors="replace").decode()
+
+
+def _of_type(found: Any, text: str) -> bool:
+    """Whether a docstring is that of the type: a value without one shows it, with a signature."""
+    inherited = type(found).__doc__
+    return isinstance(inherited, str) and bool(inherited) and text.endswith(inherited)
 
 
 def main(packages: list[str]) -> None:

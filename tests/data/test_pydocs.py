@@ -1,0 +1,184 @@
+"""The collection that is built of installed documentation."""
+
+import re
+
+import pytest
+
+from heldout import read_collection
+from heldout.data import cache as cache_module
+from heldout.data import pydocs as pydocs_module
+from heldout.data.cache import cache_folder
+from heldout.data.numpydoc import take_apart
+from heldout.data.pydocs import build_pydocs, installed_packages, walk_docstrings
+
+SEE_ALSO = "\n\nSee Also\n--------\n"
+
+
+@pytest.fixture(scope="module")
+def walked():
+    return walk_docstrings(["numpy", "scipy", "sklearn"])
+
+
+@pytest.fixture
+def quick(walked, monkeypatch, tmp_path):
+    """Build into a cache of its own, of docstrings that were walked before."""
+    monkeypatch.setenv("HELDOUT_CACHE", str(tmp_path / "cache"))
+    calls = []
+
+    def walk(packages):
+        calls.append(list(packages))
+        return walked
+
+    monkeypatch.setattr(pydocs_module, "walk_docstrings", walk)
+    return calls
+
+
+def test_docstrings_are_taken_apart():
+    text = (
+        "f(x,\n  y)\n\nAdd x\nand y.\n\nMore.\n\nSee Also\n--------\n"
+        "g, :func:`h` : Others.\n    Indented, not : a name\n`m.k`\n:meth:`~C.run`: x\n"
+        "\nNotes\n-----\nAll."
+    )
+    parts = take_apart(text)
+    assert parts.summary == "Add x and y."
+    assert parts.related == ("g", "h", "m.k", "C.run")
+    assert parts.rest == "f(x,\n  y)\n\nMore.\n\nNotes\n-----\nAll."
+    assert parts.whole == "f(x,\n  y)\n\nAdd x\nand y.\n\nMore.\n\n\nNotes\n-----\nAll.".replace(
+        "\n\n\n", "\n\n"
+    )
+
+
+def test_a_section_is_no_summary():
+    assert take_apart("Parameters\n----------\nx : int").summary == ""
+
+
+def named(**docs):
+    return [(name.replace("_", "."), text) for name, text in docs.items()]
+
+
+def test_rules_of_the_collection():
+    shared = f"Compute one good thing.\n\nText of f.{SEE_ALSO}g, C.run, m.sub.h, unknown, f : x"
+    found = build_pydocs(
+        named(
+            m_f=shared,
+            m_sub_f=shared,
+            m_g="Short summary.\n\nText of g.",
+            m_sub_h=f"COMPUTE one good thing.\n\nText of h.{SEE_ALSO}g",
+            m_C_run="Compute one good thing.",
+            m_k=f"Three words only.\n\nText of k.{SEE_ALSO}g",
+        )
+    )
+    # Shared docstrings are one document; same-text queries are one query; what has a summary
+    # alone that is asked for is no document; three words are no query.
+    assert list(found.documents.ids) == ["m.f", "m.g", "m.k", "m.sub.h"]
+    assert found.queries.to_dict() == {"m.f": "Compute one good thing."}
+    assert found.qrels.to_dict() == {"m.f": {"m.f": 2, "m.sub.h": 2, "m.g": 1}}
+    assert dict(found.documents.pairs()) == {
+        "m.f": "Text of f.",
+        "m.g": "Short summary.\n\nText of g.",
+        "m.k": "Three words only.\n\nText of k.",
+        "m.sub.h": "Text of h.",
+    }
+
+
+def test_names_are_looked_up_from_where_they_are_written():
+    found = build_pydocs(
+        named(
+            p_a_f=f"Compute one good thing.\n\nText.{SEE_ALSO}g, b.g, q.g",
+            p_a_g="1.",
+            p_b_g="2.",
+            p_g="3.",
+            q_g="4.",
+        )
+    )
+    assert set(found.qrels.to_dict()["p.a.f"]) == {"p.a.f", "p.a.g", "p.b.g", "q.g"}
+
+
+def test_the_order_of_docstrings_does_not_matter(walked):
+    some = walked[::7]
+    assert build_pydocs(some).fingerprint() == build_pydocs(some[::-1]).fingerprint()
+
+
+def test_the_installed_packages_make_a_collection_that_is_large_enough(quick):
+    found = read_collection("pydocs")
+    # NumPy 2.4, SciPy 1.17, scikit-learn 1.9: 4,712 documents, 1,783 queries, 7,072 judgements.
+    assert len(found.documents) > 3000
+    assert len(found.queries) > 800
+    assert len(found.qrels) > 2 * len(found.queries)
+    assert set(found.qrels.grades.tolist()) == {1, 2}
+    assert all(f"{name}-{version}" in found.name for name, version in installed_packages().items())
+    assert "numpy.linalg.svd" in found.documents.ids
+    assert len(quick) == 1
+
+
+@pytest.mark.usefixtures("quick")
+def test_nothing_gives_the_answer_away():
+    found = read_collection("pydocs")
+    texts = dict(found.documents.pairs())
+    assert not any(re.search(r"^See Also\n-{3,}", text, re.MULTILINE) for text in texts.values())
+    for query, text in found.queries.to_dict().items():
+        paragraphs = [" ".join(one.split()).casefold() for one in texts[query].split("\n\n")]
+        # After a signature the next paragraph would be the summary.
+        assert paragraphs[0] != text.casefold()
+
+
+def test_it_is_built_once_and_kept(quick):
+    first, second = read_collection("pydocs"), read_collection("pydocs")
+    assert first.fingerprint() == second.fingerprint()
+    assert len(quick) == 1
+    (folder,) = cache_folder().iterdir()
+    assert {one.suffix for one in folder.rglob("*") if one.is_file()} == {".jsonl", ".tsv", ".txt"}
+
+
+@pytest.mark.parametrize("name", ["corpus.jsonl", "queries.jsonl", "fingerprint.txt"])
+def test_a_cache_that_was_tampered_with_is_built_again(quick, name):
+    fingerprint = read_collection("pydocs").fingerprint()
+    (path,) = cache_folder().glob(f"*/{name}")
+    path.write_bytes(path.read_bytes()[:-20])
+    assert read_collection("pydocs").fingerprint() == fingerprint
+    assert len(quick) == 2
+    assert read_collection("pydocs").fingerprint() == fingerprint
+    assert len(quick) == 2
+
+
+@pytest.mark.usefixtures("quick")
+def test_where_the_cache_cannot_be_written_it_is_held_in_memory(tmp_path, monkeypatch):
+    kept = read_collection("pydocs")
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("HELDOUT_CACHE", str(tmp_path / "file" / "cache"))
+    found = read_collection("pydocs")
+    assert found.fingerprint() == kept.fingerprint()
+    assert [note.kind for note in found.notes] == ["no-cache"]
+
+
+def test_a_missing_package_is_told(quick, monkeypatch):
+    monkeypatch.setattr(pydocs_module, "installed_packages", lambda: {"numpy": "2.0"})
+    found = read_collection("pydocs")
+    assert quick == [["numpy"]]
+    assert found.name == "pydocs-numpy-2.0"
+    assert "built without scipy and scikit-learn" in found.notes[0].message
+
+
+def test_walking_twice_finds_the_same(walked):
+    some = [pair for pair in walked if pair[0].startswith("numpy.")]
+    assert walk_docstrings(["numpy"]) == some
+
+
+def test_walking_imports_no_tests_and_prints_nothing_else(walked):
+    assert not any(re.search(r"\.(tests|conftest)\.", name) for name, _ in walked)
+    assert not any(re.search(" at 0x[0-9a-f]", text) for _, text in walked)
+
+
+def test_the_cache_folder_follows_the_platform(monkeypatch, tmp_path):
+    monkeypatch.delenv("HELDOUT_CACHE", raising=False)
+    monkeypatch.setattr(cache_module.sys, "platform", "linux")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
+    assert str(cache_folder()).replace("\\", "/") == "/somewhere/heldout"
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    assert cache_folder() == tmp_path / ".cache" / "heldout"
+    monkeypatch.setattr(cache_module.sys, "platform", "darwin")
+    assert cache_folder() == tmp_path / "Library" / "Caches" / "heldout"
+    monkeypatch.setattr(cache_module.sys, "platform", "win32")
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
+    assert cache_folder() == tmp_path / "local" / "heldout" / "Cache"

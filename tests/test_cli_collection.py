@@ -1,0 +1,110 @@
+"""``heldout collection``: what it prints, writes and refuses."""
+
+import json
+
+import pytest
+
+from heldout.cli import main
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "docs.tsv").write_text("d1\tone two three\nd2\tfour\nd3\t\n")
+    (tmp_path / "queries.tsv").write_text("q1\tfirst query\nq2\tsecond\n")
+    (tmp_path / "qrels").write_text("q1 0 d1 2\nq1 0 d2 0\nq1 0 d9 1\n")
+    return tmp_path
+
+
+OPTIONS = ["docs.tsv", "--queries", "queries.tsv", "--qrels", "qrels"]
+
+
+def refused(capsys, *arguments):
+    with pytest.raises(SystemExit) as ended:
+        main(list(arguments))
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert "Traceback" not in told
+    return told
+
+
+@pytest.mark.usefixtures("folder")
+def test_show_prints_counts_lengths_and_oddities(capsys):
+    main(["collection", "show", *OPTIONS])
+    printed = capsys.readouterr().out
+    fingerprint = printed.split("fingerprint")[1].split()[0]
+    assert len(fingerprint) == 64
+    assert printed.replace(fingerprint, "F" * 64) == (
+        "collection          docs\n"
+        "documents           3\n"
+        "  words             median 1, quartiles 0.5 to 2, least 0, most 3, in all 4\n"
+        "queries             2\n"
+        "  words             median 1.5, quartiles 1.25 to 1.75, least 1, most 2, in all 3\n"
+        "judgements          2 of 1 queries\n"
+        "  a query           median 2, quartiles 2 to 2, least 2, most 2, in all 2\n"
+        "  grades            0: 1, 2: 1\n"
+        f"fingerprint         {'F' * 64}\n"
+        "note                empty documents: 1 (docs.tsv:3)\n"
+        "note                judgements of documents that the corpus lacks, left out: 1 "
+        "(query q1 document d9 in qrels:3)\n"
+        "note                queries without a judgement: 1 (q2)\n"
+    )
+
+
+@pytest.mark.usefixtures("folder")
+def test_show_as_json(capsys):
+    main(["collection", "show", *OPTIONS, "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert (found["documents"], found["queries"], found["grades"]) == (3, 2, {"0": 1, "2": 1})
+    assert [note["kind"] for note in found["notes"]] == [
+        "empty-documents",
+        "absent-documents",
+        "unjudged-queries",
+    ]
+
+
+def test_export_and_read_back(folder, capsys):
+    main(["collection", "export", *OPTIONS, "--to", "beir", "-o", "out"])
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "out: 3 documents, 2 queries, 2 judgements" in told.err
+    main(["collection", "show", "out", "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert found["fingerprint"] in told.err
+    assert "say --force" in refused(
+        capsys, "collection", "export", *OPTIONS, "--to", "trec", "-o", "out"
+    )
+    main(["collection", "export", *OPTIONS, "--to", "trec", "-o", "out", "--force"])
+    assert (folder / "out" / "documents.trec").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["show", "gone"], "gone: no such file or folder"),
+        (["show", "docs.tsv"], "no queries of its own"),
+        (["show", *OPTIONS, "--encoding", "utf-16"], "iconv"),
+        (["show", *OPTIONS, "--query-field", "narrative"], "no field 'narrative'"),
+        (["show", *OPTIONS, "--fields", "abstract"], "no column 'abstract'"),
+        (["show", "bad.tsv", "--queries", "queries.tsv"], "bad.tsv:1: the byte 0xff"),
+        (["export", *OPTIONS, "--to", "beir"], "-o"),
+        ([], "COMMAND"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(folder, capsys, arguments, complaint):
+    (folder / "bad.tsv").write_bytes(b"a\t\xff\n")
+    told = refused(capsys, "collection", *arguments)
+    assert complaint in told
+    assert told.count("\n") == 1
+
+
+def test_wrong_bytes_can_be_replaced(folder, capsys):
+    (folder / "bad.tsv").write_bytes(b"a\t\xff\n")
+    main(["collection", "show", "bad.tsv", "--queries", "queries.tsv", "--errors", "replace"])
+    assert "replaced by \ufffd: 1 (the first in bad.tsv:1)" in capsys.readouterr().out
+
+
+def test_names_cannot_steer_a_terminal(folder, capsys):
+    (folder / "docs\x1b[31m.tsv").write_text("d1\tx\n")
+    main(["collection", "show", "docs\x1b[31m.tsv", "--queries", "queries.tsv"])
+    assert "\x1b" not in capsys.readouterr().out
