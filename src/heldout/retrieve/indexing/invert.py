@@ -15,8 +15,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.retrieve.indexing.kernels.placing import count_postings, place_postings
-from heldout.retrieve.indexing.kernels.types import Placed
+from heldout.retrieve.indexing.kernels.placing import (
+    count_postings,
+    count_regions,
+    place_postings,
+    sort_postings,
+)
+from heldout.retrieve.indexing.kernels.types import Placed, Sorted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,6 +37,13 @@ __all__ = ["Inverter", "Stretch"]
 _R = TypeVar("_R")
 _NARROW: Final = (1 << 16) - 1
 _WIDE: Final = (1 << 31) - 1
+_CHUNK: Final = 1 << 22
+"""Postings that a thread sorts at a time."""
+_PER_SORTED: Final = 12
+"""Bytes that a posting takes while it is sorted."""
+_REGION: Final = 15
+"""A region has two to the power of this places, or more: with counts, they fit into a cache."""
+_MOST_REGIONS: Final = 1 << 12
 
 
 class Stretch(NamedTuple):
@@ -107,39 +119,57 @@ class Inverter:
         )
 
     def stretches(self, memory: int | None) -> Iterator[Stretch]:
-        """The postings of all terms, as many at a time as `memory` holds."""
-        per_posting = 8 if self.wide else 6
-        limit = self.offsets[-1] if memory is None else max(1, memory // per_posting)
+        """The postings of all terms, as many at a time as half of `memory` holds.
+
+        The other half is for sorting; None: all at once.
+        """
+        limit, chunk = int(self.offsets[-1]), _CHUNK
+        if memory is not None:
+            limit = max(1, memory // 2 // (8 if self.wide else 6))
+            chunk = min(chunk, memory // 2 // _PER_SORTED // max(1, len(self.groups)))
         low, n_terms = 0, len(self.offsets) - 1
         while low < n_terms:
             high = int(np.searchsorted(self.offsets, self.offsets[low] + limit, "right")) - 1
             high = min(max(high, low + 1), n_terms)
-            yield self._place(low, high)
+            yield self._place(low, high, chunk)
             low = high
 
-    def _place(self, low: int, high: int) -> Stretch:
+    def _place(self, low: int, high: int, chunk: int) -> Stretch:
         """Make the second pass for the terms `low` to `high`."""
         size = int(self.offsets[high] - self.offsets[low])
         documents = np.empty(size, np.int32)
         counts = np.empty((size, 2 if self.wide else 1), np.uint16)
         cursors = self._cursors(low, high)
+        sizes = self.spool.sizes()
 
         def place_group(group: int) -> None:
             latest = np.full(high - low, -1, np.int32)
             placed = Placed(latest, cursors[group], documents, counts)
-            for number in self.groups[group]:
-                one = self.spool.load(number)
-                place_postings(
-                    one.counted,
-                    one.first,
-                    self.vocabulary.final[one.table],
-                    (low, high),
-                    placed,
-                )
+            parts = list(_chunks(self.groups[group], sizes, chunk))
+            most = max(int(sizes[part].sum()) for part in parts)
+            room = _room(min(most, size), size)
+            for part in parts:
+                self._place_batches(part, (low, high), room, placed)
 
         _parallel(place_group, len(self.groups))
         joined = counts.astype("<u2", copy=False).view("<i4") if self.wide else counts
         return Stretch(documents, joined.reshape(-1))
+
+    def _place_batches(
+        self, numbers: range, span: tuple[int, int], room: Sorted, placed: Placed
+    ) -> None:
+        """Sort the postings of a few batches by region, then place them."""
+        batches = [self.spool.load(number) for number in numbers]
+        room.ends[:] = 0
+        for one in batches:
+            final = self.vocabulary.final[one.table]
+            count_regions(one.counted, final, span, placed.cursors, room)
+        size = int(room.ends.sum())
+        room.ends[:] = np.cumsum(room.ends) - room.ends
+        for one in batches:
+            final = self.vocabulary.final[one.table]
+            sort_postings(one.counted, one.first, final, span, placed.cursors, room)
+        place_postings(room, size, placed)
 
     def _cursors(self, low: int, high: int) -> list[Ints]:
         """For each group where its first postings go: behind those of the groups before."""
@@ -149,6 +179,25 @@ class Inverter:
             cursors.append(start.copy())
             start += frequencies[low:high]
         return cursors
+
+
+def _chunks(batches: range, sizes: Ints, most: int) -> Iterator[range]:
+    """Cut batches into consecutive chunks of `most` postings at most, one batch at least."""
+    begin = batches.start
+    while begin < batches.stop:
+        end = begin + 1
+        while end < batches.stop and int(sizes[begin : end + 1].sum()) <= most:
+            end += 1
+        yield range(begin, end)
+        begin = end
+
+
+def _room(size: int, n_places: int) -> Sorted:
+    """Room for a chunk of `size` postings that go to `n_places`."""
+    shift = max(_REGION, (n_places // _MOST_REGIONS).bit_length())
+    ends = np.zeros((n_places >> shift) + 1, np.int64)
+    terms, documents, counts = (np.empty(size, np.int32) for _ in range(3))
+    return Sorted(terms, documents, counts, ends, shift)
 
 
 def _groups(sizes: Ints, threads: int) -> tuple[range, ...]:

@@ -117,8 +117,10 @@ class Tokenizer:
 
     def _cut(self, batch: TextBatch) -> Tokens:
         lower = self._analyzer.lower
-        text, offsets = _lower_sigmas(batch) if lower else (batch.text, batch.offsets)
-        is_ascii = not len(text) or int(text.max()) < 128
+        text, offsets = batch.text, batch.offsets
+        is_ascii = int(text.max(initial=0)) < 128
+        if lower and not is_ascii:
+            text, offsets = _lower_sigmas(batch)
         table = ascii_table(lower) if is_ascii else unicode_table(lower)
         size, n_documents = len(text), len(offsets) - 1
         # Lower case can take three bytes where upper case took two; and a space behind each word.

@@ -1,4 +1,8 @@
-"""Postings by document to postings by term."""
+"""Postings by document to postings by term.
+
+Written where they belong as they come, postings would touch all of memory at random. So a few
+million at a time are first sorted by the region that they go to, which fits into a cache.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,9 @@ from heldout.retrieve.compiled import kernel
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from heldout.retrieve.indexing.kernels.types import Counted, Offsets, Placed, Places
+    from heldout.retrieve.indexing.kernels.types import Counted, Offsets, Placed, Places, Sorted
 
-__all__ = ["count_postings", "place_postings"]
+__all__ = ["count_postings", "count_regions", "place_postings", "sort_postings"]
 
 
 @kernel
@@ -79,40 +83,71 @@ def count_postings(
 
 
 @kernel
-def place_postings(
+def count_regions(
+    counted: Counted, final: Places, span: tuple[int, int], cursors: Offsets, regions: Sorted
+) -> None:
+    """Count the postings of a batch that go to each region of the result.
+
+    Parameters
+    ----------
+    final
+        As for `count_postings`.
+    span
+        The first term, and the one behind the last, of the result.
+    cursors
+        For each term of the span the place of its next posting.
+    """
+    low, high = span
+    for posting in range(len(counted.terms)):
+        term = np.int64(final[counted.terms[posting]])
+        if low <= term < high:
+            regions.ends[cursors[term - low] >> regions.shift] += 1
+
+
+@kernel
+def sort_postings(
     counted: Counted,
     first: int,
     final: Places,
     span: tuple[int, int],
-    placed: Placed,
+    cursors: Offsets,
+    regions: Sorted,
 ) -> None:
-    """Put the postings of a batch whose final terms lie in a span where they belong.
+    """Put the postings of a batch beside those that go to the same region.
 
-    Parameters
-    ----------
-    first, final
-        As for `count_postings`.
-    span
-        The first term, and the one behind the last; `placed` is for these.
+    ``regions.ends`` says where the next one of each region goes.
     """
     low, high = span
-    latest, cursors, documents, counts = placed
-    wide = counts.shape[1] == 2
     for row in range(len(counted.offsets) - 1):
         document = np.int32(first + row)
         for posting in range(counted.offsets[row], counted.offsets[row + 1]):
             term = np.int64(final[counted.terms[posting]])
-            if term < low or term >= high:
-                continue
-            count = _count(counted.counts, posting)
-            place = cursors[term - low]
-            if latest[term - low] == document:
-                place -= 1
-                count += _count(counts, place)
-            else:
-                latest[term - low] = document
-                documents[place] = document
-                cursors[term - low] = place + 1
-            counts[place, 0] = count & 0xFFFF
-            if wide:
-                counts[place, 1] = count >> 16
+            if low <= term < high:
+                region = cursors[term - low] >> regions.shift
+                place = regions.ends[region]
+                regions.ends[region] = place + 1
+                regions.terms[place] = term - low
+                regions.documents[place] = document
+                regions.counts[place] = _count(counted.counts, posting)
+
+
+@kernel
+def place_postings(regions: Sorted, size: int, placed: Placed) -> None:
+    """Put the first `size` postings that were sorted by region where they belong."""
+    latest, cursors, documents, counts = placed
+    wide = counts.shape[1] == 2
+    for posting in range(size):
+        term = regions.terms[posting]
+        document = regions.documents[posting]
+        count = np.int64(regions.counts[posting])
+        place = cursors[term]
+        if latest[term] == document:
+            place -= 1
+            count += _count(counts, place)
+        else:
+            latest[term] = document
+            documents[place] = document
+            cursors[term] = place + 1
+        counts[place, 0] = count & 0xFFFF
+        if wide:
+            counts[place, 1] = count >> 16

@@ -15,6 +15,7 @@ __all__ = [
     "Offsets",
     "Placed",
     "Places",
+    "Sorted",
     "Table",
     "Tokens",
     "Words",
@@ -113,3 +114,23 @@ class Placed(NamedTuple):
     cursors: Offsets
     documents: Places
     counts: NDArray[np.uint16]
+
+
+class Sorted(NamedTuple):
+    """Room for postings that are sorted by the region of the result that they go to.
+
+    Parameters
+    ----------
+    terms, documents, counts
+        Of each posting; terms are counted from the first of the span.
+    ends
+        For each region how many there are, then where its next one goes.
+    shift
+        The region of a place is the place shifted right by so many bits.
+    """
+
+    terms: Places
+    documents: Places
+    counts: Places
+    ends: Offsets
+    shift: int
