@@ -46,10 +46,20 @@ def add_collection(command: Callable[..., argparse.ArgumentParser], commands: An
     _add_export(command, parts)
 
 
-def add_collection_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say where a collection is and how it is read."""
+def add_collection_options(parser: argparse.ArgumentParser, *, or_index: str = "") -> None:
+    """Add the options that say where a collection is and how it is read.
+
+    Parameters
+    ----------
+    or_index
+        What is done with an index that is given in place of a collection, if that may be.
+    """
     add = parser.add_argument
-    add("collection", metavar="NAME_OR_PATH", help="pydocs, irds:NAME, a folder or a file")
+    what = "pydocs, irds:NAME, a folder or a file"
+    if or_index:
+        add("collection", metavar="COLLECTION_OR_INDEX", help=f"{what}; or an index: {or_index}")
+    else:
+        add("collection", metavar="NAME_OR_PATH", help=what)
     add("--queries", metavar="FILE", help="queries, when the collection has none of its own")
     add("--qrels", metavar="FILE", help="judgements; several files are joined by commas")
     add("--fields", metavar="NAMES", help="fields of a document to read, with commas")

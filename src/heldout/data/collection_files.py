@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     Path_ = str | os.PathLike[str]
 
-__all__ = ["read_collection"]
+__all__ = ["read_collection", "read_documents"]
 
 _EXPECTED = (
     "expected a BEIR folder (corpus.jsonl), a MeTA folder or its config toml, TREC documents, JSON "
@@ -119,6 +119,35 @@ def read_collection(
         return _read_irds(given.removeprefix("irds:"), reading, queries, qrels, query_field, name)
     found = _find(given, reading, split, given_queries=queries is not None)
     return _assemble(found, reading, queries, qrels, query_field, name)
+
+
+def read_documents(
+    source: Path_,
+    *,
+    encoding: str = "utf-8",
+    errors: ErrorPolicy = "strict",
+    fields: Sequence[str] | None = None,
+    split: str | None = None,
+) -> Documents:
+    """Read the documents of a collection alone, which then needs no queries and no judgements.
+
+    Parameters
+    ----------
+    source, encoding, errors, fields, split
+        As `read_collection` takes them.
+    """
+    reading = Reading(encoding, errors, None if fields is None else tuple(fields))
+    given = os.fspath(source)
+    if given == "pydocs" and not Path(given).exists():
+        from heldout.data.pydocs import read_pydocs  # it needs the packages it is made of
+
+        return read_pydocs().documents
+    if given.startswith("irds:"):
+        from heldout.data.formats.irds import IrdsDocuments, load_irds
+
+        name = given.removeprefix("irds:")
+        return IrdsDocuments(name, load_irds(name), reading)
+    return _find(given, reading, split, given_queries=True).documents
 
 
 def _assemble(

@@ -91,6 +91,9 @@ class Index:
         How documents were and queries are turned into terms.
     fingerprint
         A name for analyzer and content: equal for equal indexes only.
+    documents_digest
+        `Documents.digest` of what was indexed, by which an index and its collection know each
+        other.
 
     Examples
     --------
@@ -114,6 +117,7 @@ class Index:
     document_ids: PackedStrings
     analyzer: Analyzer
     fingerprint: str
+    documents_digest: str
     _term_words: NDArray[np.uint64]
     _digests: Mapping[str, str]
 
@@ -216,8 +220,8 @@ class Index:
         plan = Plan(analyzer, memory, threads or default_threads(), progress)
         source = _documents(documents)
         if path is None:
-            return cls._assemble(build_arrays(source, plan), analyzer)
-        build_file(source, plan, Path(path), analyzer_settings(analyzer))
+            return cls._assemble(build_arrays(source, plan), analyzer, source.digest())
+        build_file(source, plan, Path(path), _description(analyzer, source.digest()))
         return cls.open(path, function=analyzer.function)
 
     @classmethod
@@ -235,8 +239,13 @@ class Index:
         opened = open_sections(path)
         analyzer = restored_analyzer(os.fspath(path), opened.header, function)
         _check_shapes(os.fspath(path), opened.arrays)
+        header = opened.header
         return cls._assemble(
-            opened.arrays, analyzer, opened.digests, str(opened.header["fingerprint"])
+            opened.arrays,
+            analyzer,
+            str(header.get("documents", "")),
+            opened.digests,
+            str(header["fingerprint"]),
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -251,7 +260,8 @@ class Index:
                 writer = IndexWriter(file, sizes)
                 for name, array in arrays.items():
                     writer.write(name, array)
-                writer.finish(self.analyzer.signature(), analyzer_settings(self.analyzer))
+                described = _description(self.analyzer, self.documents_digest)
+                writer.finish(self.analyzer.signature(), described)
         except OSError as error:
             name = os.fspath(path)
             raise InputError(f"{name}: the index cannot be written ({error.strerror})") from error
@@ -267,6 +277,7 @@ class Index:
         cls,
         arrays: Mapping[str, NDArray[Any]],
         analyzer: Analyzer,
+        documents_digest: str,
         digests: Mapping[str, str] | None = None,
         fingerprint: str = "",
     ) -> Index:
@@ -286,6 +297,7 @@ class Index:
             document_ids=PackedStrings(arrays["id_bytes"], arrays["id_offsets"]),
             analyzer=analyzer,
             fingerprint=fingerprint,
+            documents_digest=documents_digest,
             _term_words=arrays["term_words"],
             _digests=digests,
         )
@@ -305,6 +317,11 @@ class Index:
             "documents": self.documents,
             "counts": self.counts,
         }
+
+
+def _description(analyzer: Analyzer, documents_digest: str) -> dict[str, Any]:
+    """What the header says beside the sections."""
+    return {**analyzer_settings(analyzer), "documents": documents_digest}
 
 
 def _documents(source: Any) -> Documents:

@@ -24,7 +24,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["FORMAT", "IndexWriter", "Opened", "digest", "fingerprint_of", "open_sections"]
+__all__ = [
+    "FORMAT",
+    "IndexWriter",
+    "Opened",
+    "digest",
+    "fingerprint_of",
+    "is_index",
+    "open_sections",
+]
 
 FORMAT: Final = 1
 """Raised whenever a file of before would be misread, or its terms would be cut otherwise."""
@@ -143,6 +151,15 @@ def fingerprint_of(signature: str, digests: Mapping[str, str]) -> str:
     """One name for analyzer and content."""
     lines = [signature, *(f"{name} {digests[name]}" for name in sorted(digests))]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def is_index(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as an index does, of whatever version, damaged or not."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - a path of any kind
+            return file.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return False
 
 
 def open_sections(path: str | os.PathLike[str]) -> Opened:
