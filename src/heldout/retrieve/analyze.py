@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
@@ -138,7 +139,7 @@ class Analyzer:
             return [token for token in self.function(text) if token]
         if self.lower:
             text = text.lower()
-        runs = ["".join(run) for good, run in groupby(text, is_word) if good]
+        runs = _runs(text)
         if self.tokens == "word":
             return self._word_grams(runs)
         raw = [gram for run in runs for gram in self._character_grams(run)]
@@ -203,6 +204,13 @@ def function_name(function: Any) -> str:
         return function.name
     own = getattr(function, "__qualname__", None) or type(function).__qualname__
     return f"{getattr(function, '__module__', '?')}.{own}"
+
+
+def _runs(text: str) -> list[str]:
+    r"""The longest runs of word characters; among ASCII characters these are those of ``\w``."""
+    if text.isascii():
+        return re.findall(r"\w+", text)
+    return ["".join(run) for good, run in groupby(text, is_word) if good]
 
 
 def _cut(run: str, low: int, high: int) -> list[str]:

@@ -41,7 +41,8 @@ DOTTED: Final = 1 << 27
 """Set for the one character whose lower case is two: İ becomes i and a dot above (U+0307)."""
 
 _ALL: Final = 0x110000
-_CAPITAL_I_WITH_DOT: Final = 0x130
+# The others are empty, or for private use.
+_PLANES_WITH_WORDS: Final = (0, 1, 2, 3, 14)
 
 # By block, as Unicode assigns them: Thai and Lao, Myanmar, Khmer, kana with the ideographic
 # marks, Han, and their extensions.
@@ -99,28 +100,27 @@ def ascii_letters(lower: bool) -> NDArray[np.uint8]:
 @cache
 def unicode_table(lower: bool) -> NDArray[np.int32]:
     """The entries of all code points; made when the first text that is not ASCII comes in."""
-    return _frozen(_entries(range(_ALL), lower))
+    table = np.arange(_ALL, dtype=np.int32)
+    for plane in _PLANES_WITH_WORDS:
+        begin = plane << 16
+        table[begin : begin + (1 << 16)] = _entries(range(begin, begin + (1 << 16)), lower)
+    return _frozen(table)
 
 
 def _entries(codes: range, lower: bool) -> NDArray[np.int32]:
     characters = [chr(code) for code in codes]
-    table = _lowered(characters) if lower else np.arange(len(codes), dtype=np.int32)
-    mark = np.fromiter(map(is_mark, characters), np.bool_, len(characters))
-    word = np.fromiter(map(str.isalnum, characters), np.bool_, len(characters)) | mark
-    word[ord("_")] = True
-    table[word] |= WORD
+    lowered = [character.lower() for character in characters] if lower else characters
+    table = np.fromiter((ord(one[0]) for one in lowered), np.int32, len(codes))
+    table[np.fromiter((len(one) > 1 for one in lowered), np.bool_, len(codes))] |= DOTTED
+    mark = np.fromiter(map(is_mark, characters), np.bool_, len(codes))
+    word = np.fromiter(map(str.isalnum, characters), np.bool_, len(codes)) | mark
     table[mark] |= MARK
+    table[word] |= WORD
+    if ord("_") in codes:
+        table[ord("_") - codes.start] |= WORD
     for first, last in _UNSPACED_BLOCKS:
-        table[first : last + 1] |= UNSPACED
-    return table
-
-
-def _lowered(characters: list[str]) -> NDArray[np.int32]:
-    """The lower case of each character by itself, one code point each."""
-    alone = [character.lower() for character in characters]
-    table = np.fromiter((ord(lowered[0]) for lowered in alone), np.int32, len(alone))
-    if len(table) > _CAPITAL_I_WITH_DOT:
-        table[_CAPITAL_I_WITH_DOT] |= DOTTED
+        begin, end = max(first, codes.start), min(last + 1, codes.stop)
+        table[max(0, begin - codes.start) : max(0, end - codes.start)] |= UNSPACED
     return table
 
 
