@@ -145,8 +145,9 @@ def test_view_weighs_documents_and_queries():
     assert both.with_documents(None).n_documents == 3
 
 
-def test_view_keeps_weights_of_its_own():
-    weights = np.ones(3, np.int64)
+@pytest.mark.parametrize("kind", [np.int32, np.int64, np.bool_])
+def test_view_keeps_weights_of_its_own(kind):
+    weights = np.ones(3, kind)
     view = View(Collection(DOCS, QUERIES, QRELS), weights)
     weights[:] = 0
     assert view.n_documents == 3

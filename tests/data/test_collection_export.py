@@ -1,5 +1,7 @@
 """Collections written and read back: the same content, or a map to the original."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -112,6 +114,24 @@ def test_a_failure_leaves_nothing_and_harms_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(export_module, "_write", full)
     with pytest.raises(InputError, match=r"cannot be written \(No space left"):
         export_collection(small(), out, "beir", force=True)
+    monkeypatch.undo()
+    assert [one.name for one in tmp_path.iterdir()] == ["out"]
+    assert read_collection(out).fingerprint() == small().fingerprint()
+
+
+def test_a_folder_that_cannot_be_renamed_stays_as_it_was(tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    export_collection(small(), out, "beir")
+    rename = Path.rename
+
+    def stubborn(path, target):
+        if path.suffix == ".tmp":
+            raise OSError(13, "Permission denied")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", stubborn)
+    with pytest.raises(InputError, match="Permission denied"):
+        export_collection(small(), out, "trec", force=True)
     monkeypatch.undo()
     assert [one.name for one in tmp_path.iterdir()] == ["out"]
     assert read_collection(out).fingerprint() == small().fingerprint()

@@ -80,8 +80,8 @@ def test_latin_1_is_asked_for_by_the_error_and_read_when_it_is_named(corpus):
 
 
 def test_wrong_bytes_can_be_replaced_and_are_counted(corpus):
-    found = corpus("a\ufffdb\n".encode() + b"x\xffy\xfe\n", errors="replace")
-    assert [text for _, text in found.pairs()] == ["a\ufffdb", "x\ufffdy\ufffd"]
+    found = corpus("a\nb\ufffdb".encode() + b"x\xffy\xfe\n", errors="replace")
+    assert [text for _, text in found.pairs()] == ["a", "b\ufffdbx\ufffdy\ufffd"]
     (note,) = found.notes
     assert (note.kind, note.count) == ("replaced", 2)
     assert "c.dat:2" in note.message

@@ -74,6 +74,7 @@ def test_every_format_gives_the_same_documents(tmp_path, write):
         batches = list(found.documents.batches(20))
         assert [text for batch in batches for _, text in batch.pairs()] == TEXTS
         assert len(batches) == 2
+        assert [len(batch.text) for batch in found.documents.batches(15)] == [34, 12, 4]
         prints.add(found.fingerprint())
     assert len(prints) == 1
 

@@ -79,10 +79,10 @@ def write_folder(target: Path, *, force: bool) -> Iterator[Path]:
         try:
             aside.rename(target)
         except OSError:
-            if old.exists():
-                old.rename(target)
             if target.exists():
                 raise FolderExistsError(f"{target} was made by someone else meanwhile") from None
+            if old.exists():
+                old.rename(target)
             raise
     except OSError as error:
         raise InputError(f"{target}: cannot be written ({error.strerror or error})") from None
