@@ -38,7 +38,7 @@ PACKAGES: Final = {"numpy": "numpy", "scipy": "scipy", "scikit-learn": "sklearn"
 LEAST_WORDS: Final = 4
 MOST_WORDS: Final = 40
 _FINGERPRINT: Final = "fingerprint.txt"
-VERSION: Final = 1
+VERSION: Final = 2
 """Of the rules here: other rules make another collection."""
 
 
