@@ -147,7 +147,8 @@ class Inverter:
             placed = Placed(latest, cursors[group], documents, counts)
             parts = list(_chunks(self.groups[group], sizes, chunk))
             most = max(int(sizes[part].sum()) for part in parts)
-            room = _room(min(most, size), size)
+            # As many as come in: two raw terms of one stem take two rows until they are placed.
+            room = _room(most, size)
             for part in parts:
                 self._place_batches(part, (low, high), room, placed)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.retrieve.compiled import kernel
+from heldout.retrieve.compiled import kernel, part
 
 if TYPE_CHECKING:
     from heldout.retrieve.indexing.kernels.types import Counted, Offsets, Table, Tokens, Words
@@ -19,7 +19,7 @@ _SPREAD: Final = 0x9E3779B97F4A7C15
 _LONG: Final = 0xFF << 56
 
 
-@kernel
+@part
 def _key(words: Words, begin: int, length: int) -> np.uint64:
     """64 bits that stand for a term: itself and its length below 8 bytes, else a hash."""
     if length < 8:
@@ -32,13 +32,13 @@ def _key(words: Words, begin: int, length: int) -> np.uint64:
     return key | np.uint64(_LONG)
 
 
-@kernel
+@part
 def _first_slot(key: np.uint64, slots: Words) -> np.uint64:
     """Where a key belongs; the number of slots is a power of two."""
     return (key * np.uint64(_SPREAD)) >> np.uint64(32) & np.uint64(len(slots) - 1)
 
 
-@kernel
+@part
 def _look_up(
     tokens: Tokens, first: int, size: int, slots: Words, keys: Words, numbers: Offsets
 ) -> None:
@@ -55,7 +55,7 @@ def _look_up(
         numbers[step] = np.int64(slots[slot, 1]) if same else np.int64(-1)
 
 
-@kernel
+@part
 def _same(tokens: Tokens, token: int, table: Table, number: int) -> bool:
     """Whether a token is a known term, byte by byte."""
     begin = np.int64(tokens.starts[token])
@@ -69,7 +69,7 @@ def _same(tokens: Tokens, token: int, table: Table, number: int) -> bool:
     return step == length
 
 
-@kernel
+@part
 def _find_or_add(tokens: Tokens, token: int, key: np.uint64, table: Table, n_terms: int) -> int:
     """The number of a term, which is `n_terms` for a new one; -1 if there is no room for it."""
     slot = _first_slot(key, table.slots)
@@ -91,7 +91,7 @@ def _find_or_add(tokens: Tokens, token: int, key: np.uint64, table: Table, n_ter
     return n_terms
 
 
-@kernel
+@part
 def _note(progress: Offsets, row: int, token: int, n_postings: int, n_terms: int) -> None:
     progress[0] = row
     progress[1] = token

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from heldout.retrieve.characters import CODE_POINT, DOTTED, MARK, UNSPACED, WORD
-from heldout.retrieve.compiled import kernel
+from heldout.retrieve.compiled import kernel, part
 
 if TYPE_CHECKING:
     from heldout.retrieve.indexing.kernels.types import Bytes, Grams, Offsets, Places, Tokens
@@ -18,7 +18,7 @@ _SPACE: Final = 32
 _DOT_ABOVE: Final = 0x307
 
 
-@kernel
+@part
 def _decode(text: Bytes, place: int) -> tuple[int, int]:
     """The code point at a place of valid UTF-8, and how many bytes it takes."""
     first = np.int64(text[place])
@@ -34,7 +34,7 @@ def _decode(text: Bytes, place: int) -> tuple[int, int]:
     return (first & 0x07) << 18 | second << 12 | third << 6 | fourth, 4
 
 
-@kernel
+@part
 def _encode(code: int, out: Bytes, place: int) -> int:
     """Write a code point as UTF-8; returns the place behind it."""
     if code < 0x80:
@@ -56,7 +56,7 @@ def _encode(code: int, out: Bytes, place: int) -> int:
     return place + 4
 
 
-@kernel
+@part
 def _fold(text: Bytes, read: int, table: Places, out: Bytes, place: int) -> tuple[int, int]:
     """Take one character that is not an ASCII letter; writes it if it belongs to words.
 
@@ -128,7 +128,7 @@ def word_grams(words: Tokens, low: int, high: int, grams: Grams) -> int:
     return n_grams
 
 
-@kernel
+@part
 def _cut_run(
     text: Bytes, run: tuple[int, int], sizes: tuple[int, int], grams: Grams, n_grams: int
 ) -> int:
@@ -154,7 +154,7 @@ def _cut_run(
     return n_grams
 
 
-@kernel
+@part
 def _segment_end(text: Bytes, begin: int, end: int, table: Places) -> tuple[int, bool]:
     """Where the script changes between with and without spaces, and which it was before."""
     code, size = _decode(text, begin)

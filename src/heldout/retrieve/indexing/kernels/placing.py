@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heldout.retrieve.compiled import kernel
+from heldout.retrieve.compiled import kernel, part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["count_postings", "count_regions", "place_postings", "sort_postings"]
 
 
-@kernel
+@part
 def _count(halves: NDArray[np.uint16], posting: int) -> int:
     """A count that is held as one or two numbers of 16 bits, the lower first."""
     count = np.int64(halves[posting, 0])
