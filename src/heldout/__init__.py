@@ -28,20 +28,27 @@ if TYPE_CHECKING:
     from heldout.measure.custom import RankedList, define_measure
     from heldout.measure.evaluate import Evaluation, evaluate
     from heldout.measure.names import Measure, parse_measure, parse_measures
+    from heldout.retrieve.analyze import Analyzer
+    from heldout.retrieve.index import Index
+    from heldout.retrieve.models import Model, parse_model
+    from heldout.retrieve.search import search
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Analyzer": "heldout.retrieve.analyze",
     "Collection": "heldout.data.collection",
     "Comparison": "heldout.infer.compare",
     "DuplicateError": "heldout.errors",
     "Evaluation": "heldout.measure.evaluate",
     "FormatError": "heldout.errors",
     "HeldoutError": "heldout.errors",
+    "Index": "heldout.retrieve.index",
     "InputError": "heldout.errors",
     "Measure": "heldout.measure.names",
     "MeasureError": "heldout.errors",
     "MissingExtraError": "heldout.errors",
+    "Model": "heldout.retrieve.models",
     "Qrels": "heldout.data.run",
     "RankedList": "heldout.measure.custom",
     "Run": "heldout.data.run",
@@ -53,23 +60,28 @@ _HOMES = {
     "export_collection": "heldout.data.export",
     "parse_measure": "heldout.measure.names",
     "parse_measures": "heldout.measure.names",
+    "parse_model": "heldout.retrieve.models",
     "read_collection": "heldout.data.collection_files",
     "read_qrels": "heldout.data.files",
     "read_run": "heldout.data.files",
     "read_scores": "heldout.data.scores",
+    "search": "heldout.retrieve.search",
 }
 
 __all__ = [
+    "Analyzer",
     "Collection",
     "Comparison",
     "DuplicateError",
     "Evaluation",
     "FormatError",
     "HeldoutError",
+    "Index",
     "InputError",
     "Measure",
     "MeasureError",
     "MissingExtraError",
+    "Model",
     "Qrels",
     "RankedList",
     "Run",
@@ -81,10 +93,12 @@ __all__ = [
     "export_collection",
     "parse_measure",
     "parse_measures",
+    "parse_model",
     "read_collection",
     "read_qrels",
     "read_run",
     "read_scores",
+    "search",
 ]
 
 

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from heldout import __version__
 from heldout.cli_collection import add_collection
 from heldout.cli_compare import add_compare
+from heldout.cli_index import add_index
 from heldout.cli_ledger import add_ledger
 from heldout.cli_plan import add_plan
+from heldout.cli_search import add_search
 from heldout.errors import HeldoutError, InputError
 
 if TYPE_CHECKING:
@@ -44,6 +46,8 @@ def _parser() -> argparse.ArgumentParser:
     add_plan(_command, commands)
     add_ledger(_command, commands)
     add_collection(_command, commands)
+    add_index(_command, commands)
+    add_search(_command, commands)
     _add_measures(commands)
     _add_demo(commands)
     return parser

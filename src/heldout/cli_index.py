@@ -1,0 +1,234 @@
+"""The command ``index``, and the options that say how text becomes terms."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+from heldout.cli_collection import add_collection_options
+from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
+    from heldout.data.documents import Documents
+    from heldout.retrieve.analyze import Analyzer
+    from heldout.retrieve.index import Index
+
+__all__ = [
+    "add_analyzer_options",
+    "add_index",
+    "build_index",
+    "given_analyzer",
+    "open_documents",
+    "positive",
+]
+
+_EXAMPLES = """\
+  heldout index pydocs -o pydocs.index
+  heldout index scifact --stemmer english --stop english -o scifact.index
+  heldout index docs.jsonl.gz --memory 500MB --threads 4 -o docs.index
+  heldout index pydocs.index                what an index holds
+  heldout index pydocs.index --verify       compare every byte with its checksums
+
+One index serves every model, every split of the documents and every bootstrap draw. It does not
+depend on the number of threads or on the memory that built it, and it knows the documents it was
+made of. Queries and judgements are not needed to build it.
+"""
+
+_SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([KMGT])(?:i?B)?|B)?", re.IGNORECASE)
+_ANALYZER_OPTIONS: Final = ("tokens", "keep_case", "stop", "stemmer", "ngrams", "min_length")
+
+
+def positive(text: str) -> int:
+    """A whole number from 1 on."""
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
+    return int(text)
+
+
+def _size(text: str) -> int:
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size, such as 500MB or 1.5GB")
+    power = " KMGT".index((match[2] or " ").upper())
+    return int(float(match[1]) * 1024**power)
+
+
+def _ngrams(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"(\d+)(?:[,-](\d+))?", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not one number or two, such as 1,2")
+    return int(match[1]), int(match[2] or match[1])
+
+
+def add_analyzer_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how text becomes terms."""
+    add = parser.add_argument_group("how text becomes terms").add_argument
+    add("--stemmer", metavar="NAME", help="a Snowball stemmer, such as english or german")
+    add("--stop", metavar="LIST", help="words to leave out: english, or a file of words")
+    add(
+        "--tokens",
+        choices=("word", "character", "mixed"),
+        help="words (default); characters, for languages without spaces; mixed: words, and pairs "
+        "of characters where the script has no spaces",
+    )
+    add(
+        "--ngrams",
+        type=_ngrams,
+        metavar="N,N",
+        help="least and greatest number of neighbouring words or characters in a term "
+        "(default 1,1)",
+    )
+    add("--min-length", type=positive, metavar="N", help="leave shorter words out (default 1)")
+    add("--keep-case", action="store_true", default=None, help="do not put text into lower case")
+
+
+def given_analyzer(options: argparse.Namespace) -> Analyzer | None:
+    """The analyzer that the options ask for; None where they ask for nothing."""
+    values = {
+        name: getattr(options, name)
+        for name in _ANALYZER_OPTIONS
+        if getattr(options, name) is not None
+    }
+    if not values:
+        return None
+    from heldout.retrieve.analyze import Analyzer  # NumPy comes with it
+
+    if values.pop("keep_case", False):
+        values["lower"] = False
+    return Analyzer(**values)
+
+
+def open_documents(options: argparse.Namespace) -> Documents:
+    """The documents of the collection that the options name, without queries and judgements."""
+    from heldout.data.collection_files import read_documents  # NumPy comes with it
+
+    return read_documents(
+        options.collection,
+        encoding=options.encoding,
+        errors=options.errors,
+        fields=None if options.fields is None else options.fields.split(","),
+        split=options.split,
+    )
+
+
+def build_index(documents: Documents, analyzer: Analyzer | None, **settings: Any) -> Index:
+    """Build an index; on a terminal a bar shows how far it is."""
+    from heldout.retrieve.index import Index
+
+    if not sys.stderr.isatty():
+        return Index.build(documents, analyzer, **settings)
+    from rich.console import Console  # only for the progress bar
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("documents", total=len(documents))
+
+        def progress(done: int, of: int) -> None:
+            bar.update(task, completed=done, total=of)
+
+        return Index.build(documents, analyzer, progress=progress, **settings)
+
+
+def add_index(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
+    """Add the command ``index``."""
+    parser = command(commands, "index", "Index a collection, or show an index.", _EXAMPLES)
+    add_collection_options(parser, or_index="show what it holds")
+    add_analyzer_options(parser)
+    add = parser.add_argument
+    add("-o", "--output", metavar="FILE", help="the index to write")
+    add("--force", action="store_true", help="replace an index that is there already")
+    add(
+        "--memory",
+        type=_size,
+        metavar="SIZE",
+        help="what building may take beside the vocabulary (default 1GB); the rest goes to a "
+        "temporary file beside the index",
+    )
+    add("--threads", type=positive, metavar="N", help="default: as many as there are cores")
+    add("--verify", action="store_true", help="compare every byte of an index with its checksums")
+    parser.set_defaults(run=_index)
+
+
+def _index(options: argparse.Namespace) -> int:
+    from heldout.retrieve.indexing.file import is_index
+
+    if is_index(options.collection):
+        return _show(options)
+    if options.verify:
+        raise InputError(f"{options.collection}: not an index of heldout, so nothing to verify")
+    if options.output is None:
+        raise InputError("say where to write the index: -o FILE")
+    return _build(options)
+
+
+def _show(options: argparse.Namespace) -> int:
+    from heldout.retrieve.index import Index
+
+    if options.output is not None:
+        raise InputError(f"{options.collection} is an index already: give a collection, or no -o")
+    if given_analyzer(options) is not None:
+        raise InputError(f"{options.collection} is an index, which has its own analyzer")
+    index = Index.open(options.collection)
+    if options.verify:
+        try:
+            index.verify()
+        except InputError as error:
+            raise InputError(f"{options.collection}: {error}") from None
+    _print(index, options.collection)
+    if options.verify:
+        sys.stderr.write("every byte is what was written\n")
+    return 0
+
+
+def _build(options: argparse.Namespace) -> int:
+    import time
+
+    _refuse_to_replace(options.output, force=options.force)
+    analyzer = given_analyzer(options)
+    settings: dict[str, Any] = {"path": options.output, "threads": options.threads}
+    if options.memory is not None:
+        settings["memory"] = options.memory
+    begin = time.perf_counter()
+    documents = open_documents(options)
+    read = time.perf_counter()
+    index = build_index(documents, analyzer, **settings)
+    built = time.perf_counter()
+    for note in documents.notes:
+        sys.stderr.write(_plain(note.message) + "\n")
+    _print(index, options.output)
+    sys.stderr.write(f"read in {read - begin:.1f} s, indexed in {built - read:.1f} s\n")
+    return 0
+
+
+def _refuse_to_replace(output: str, *, force: bool) -> None:
+    """Refuse before anything is read what would destroy a file at the end."""
+    from pathlib import Path
+
+    from heldout.retrieve.indexing.file import is_index
+
+    path = Path(output)
+    if not path.exists() or not path.is_file():
+        return  # what cannot be written is refused by what writes it
+    if not is_index(path):
+        raise InputError(f"{output} is there, and it is no index: give another name with -o")
+    if not force:
+        raise InputError(f"{output} is there already: replace it with --force")
+
+
+def _print(index: Index, path: str | os.PathLike[str]) -> None:
+    from pathlib import Path
+
+    from heldout.report.search import index_text
+
+    sys.stdout.write(index_text(index, Path(path).stat().st_size))
+
+
+def _plain(text: str) -> str:
+    from heldout.report.tables import plain_text
+
+    return plain_text(text)

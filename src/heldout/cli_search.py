@@ -1,0 +1,315 @@
+"""The command ``search``: arguments to library calls."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from heldout.cli_collection import add_collection_options, open_collection
+from heldout.cli_index import (
+    add_analyzer_options,
+    build_index,
+    given_analyzer,
+    open_documents,
+    positive,
+)
+from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from heldout.data.documents import Documents
+    from heldout.data.notes import Note
+    from heldout.data.queries import Queries
+    from heldout.data.run import Qrels, Run
+    from heldout.retrieve.index import Index
+    from heldout.retrieve.models import Model
+
+__all__ = ["add_search"]
+
+_EXAMPLES = """\
+  heldout search pydocs -o bm25.run
+  heldout search pydocs --query "invert a matrix"
+  heldout search pydocs --model ql-dirichlet --param mu=500 --eval
+  heldout search scifact --stemmer english --model "bm25(k1=0.9, b=0.4)" --eval -m nDCG@10 -m AP
+  heldout search pydocs --index pydocs.index -o bm25.run
+  heldout search pydocs.index --queries topics.txt -k 100 > bm25.run
+  heldout search --models                   all models, their parameters and conventions
+
+Of a collection an index is made in memory, each time anew; for a large one build it once (heldout
+index) and name it with --index, which must have been made of the same documents. A run is written
+to -o FILE, whose ending tells the format (.csv, .tsv, .json, .parquet, else TREC; .gz packs it), or
+as TREC lines to standard output.
+"""
+
+_MOST = 1000
+_MOST_SHOWN = 10
+
+
+class _ListModels(argparse.Action):
+    """Prints the models and ends, as --help does."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from heldout.report.search import models_text
+
+        sys.stdout.write(models_text())
+        parser.exit()
+
+
+def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
+    """Add the command ``search``."""
+    parser = command(commands, "search", "Search a collection: queries to a run.", _EXAMPLES)
+    add_collection_options(parser, or_index="with --queries or --query")
+    add = parser.add_argument
+    add("--index", metavar="FILE", help="an index of the collection (see heldout index)")
+    add("--query", metavar="WORDS", help="show the best documents for these words instead")
+    add("--model", default="bm25", metavar="NAME", help="see --models (default bm25)")
+    add(
+        "--param",
+        action="append",
+        default=[],
+        metavar="NAME=X",
+        help="a parameter of the model (repeat for more)",
+    )
+    add("--models", action=_ListModels, nargs=0, help="list the models and end")
+    add(
+        "-k",
+        "--depth",
+        type=positive,
+        metavar="N",
+        help=f"documents a query at most (default {_MOST}, with --query {_MOST_SHOWN})",
+    )
+    add("--name", help="name of the run (default the model)")
+    add("-o", "--output", metavar="FILE", help="write the run to a file")
+    add("--eval", action="store_true", help="evaluate at once and print the measures")
+    add("-m", "--measure", action="append", metavar="NAME", help="a measure for --eval (repeat)")
+    add("--quiet", action="store_true", help="only the result, no notes")
+    add_analyzer_options(parser)
+    parser.set_defaults(run=_search)
+
+
+def _search(options: argparse.Namespace) -> int:
+    from heldout.retrieve.indexing.file import is_index
+
+    model = _model(options.model, options.param)
+    _refuse_misfits(options)
+    if options.query is not None:
+        return _show_found(options, model)
+    if options.measure:
+        from heldout.measure.names import parse_measures
+
+        parse_measures(options.measure)  # what cannot be measured is refused before the search
+    given = _from_index(options) if is_index(options.collection) else _from_collection(options)
+    judged = given.judged
+    if judged is None and _evaluates(options):
+        raise InputError(f"{options.collection} has no judgements to evaluate with: give --qrels")
+    run = _run(given, model, options)
+    if options.output is not None:
+        run.write(options.output)
+    if not options.quiet:
+        _note(given, run)
+    if options.output is None and not _evaluates(options):
+        _print_run(run)
+    if judged is not None and _evaluates(options):
+        _evaluate(judged, run, options)
+    return 0
+
+
+def _evaluates(options: argparse.Namespace) -> bool:
+    return bool(options.eval or options.measure)
+
+
+def _refuse_misfits(options: argparse.Namespace) -> None:
+    """Refuse options that say nothing together, before anything is read."""
+    if options.query is None:
+        return
+    for name, value in (
+        ("--queries", options.queries),
+        ("--output", options.output),
+        ("--eval", _evaluates(options)),
+        ("--name", options.name),
+    ):
+        if value:
+            raise InputError(
+                f"--query shows a list and makes no run, so {name} has no effect: put the query "
+                "into a file (--queries FILE)"
+            )
+
+
+def _model(text: str, parameters: Sequence[str]) -> Model:
+    """The model that is named, with what --param says in place of its own parameters."""
+    from heldout.retrieve.models import Model, parse_model
+
+    model = parse_model(text)
+    values = {**dict(model.parameters), "k3": model.k3}
+    for one in parameters:
+        name, equals, number = one.partition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise InputError(f"--param {one}: expected name=number, such as k1=0.9")
+        values[name.strip()] = value
+    return Model.make(model.name, **values)
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What is searched: an index, queries, perhaps judgements."""
+
+    index: Index
+    queries: Queries
+    judged: Qrels | None
+    notes: tuple[Note, ...] = ()
+
+
+def _from_collection(options: argparse.Namespace) -> _Given:
+    collection = open_collection(options)
+    index = _index_of(collection.documents, options)
+    judged = collection.qrels if len(collection.qrels) else None
+    return _Given(index, collection.queries, judged, collection.notes)
+
+
+def _from_index(options: argparse.Namespace) -> _Given:
+    """An index alone: queries and judgements must be given beside it."""
+    from heldout.cli import split_paths  # the main module imports this one
+    from heldout.data.files import read_qrels
+    from heldout.data.formats.blocks import Reading
+    from heldout.data.formats.query_files import read_queries
+
+    if options.queries is None:
+        raise InputError(
+            f"{options.collection} is an index, which has no queries: give --queries FILE, "
+            "--query WORDS, or the collection with --index"
+        )
+    index = _open_alone(options)
+    reading = Reading(options.encoding, options.errors, None)
+    queries, notes = read_queries(options.queries, reading, field=options.query_field, first_line=1)
+    judged = None if options.qrels is None else read_qrels(*split_paths(options.qrels))
+    return _Given(index, queries, judged, (*notes, *queries.notes()))
+
+
+def _open_alone(options: argparse.Namespace) -> Index:
+    from heldout.retrieve.index import Index
+
+    if options.index is not None:
+        raise InputError(
+            f"{options.collection} is an index already: --index goes with a collection"
+        )
+    _refuse_analyzer(options, options.collection)
+    return Index.open(options.collection)
+
+
+def _index_of(documents: Documents, options: argparse.Namespace) -> Index:
+    """The index that the options name, or else one in memory."""
+    if options.index is None:
+        return build_index(documents, given_analyzer(options))
+    from heldout.retrieve.index import Index
+
+    _refuse_analyzer(options, options.index)
+    index = Index.open(options.index)
+    if index.documents_digest != documents.digest():
+        raise InputError(
+            f"{options.index} was not made of the documents that {options.collection} has now "
+            f"({index.n_documents} there, {len(documents)} here; text or ids differ): build it "
+            f"again with heldout index {options.collection} -o {options.index} --force"
+        )
+    return index
+
+
+def _refuse_analyzer(options: argparse.Namespace, path: str) -> None:
+    if given_analyzer(options) is not None:
+        raise InputError(
+            f"{path} has its own analyzer, by which queries are cut as its documents were: leave "
+            "--stemmer, --stop and the like out, or build another index"
+        )
+
+
+def _run(given: _Given, model: Model, options: argparse.Namespace) -> Run:
+    from heldout.retrieve.search import search
+
+    depth = min(options.depth or _MOST, max(given.index.n_documents, 1))
+    name = options.name or str(model).replace(" ", "")
+    run = search(given.index, given.queries, model, k=depth, name=name)
+    if not len(run):
+        raise InputError(
+            f"no document has a word of any of the {len(given.queries)} queries: are they in "
+            "another language, or is the analyzer not the right one?"
+        )
+    return run
+
+
+def _note(given: _Given, run: Run) -> None:
+    from heldout.data.notes import named_few
+    from heldout.report.tables import plain_text
+
+    notes = [note.message for note in given.notes]
+    found = set(run.queries)
+    without = [one for one in given.queries.ids if one not in found]
+    if without:
+        named = named_few(without, len(without))
+        notes.append(
+            f"queries that no document has a word of, not in the run: {len(without)} ({named})"
+        )
+    notes.append(
+        f"{run.name}: {len(run.queries)} queries, {len(run)} rows, from the index "
+        f"{given.index.fingerprint[:16]} of {given.index.n_documents} documents"
+    )
+    sys.stderr.write("".join(plain_text(note) + "\n" for note in notes))
+
+
+def _print_run(run: Run) -> None:
+    from heldout.data.formats.trec import run_lines
+
+    sys.stdout.writelines(run_lines(run))
+
+
+def _evaluate(judged: Qrels, run: Run, options: argparse.Namespace) -> None:
+    from heldout.measure.evaluate import DEFAULT_MEASURES, evaluate
+    from heldout.report import tables
+
+    result = evaluate(judged, run, options.measure or DEFAULT_MEASURES)
+    if sys.stdout.isatty():
+        shown = tables.table_text(result, digits=4, per_query=False, summary=True, terminal=True)
+    else:
+        shown = tables.tsv_text(result, digits=4, per_query=False, summary=True)
+    sys.stdout.write(shown)
+    if not options.quiet:
+        sys.stderr.write("".join(line + "\n" for line in tables.policy_lines(result)))
+
+
+def _show_found(options: argparse.Namespace, model: Model) -> int:
+    """Search for words and show the best documents."""
+    import shutil
+
+    from heldout.report.search import found_text
+    from heldout.retrieve.indexing.file import is_index
+    from heldout.retrieve.search import search_numbers
+
+    documents = None if is_index(options.collection) else open_documents(options)
+    index = _open_alone(options) if documents is None else _index_of(documents, options)
+    depth = min(options.depth or _MOST_SHOWN, max(index.n_documents, 1))
+    numbers, scores = search_numbers(index, [options.query], model, depth)
+    found = [(n, s) for n, s in zip(numbers[0].tolist(), scores[0].tolist(), strict=True) if n >= 0]
+    if not found:
+        terms = ", ".join(dict.fromkeys(index.analyzer.analyze(options.query))) or "none"
+        raise InputError(
+            f"no document has a word of the query {options.query!r} (its terms: {terms})"
+        )
+    rows = [
+        (score, index.document_ids[number], _first_line(documents, number))
+        for number, score in found
+    ]
+    width = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100
+    sys.stdout.write(found_text(rows, width=width))
+    return 0
+
+
+def _first_line(documents: Documents | None, number: int) -> str:
+    if documents is None:
+        return ""
+    lines = (line.strip() for line in documents.text(number).splitlines())
+    return next(filter(None, lines), "")

@@ -1,0 +1,91 @@
+"""An index, a list of documents found, and the models, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from heldout.report.tables import plain_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from heldout.retrieve.index import Index
+
+__all__ = ["found_text", "index_text", "models_text"]
+
+_WIDTH = 20
+_WIDEST_ID = 50
+
+
+def index_text(index: Index, size: int) -> str:
+    """What there is to know of an index, line by line.
+
+    Parameters
+    ----------
+    size
+        Bytes of its file.
+    """
+    return "".join(f"{name:{_WIDTH}}{value}\n" for name, value in _index_rows(index, size))
+
+
+def _index_rows(index: Index, size: int) -> Iterator[tuple[str, str]]:
+    words = index.total_length
+    mean = words / index.n_documents if index.n_documents else 0.0
+    yield "documents", f"{index.n_documents:,}"
+    yield "  length", f"{mean:,.1f} terms on average, in all {words:,}"
+    yield "terms", f"{index.n_terms:,}"
+    yield "postings", f"{index.n_postings:,}"
+    each = f" ({size / index.n_postings:.1f} a posting)" if index.n_postings else ""
+    yield "bytes", f"{size:,}{each}"
+    yield "analyzer", plain_text(index.analyzer.signature())
+    yield "of documents", index.documents_digest or "unknown"
+    yield "fingerprint", index.fingerprint
+
+
+def found_text(rows: Sequence[tuple[float, str, str]], *, width: int = 100, start: str = "") -> str:
+    """A ranked list for people.
+
+    Parameters
+    ----------
+    rows
+        Score, id and first line of each document, the best first; the line may be empty.
+    width
+        Where a row is cut.
+    start
+        A line before the list.
+
+    Examples
+    --------
+    >>> print(found_text([(2.5, "d7", "Red apples"), (1, "d10", "")]), end="")
+     1  2.5000  d7   Red apples
+     2  1.0000  d10
+    """
+    ids = [plain_text(name) for _, name, _ in rows]
+    scores = [f"{score:.4f}" for score, _, _ in rows]
+    widest = min(max(map(len, ids), default=0), _WIDEST_ID)
+    column, places = max(map(len, scores), default=0), max(len(str(len(rows))), 2)
+    lines = [start] if start else []
+    for rank, (name, score, (_, _, text)) in enumerate(zip(ids, scores, rows, strict=True), 1):
+        line = f"{rank:{places}}  {score:>{column}}  {name:{widest}}  {plain_text(text)}".rstrip()
+        lines.append(line if len(line) <= width else line[: width - 1] + "…")
+    return "".join(line + "\n" for line in lines)
+
+
+def models_text() -> str:
+    """All models with their parameters, defaults and conventions."""
+    from heldout.retrieve.models import model_table
+
+    table = [("model", "parameters", ""), *model_table()]
+    name, values = (max(len(row[at]) for row in table) for at in (0, 1))
+    lines = [f"{row[0]:{name}}  {row[1]:{values}}  {row[2]}".rstrip() for row in table]
+    return "\n".join(lines) + "\n\n" + _CONVENTIONS
+
+
+_CONVENTIONS = """\
+M documents of the average length avdl are searched; a word w stands in df of them, cf times in all,
+c times in the document d of |d| words. Scores are sums over the words of the query, each times its
+count in the query, or times (k3+1)c/(k3+c) where k3 is given (not for query likelihood).
+Logarithms are natural. lambda weighs the DOCUMENT, 1 − lambda the collection (MeTA and Lucene have
+it the other way round). Only documents that have a word of the query are ranked; of equal scores
+the greater document id comes first.
+"""
