@@ -1,5 +1,8 @@
 """Index.build: equal to a dictionary of counts, whatever the threads, the memory, the numbers."""
 
+import os
+import subprocess
+import sys
 from collections import Counter
 
 import numpy as np
@@ -183,6 +186,13 @@ def test_the_fingerprint_tells_analyzer_and_content():
     assert Index.build(["a b", "c c"]).fingerprint != one
 
 
+def test_an_index_knows_its_documents(tmp_path):
+    documents = documents_of({"x": "a b", "y": "é"})
+    path = tmp_path / "index"
+    assert Index.build(documents).documents_digest == documents.digest()
+    assert Index.build(documents, path=path).documents_digest == documents.digest()
+
+
 def test_documents_are_ranked_by_their_ids_bytewise():
     ids = ["d10", "d9", "é", "d1", "Z", "d10a", "a much longer id, 1", "a much longer id, 0"]
     index = Index.build(dict.fromkeys(ids, "text"))
@@ -239,6 +249,40 @@ def test_an_error_in_a_function_comes_through():
 
     with pytest.raises(ZeroDivisionError):
         Index.build(["a", "b"], Analyzer(function=broken), threads=2)
+
+
+BOUNDS = """
+import tempfile
+from pathlib import Path
+from heldout.retrieve.analyze import Analyzer
+from heldout.retrieve.index import Index
+
+# Words of one stem, letters that grow, the longest and the shortest words, terms by the thousand.
+texts = ["cats cat " * 200, "a b " * 50 + "c", "ȺȺȺȺ İİİİ" * 20, "", "x" * 5_000]
+texts += ["ไทย東京東京都 é" * 9, "ȺȺȺȺȺȺȺȺ"]
+texts += [" ".join(f"{n * m:x}" for n in range(40)) for m in range(500)]
+for analyzer in (
+    Analyzer(),
+    Analyzer(stemmer="english", stop="english"),
+    Analyzer(ngrams=(1, 3)),
+    Analyzer(tokens="mixed"),
+    Analyzer(tokens="character", ngrams=(2, 4)),
+):
+    Index.build(texts, analyzer, threads=1)
+    Index.build(["cats cat cats CATS cat"], analyzer, threads=2)
+    Index.build(["a"] * 500, analyzer, threads=1)
+with tempfile.TemporaryDirectory() as folder:
+    Index.build(texts * 20, path=Path(folder) / "index", memory=1 << 20)
+"""
+
+
+def test_no_loop_reaches_beside_its_arrays(tmp_path):
+    # Numba then looks at every index, and code compiled without that is not used.
+    environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(  # noqa: S603 - this Python
+        [sys.executable, "-c", BOUNDS], capture_output=True, text=True, check=False, env=environment
+    )
+    assert done.returncode == 0, done.stderr
 
 
 WORDS = st.text(st.sampled_from("ab\x00é"), max_size=20)

@@ -42,10 +42,14 @@ def part(function: _Function) -> _Function:
     """Compile a function that only kernels call: quicker, as it is neither kept nor callable."""
     import numba
 
-    compiled = numba.njit(
-        nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
-    )(function)
-    return cast("_Function", compiled)
+    # The last two are options that Numba's types do not know of.
+    options: Any = {
+        "nogil": True,
+        "error_model": "numpy",
+        "no_cpython_wrapper": True,
+        "no_cfunc_wrapper": True,
+    }
+    return cast("_Function", numba.njit(**options)(function))
 
 
 def announce(what: str, *kernels: Callable[..., Any]) -> None:

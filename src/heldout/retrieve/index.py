@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -220,8 +221,9 @@ class Index:
         plan = Plan(analyzer, memory, threads or default_threads(), progress)
         source = _documents(documents)
         if path is None:
-            return cls._assemble(build_arrays(source, plan), analyzer, source.digest())
-        build_file(source, plan, Path(path), _description(analyzer, source.digest()))
+            arrays, digested = build_arrays(source, plan)
+            return cls._assemble(arrays, analyzer, digested)
+        build_file(source, plan, Path(path), partial(_description, analyzer))
         return cls.open(path, function=analyzer.function)
 
     @classmethod

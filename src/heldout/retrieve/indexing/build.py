@@ -6,10 +6,11 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from heldout.data.documents import TextDigest
 from heldout.data.files import write_atomically
 from heldout.errors import InputError
 from heldout.retrieve.compiled import announce
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from heldout.retrieve.analyze import Analyzer
     from heldout.retrieve.indexing.tokenize import Postings
 
-__all__ = ["Plan", "build_arrays", "build_file"]
+__all__ = ["Parts", "Plan", "build_arrays", "build_file"]
 
 _BATCH: Final = 4 << 20
 """Text that a thread works on at a time: more does not fit into a processor's cache."""
@@ -72,26 +73,40 @@ class Plan:
         return max(_LEAST, min(_BATCH, share))
 
 
-def build_arrays(documents: Documents, plan: Plan) -> dict[str, NDArray[Any]]:
-    """Build all sections in memory."""
+class Parts(NamedTuple):
+    """Everything but the postings: what they are made of, the other sections, a digest."""
+
+    inverter: Inverter
+    arrays: dict[str, NDArray[Any]]
+    digest: str
+
+
+def build_arrays(documents: Documents, plan: Plan) -> tuple[dict[str, NDArray[Any]], str]:
+    """Build all sections in memory; returns them and `Documents.digest`."""
     with Spool(None, plan.memory) as spool:
-        inverter, arrays = _first_pass(documents, plan, spool)
+        inverter, arrays, digest = _first_pass(documents, plan, spool)
         nothing = Stretch(np.empty(0, np.int32), np.empty(0, np.uint16))
         postings = next(inverter.stretches(None), nothing)
         arrays["documents"], arrays["counts"] = postings.documents, postings.counts
-    return arrays
+    return arrays, digest
 
 
 def build_file(
-    documents: Documents, plan: Plan, path: Path, description: Mapping[str, Any]
+    documents: Documents, plan: Plan, path: Path, describe: Callable[[str], Mapping[str, Any]]
 ) -> None:
-    """Build an index in bounded memory and write it; nothing is left of it if that fails."""
+    """Build an index in bounded memory and write it; nothing is left of it if that fails.
+
+    Parameters
+    ----------
+    describe
+        Gives what the header says, from `Documents.digest`.
+    """
     try:
         with (
             write_atomically(path) as aside,
             Spool(path.absolute().parent, plan.memory // 2) as spool,
         ):
-            inverter, arrays = _first_pass(documents, plan, spool)
+            inverter, arrays, digest = _first_pass(documents, plan, spool)
             with aside.open("wb") as file:
                 size = int(inverter.offsets[-1])
                 types = {"documents": "<i4", "counts": "<i4" if inverter.wide else "<u2"}
@@ -108,17 +123,16 @@ def build_file(
                 for stretch in inverter.stretches(plan.memory // 2):
                     writer.write("documents", stretch.documents)
                     writer.write("counts", stretch.counts)
-                writer.finish(plan.analyzer.signature(), description)
+                writer.finish(plan.analyzer.signature(), describe(digest))
     except OSError as error:
         raise InputError(f"{path}: the index cannot be written ({error.strerror})") from error
 
 
-def _first_pass(
-    documents: Documents, plan: Plan, spool: Spool
-) -> tuple[Inverter, dict[str, NDArray[Any]]]:
-    """Everything but the postings: what they are made of, and the other sections."""
+def _first_pass(documents: Documents, plan: Plan, spool: Spool) -> Parts:
+    """Go through all documents, once."""
     announce("the index builder", cut_words, count_terms, place_postings)
-    ids, vocabulary = _tokenize(documents, plan, spool)
+    digest = TextDigest()
+    ids, vocabulary = _tokenize(documents, plan, spool, digest)
     inverter = Inverter.count(spool, vocabulary, len(ids), plan.threads)
     terms = vocabulary.terms
     arrays: dict[str, NDArray[Any]] = {
@@ -132,15 +146,18 @@ def _first_pass(
         "id_bytes": ids.data,
         "id_offsets": ids.offsets,
     }
-    return inverter, arrays
+    return Parts(inverter, arrays, digest.hexdigest())
 
 
-def _tokenize(documents: Documents, plan: Plan, spool: Spool) -> tuple[PackedStrings, Vocabulary]:
+def _tokenize(
+    documents: Documents, plan: Plan, spool: Spool, digest: TextDigest
+) -> tuple[PackedStrings, Vocabulary]:
     """Cut all documents into the spool; returns their ids and the vocabulary."""
     tokenizers = [Tokenizer(plan.analyzer, number) for number in range(plan.threads)]
     ids: list[PackedStrings] = []
     n_done = 0
-    for batch_ids, postings in _in_order(documents.batches(plan.batch_size()), tokenizers):
+    batches = _digested(documents.batches(plan.batch_size()), digest)
+    for batch_ids, postings in _in_order(batches, tokenizers):
         spool.add(postings)
         ids.append(batch_ids)
         n_done += len(batch_ids)
@@ -148,6 +165,13 @@ def _tokenize(documents: Documents, plan: Plan, spool: Spool) -> tuple[PackedStr
             plan.progress(n_done, len(documents))
     raw = [one.raw_terms() for one in tokenizers]
     return join_strings(ids), final_vocabulary(raw, plan.analyzer)
+
+
+def _digested(batches: Iterator[TextBatch], digest: TextDigest) -> Iterator[TextBatch]:
+    """Pass batches on, hashed: asking for `Documents.digest` would read all documents again."""
+    for batch in batches:
+        digest.add(batch)
+        yield batch
 
 
 def _in_order(
