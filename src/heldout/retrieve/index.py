@@ -150,19 +150,29 @@ class Index:
 
     def term_numbers(self, terms: Sequence[str]) -> NDArray[np.int32]:
         """The numbers of some (final) terms; -1 for a term that no document has."""
-        raw = [term.encode(errors="surrogatepass") for term in terms]
-        words = leading_words(pack(raw))
-        low = np.searchsorted(self._term_words, words, "left").tolist()
-        high = np.searchsorted(self._term_words, words, "right").tolist()
-        numbers = [
-            bisect_left(range(self.n_terms), one, a, b, key=self.terms.raw)
-            for one, a, b in zip(raw, low, high, strict=True)
-        ]
-        found = [
-            number if a <= number < b and self.terms.raw(number) == one else -1
-            for one, a, b, number in zip(raw, low, high, numbers, strict=True)
-        ]
-        return np.array(found, np.int32)
+        packed = pack([term.encode(errors="surrogatepass") for term in terms])
+        words, lengths = leading_words(packed), np.diff(packed.offsets)
+        low = np.searchsorted(self._term_words, words, "left")
+        high = np.searchsorted(self._term_words, words, "right")
+        found = np.full(len(packed), -1, np.int32)
+        rows = np.flatnonzero(low < high)
+        first = low[rows]
+        # A term of up to eight bytes is the first of those that begin with it: no need to look.
+        same = (lengths[rows] <= 8) & (self._term_lengths(first) == lengths[rows])
+        found[rows[same]] = first[same]
+        for row in rows[~same].tolist():
+            found[row] = self._find(packed.raw(row), int(low[row]), int(high[row]))
+        return found
+
+    def _term_lengths(self, numbers: NDArray[np.integer]) -> NDArray[np.int64]:
+        """How many bytes some terms take."""
+        lengths: NDArray[np.int64] = self.terms.offsets[numbers + 1] - self.terms.offsets[numbers]
+        return lengths
+
+    def _find(self, term: bytes, low: int, high: int) -> int:
+        """The number of a term that can only stand between `low` and `high`, or -1."""
+        number = bisect_left(range(self.n_terms), term, low, high, key=self.terms.raw)
+        return number if number < high and self.terms.raw(number) == term else -1
 
     def encode(self, queries: Sequence[str]) -> QueryTerms:
         """Analyse queries and look their terms up; terms that no document has are left out."""
