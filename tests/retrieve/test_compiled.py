@@ -48,7 +48,7 @@ def test_compiling_is_said_once_and_again_only_when_the_source_changes(tmp_path)
 def test_the_note_stands_on_one_line_of_standard_error_when_an_index_is_built(tmp_path):
     code = "from heldout.retrieve.index import Index; Index.build(['a b', 'b'])"
     for expected in (["compiling the index builder, once: a few seconds"], []):
-        done = subprocess.run(
+        done = subprocess.run(  # noqa: S603 - this Python
             [sys.executable, "-c", code],
             capture_output=True,
             text=True,
