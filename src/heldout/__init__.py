@@ -28,6 +28,13 @@ if TYPE_CHECKING:
     from heldout.measure.custom import RankedList, define_measure
     from heldout.measure.evaluate import Evaluation, evaluate
     from heldout.measure.names import Measure, parse_measure, parse_measures
+    from heldout.resample.combined import RepeatedRuns, TwoWay
+    from heldout.resample.given import GivenFolds, from_sklearn
+    from heldout.resample.holdout import Chronological, HoldOut, TestSet
+    from heldout.resample.notices import PlanError, ResamplingWarning
+    from heldout.resample.plan import Plan
+    from heldout.resample.plans import Bootstrap, KFold, LeaveOneOut
+    from heldout.resample.split import Split, SplitKey, Splits
     from heldout.retrieve.analyze import Analyzer
     from heldout.retrieve.index import Index
     from heldout.retrieve.models import Model, parse_model
@@ -37,27 +44,43 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Analyzer": "heldout.retrieve.analyze",
+    "Bootstrap": "heldout.resample.plans",
+    "Chronological": "heldout.resample.holdout",
     "Collection": "heldout.data.collection",
     "Comparison": "heldout.infer.compare",
     "DuplicateError": "heldout.errors",
     "Evaluation": "heldout.measure.evaluate",
     "FormatError": "heldout.errors",
+    "GivenFolds": "heldout.resample.given",
     "HeldoutError": "heldout.errors",
+    "HoldOut": "heldout.resample.holdout",
     "Index": "heldout.retrieve.index",
     "InputError": "heldout.errors",
+    "KFold": "heldout.resample.plans",
+    "LeaveOneOut": "heldout.resample.plans",
     "Measure": "heldout.measure.names",
     "MeasureError": "heldout.errors",
     "MissingExtraError": "heldout.errors",
     "Model": "heldout.retrieve.models",
+    "Plan": "heldout.resample.plan",
+    "PlanError": "heldout.resample.notices",
     "Qrels": "heldout.data.run",
     "RankedList": "heldout.measure.custom",
+    "RepeatedRuns": "heldout.resample.combined",
+    "ResamplingWarning": "heldout.resample.notices",
     "Run": "heldout.data.run",
     "Scores": "heldout.data.scores",
+    "Split": "heldout.resample.split",
+    "SplitKey": "heldout.resample.split",
+    "Splits": "heldout.resample.split",
+    "TestSet": "heldout.resample.holdout",
+    "TwoWay": "heldout.resample.combined",
     "View": "heldout.data.view",
     "compare": "heldout.infer.compare",
-    "evaluate": "heldout.measure.evaluate",
     "define_measure": "heldout.measure.custom",
+    "evaluate": "heldout.measure.evaluate",
     "export_collection": "heldout.data.export",
+    "from_sklearn": "heldout.resample.given",
     "parse_measure": "heldout.measure.names",
     "parse_measures": "heldout.measure.names",
     "parse_model": "heldout.retrieve.models",
@@ -70,27 +93,43 @@ _HOMES = {
 
 __all__ = [
     "Analyzer",
+    "Bootstrap",
+    "Chronological",
     "Collection",
     "Comparison",
     "DuplicateError",
     "Evaluation",
     "FormatError",
+    "GivenFolds",
     "HeldoutError",
+    "HoldOut",
     "Index",
     "InputError",
+    "KFold",
+    "LeaveOneOut",
     "Measure",
     "MeasureError",
     "MissingExtraError",
     "Model",
+    "Plan",
+    "PlanError",
     "Qrels",
     "RankedList",
+    "RepeatedRuns",
+    "ResamplingWarning",
     "Run",
     "Scores",
+    "Split",
+    "SplitKey",
+    "Splits",
+    "TestSet",
+    "TwoWay",
     "View",
     "compare",
     "define_measure",
     "evaluate",
     "export_collection",
+    "from_sklearn",
     "parse_measure",
     "parse_measures",
     "parse_model",

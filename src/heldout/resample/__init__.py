@@ -1,0 +1,1 @@
+"""Who is seen and who is held out."""

@@ -1,0 +1,359 @@
+"""Splits in numbers: sizes, overlaps, and what is left of each query's relevant documents."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from heldout.data.notes import Note, named_few
+from heldout.resample.combined import TwoWaySplits
+from heldout.resample.duplicates import text_keys
+from heldout.resample.stratify import relevant_a_query
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import polars as pl
+
+    from heldout.data.collection import Collection
+    from heldout.data.words import Ints
+    from heldout.resample.split import Split, Splits
+
+__all__ = ["Description", "SplitRow", "advice", "describe_splits", "overlaps"]
+
+DESCRIBED: Final = 1000
+"""Splits that are looked at; leave-one-out can have very many."""
+
+SHOWN: Final = 20
+SMALL: Final = 30
+PLENTY: Final = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class SplitRow:
+    """One split in numbers.
+
+    Parameters
+    ----------
+    key
+        Its name.
+    train, test, validation
+        How many units a side has, as often as they were drawn.
+    documents_train, documents_test
+        The same for documents, where queries and documents are both held out.
+    relevant_least, relevant_median, relevant_most
+        Relevant documents in the test side of a query that has any in the collection.
+    without_test, without_train
+        Queries of a side without a relevant document there, though the collection has one.
+    pro10
+        Mean over those queries of min(10, relevant documents in the test side) / 10.
+    """
+
+    key: str
+    train: int
+    test: int
+    validation: int | None = None
+    documents_train: int | None = None
+    documents_test: int | None = None
+    relevant_least: int | None = None
+    relevant_median: float | None = None
+    relevant_most: int | None = None
+    without_test: int | None = None
+    without_train: int | None = None
+    pro10: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """Splits in numbers.
+
+    Parameters
+    ----------
+    plan, unit, seed, fingerprint
+        Of the splits.
+    units
+        How many units take part.
+    count
+        How many splits there are.
+    rows
+        The first of them.
+    overlapping
+        How many of those have a unit on two sides; never any, unless a plan is broken.
+    never_held_out, often_held_out
+        Units that no split holds out, and units that a repeat holds out more than once.
+    notes
+        What is to be said about them.
+    advice
+        Which plan fits this number of units.
+    """
+
+    plan: str
+    unit: str
+    seed: int | None
+    fingerprint: str
+    units: int
+    count: int
+    rows: tuple[SplitRow, ...]
+    overlapping: int
+    never_held_out: int
+    often_held_out: int
+    notes: tuple[Note, ...]
+    advice: str
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row a split; columns that say nothing are left out."""
+        import polars as pl  # slow to import
+
+        frame = pl.DataFrame([asdict(row) for row in self.rows], infer_schema_length=None)
+        return frame[[one.name for one in frame if one.null_count() < len(frame)]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        return "\n".join(_lines(self))
+
+
+def describe_splits(
+    splits: Splits, collection: Collection | None = None, *, texts: bool = False
+) -> Description:
+    """Describe splits.
+
+    Parameters
+    ----------
+    collection
+        Its judgements tell how many relevant documents are where.
+    texts
+        Read all documents to see whether the same text is on both sides; queries are always looked
+        at.
+    """
+    rows, overlapping = [], 0
+    held: dict[int, Ints] = {}
+    twins = _Twins(splits, texts=texts)
+    for split in islice(splits, DESCRIBED):
+        rows.append(_row(split, collection))
+        overlapping += overlaps(split)
+        times = held.setdefault(split.key.repeat, np.zeros(len(split.test), np.int64))
+        times += split.test > 0
+        twins.look(split)
+    present = slice(None) if splits.units.places is None else splits.units.places
+    tables = np.array([times[present] for times in held.values()])
+    both = isinstance(splits, TwoWaySplits) or bool(splits.key(0).run is not None)
+    never = 0 if len(splits) > DESCRIBED else int((tables.sum(axis=0) == 0).sum())
+    return Description(
+        plan=repr(splits.plan),
+        unit=splits.unit,
+        seed=splits.seed,
+        fingerprint=splits.fingerprint,
+        units=len(splits.units),
+        count=len(splits),
+        rows=tuple(rows),
+        overlapping=overlapping,
+        never_held_out=never,
+        # Crossed with documents, or used for several runs, a unit is held out several times.
+        often_held_out=0 if both else int((tables > 1).any(axis=0).sum()),
+        notes=(*splits.notes, *_relevance_notes(splits, rows), *twins.notes()),
+        advice=advice(len(splits.units), splits.units.plural),
+    )
+
+
+def overlaps(split: Split) -> bool:
+    """Whether a unit is on two sides; with two kinds of units, whether one of each kind is."""
+    sides = [one for one in (split.train, split.test, split.validation) if one is not None]
+    found = bool((np.sum([side > 0 for side in sides], axis=0) > 1).any())
+    return found and (split.documents is None or overlaps(split.documents))
+
+
+def advice(units: int, plural: str) -> str:
+    """Which plan fits a number of units: a rule of thumb.
+
+    Examples
+    --------
+    >>> advice(225, "queries")
+    '225 queries: stratified 10-fold (KFold(10, stratify=…)), repeated if you can afford it'
+    """
+    if units < SMALL:
+        return (
+            f"{units} {plural} are few: LeaveOneOut() uses all but one, but predicting the more "
+            "frequent of two balanced classes is then wrong every time (true error: half), and "
+            "nothing can be stratified"
+        )
+    if units >= PLENTY:
+        return f"{units} {plural} are plenty: HoldOut(0.2) is enough"
+    return (
+        f"{units} {plural}: stratified 10-fold (KFold(10, stratify=…)), repeated if you can "
+        "afford it"
+    )
+
+
+def _row(split: Split, collection: Collection | None) -> SplitRow:
+    other = split.documents
+    sizes: dict[str, Any] = {
+        "key": str(split.key),
+        "train": split.n_train,
+        "test": split.n_test,
+        "validation": None if split.validation is None else int(split.validation.sum()),
+        "documents_train": None if other is None else other.n_train,
+        "documents_test": None if other is None else other.n_test,
+    }
+    if collection is None or split.unit == "instance" or not len(collection.judgements):
+        return SplitRow(**sizes)
+    return SplitRow(**sizes, **_relevant(split, collection))
+
+
+def _relevant(split: Split, collection: Collection) -> dict[str, Any]:
+    """Relevant documents on the two sides, over the queries of a side that have any at all."""
+    anywhere = relevant_a_query(collection) > 0
+    counts = {}
+    for side in ("train", "test"):
+        view = split.view(collection, side)
+        judged = collection.judgements
+        relevant = judged.grades > 0
+        weights = view.document_weights
+        times = None if weights is None else weights[judged.documents[relevant]]
+        found = np.bincount(judged.queries[relevant], times, len(collection.queries))
+        asked = anywhere.copy()
+        if view.query_weights is not None:
+            asked &= view.query_weights > 0
+        counts[side] = found[asked].astype(np.int64)
+    test, train = counts["test"], counts["train"]
+    if not len(test):
+        return {"without_test": 0, "without_train": int((train == 0).sum())}
+    return {
+        "relevant_least": int(test.min()),
+        "relevant_median": float(np.median(test)),
+        "relevant_most": int(test.max()),
+        "without_test": int((test == 0).sum()),
+        "without_train": int((train == 0).sum()),
+        "pro10": float(np.minimum(test, 10).mean() / 10),
+    }
+
+
+def _relevance_notes(splits: Splits, rows: Sequence[SplitRow]) -> Iterator[Note]:
+    by_documents = splits.unit == "document" or isinstance(splits, TwoWaySplits)
+    judged = [row for row in rows if row.without_test is not None]
+    if not by_documents or not judged:
+        return
+    stratified = "stratify='relevance'" in repr(splits.plan)
+    test = max(row.without_test or 0 for row in judged)
+    train = max(row.without_train or 0 for row in judged)
+    if test:
+        yield Note(
+            "empty-test",
+            test,
+            f"up to {test} queries have no relevant document in a test side: they are undefined "
+            "there; pool the folds into one ranking, or take fewer folds"
+            + ("" if stratified else ", or stratify='relevance'"),
+        )
+    if train:
+        yield Note(
+            "empty-train",
+            train,
+            f"up to {train} queries have no relevant document in a train side: they say nothing "
+            "when parameters are chosen there"
+            + ("" if stratified else "; with stratify='relevance' they are fewer"),
+        )
+
+
+class _Twins:
+    """Looks for units with the same text on both sides."""
+
+    def __init__(self, splits: Splits, *, texts: bool) -> None:
+        self._units = splits.units
+        units = splits.units
+        wanted = units.collection is not None and (units.unit == "query" or texts)
+        self._codes: Ints | None = None
+        self._found: set[int] = set()
+        if not wanted:
+            return
+        keys = text_keys(units)
+        numbers: dict[str, int] = {}
+        codes = np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
+        if len(numbers) < len(keys):  # else all texts are different
+            self._codes = np.full(len(units.ids), -1, np.int64)
+            self._codes[slice(None) if units.places is None else units.places] = codes
+
+    def look(self, split: Split) -> None:
+        """Look at one split."""
+        if self._codes is None:
+            return
+        seen = np.zeros(int(self._codes.max()) + 1, np.bool_)
+        seen[self._codes[split.train > 0]] = True
+        tested = np.flatnonzero(split.test)
+        self._found.update(tested[seen[self._codes[tested]]].tolist())
+
+    def notes(self) -> Iterator[Note]:
+        """Say which units have a twin on the other side."""
+        if self._found:
+            count = len(self._found)
+            named = named_few((self._units.ids[at] for at in sorted(self._found)), count)
+            yield Note(
+                "twins",
+                count,
+                f"{self._units.plural} with the text of one on the other side: {count} ({named}); "
+                "groups='duplicates' keeps them together",
+            )
+
+
+_HEADINGS: Final = {
+    "key": "split",
+    "train": "train",
+    "test": "test",
+    "validation": "validation",
+    "documents_train": "docs train",
+    "documents_test": "docs test",
+    "relevant_least": "relevant least",
+    "relevant_median": "median",
+    "relevant_most": "most",
+    "without_test": "none in test",
+    "without_train": "none in train",
+    "pro10": "Pro10",
+}
+
+
+def _lines(found: Description) -> Iterator[str]:
+    seed = "" if found.seed is None else f", seed {found.seed}"
+    yield f"plan         {found.plan}"
+    yield f"units        {found.units:,} by {found.unit}, {found.count:,} splits{seed}"
+    yield f"fingerprint  {found.fingerprint}"
+    yield ""
+    shown = found.rows[:SHOWN]
+    names = [name for name in _HEADINGS if any(getattr(row, name) is not None for row in shown)]
+    cells = [[_HEADINGS[name] for name in names]]
+    cells += [[_cell(getattr(row, name)) for name in names] for row in shown]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for line in cells:
+        first, *rest = (cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+        yield "  ".join([line[0].ljust(len(first)), *rest]).rstrip()
+    if found.count > len(shown):
+        yield f"… and {found.count - len(shown):,} more"
+    yield ""
+    yield f"check        {_check(found)}"
+    for note in found.notes:
+        yield f"note         {note.message}"
+    yield f"advice       {found.advice}"
+
+
+def _check(found: Description) -> str:
+    parts = [
+        f"{found.overlapping} splits have a unit on two sides"
+        if found.overlapping
+        else "no unit is on two sides of a split"
+    ]
+    if found.never_held_out:
+        parts.append(f"{found.never_held_out:,} units are never held out")
+    if found.often_held_out:
+        parts.append(f"{found.often_held_out:,} units are held out more than once in a repeat")
+    return "; ".join(parts)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "—"
+    if isinstance(value, float):
+        return f"{value:.2f}" if value % 1 else f"{value:.0f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,179 @@
+"""Files that say something about each unit: its fold, its group, or that it is in the test set."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from heldout.data.formats.source import open_source
+from heldout.errors import FormatError, InputError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator
+
+__all__ = ["Entry", "fold_lines", "read_id_lines", "read_values"]
+
+ID_NAMES: Final = (
+    *("id", "unit", "query_id", "qid", "query-id", "query", "topic"),
+    *("doc_id", "docno", "docid", "document", "doc", "instance", "row"),
+)
+
+
+class Entry(NamedTuple):
+    """What a file says of a unit.
+
+    Parameters
+    ----------
+    place
+        ``file:line``, or the file.
+    unit
+        Its id.
+    value
+        Its fold or group.
+    repeat
+        Of which repeat.
+    """
+
+    place: str
+    unit: str
+    value: str
+    repeat: str = "0"
+
+
+def read_values(path: str | os.PathLike[str], what: str) -> list[Entry]:
+    """Read a table of two columns (id and `what`), or a JSON object.
+
+    Parameters
+    ----------
+    path
+        Tabs, commas, semicolons or blanks between the columns, with or without a header that names
+        them (then a column ``repeat`` may stand there too); or JSON: ``{id: value}`` or
+        ``{value: [ids]}``. ``-`` is standard input.
+    what
+        ``fold`` or ``group``.
+    """
+    name, text = _text(path)
+    if text.lstrip()[:1] == "{":
+        entries = list(_json_entries(text, name, what))
+    else:
+        entries = list(_table_entries(text, name, what))
+    if not entries:
+        raise InputError(f"{name}: no ids in it; expected an id and its {what} on each line")
+    _refuse_repeated(entries, what)
+    return entries
+
+
+def read_id_lines(path: str | os.PathLike[str]) -> list[str]:
+    """Read a file with one id a line; empty lines and comments (``#``) are passed over."""
+    name, text = _text(path)
+    stripped = (line.strip() for line in text.splitlines())
+    found = [line for line in stripped if line and not line.startswith("#")]
+    if not found:
+        raise InputError(f"{name}: no ids in it; expected one a line")
+    return found
+
+
+def fold_lines(rows: list[tuple[str, ...]], names: tuple[str, ...]) -> Iterator[str]:
+    """The lines of a table of folds that `read_values` reads back."""
+    yield "\t".join(names) + "\n"
+    for row in rows:
+        if any(re.search(r'[\t\r\n"]', cell) for cell in row):
+            row = tuple('"' + cell.replace('"', '""') + '"' for cell in row)  # noqa: PLW2901
+        yield "\t".join(row) + "\n"
+
+
+def _text(path: str | os.PathLike[str]) -> tuple[str, str]:
+    source = open_source(path)
+    content = source.read(source.begin, source.size - source.begin)
+    try:
+        return source.name, bytes(content).decode()
+    except UnicodeDecodeError as error:
+        line = 1 + bytes(content).count(b"\n", 0, error.start)
+        raise FormatError(f"{source.name}:{line}", "not UTF-8: save the file as UTF-8") from None
+
+
+def _json_entries(text: str, name: str, what: str) -> Iterator[Entry]:
+    try:
+        pairs = json.loads(text, object_pairs_hook=list)
+    except (json.JSONDecodeError, RecursionError) as error:
+        line = getattr(error, "lineno", 1)
+        raise FormatError(f"{name}:{line}", f"not JSON ({error})") from None
+    for key, value in pairs:
+        if isinstance(value, list) and all(isinstance(one, str | int) for one in value):
+            for unit in value:
+                yield Entry(name, str(unit), key)
+        elif isinstance(value, str | int) and not isinstance(value, bool):
+            yield Entry(name, key, str(value))
+        else:
+            raise InputError(
+                f"{name}: {key!r} has {json.dumps(value)[:40]}; expected {{id: {what}}}, or "
+                f"{{{what}: [ids]}}"
+            )
+
+
+def _table_entries(text: str, name: str, what: str) -> Iterator[Entry]:
+    columns = None
+    for number, cells in _rows(text, name):
+        place = f"{name}:{number}"
+        if columns is None:
+            columns = _header(cells, what)
+            if columns is not None:
+                continue
+            columns = {"unit": 0, what: 1}
+        width = 1 + max(columns.values())
+        if len(cells) < width or (len(cells) > 2 and "repeat" not in columns and width == 2):
+            raise FormatError(
+                place, f"{len(cells)} columns ({' | '.join(cells)[:60]}), expected id and {what}"
+            )
+        unit, value = cells[columns["unit"]], cells[columns[what]]
+        if not unit or not value:
+            raise FormatError(place, f"the {'id' if not unit else what} is missing")
+        yield Entry(place, unit, value, cells[columns["repeat"]] if "repeat" in columns else "0")
+
+
+def _rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
+    lines = [line for line in text.splitlines() if line.strip()]
+    first = next((line for line in lines if not line.startswith("#")), "")
+    mark = next((one for one in "\t,;" if one in first), None)
+    if mark is None:
+        for number, line in enumerate(text.splitlines(), 1):
+            if line.strip() and not line.startswith("#"):
+                yield number, line.split()
+        return
+    reader = csv.reader(text.splitlines(keepends=True), delimiter=mark, strict=True)
+    last = 1
+    try:
+        for row in reader:
+            begin, last = last, reader.line_num + 1
+            cells = [cell.strip() for cell in row]
+            if any(cells) and not cells[0].startswith("#"):
+                yield begin, cells
+    except csv.Error as error:
+        raise FormatError(f"{name}:{last}", f"not a table that can be read ({error})") from None
+
+
+def _header(cells: list[str], what: str) -> dict[str, int] | None:
+    """Which column holds what; None if the first line is no header."""
+    names = [cell.lower() for cell in cells]
+    if what not in names:
+        return None
+    unit = next((at for at, one in enumerate(names) if one in ID_NAMES), None)
+    if unit is None:
+        unit = next(at for at, one in enumerate([*names, ""]) if one not in {what, "repeat"})
+    found = {"unit": unit, what: names.index(what)}
+    return found | ({"repeat": names.index("repeat")} if "repeat" in names else {})
+
+
+def _refuse_repeated(entries: list[Entry], what: str) -> None:
+    seen: dict[tuple[str, str], Any] = {}
+    for entry in entries:
+        first = seen.setdefault((entry.repeat, entry.unit), entry)
+        if first is not entry:
+            raise FormatError(
+                entry.place,
+                f"{entry.unit} stands twice ({what} {first.value} in {first.place}, {what} "
+                f"{entry.value} here): keep one of them",
+            )

@@ -1,0 +1,78 @@
+"""Chance that depends on ids and a seed alone: not on the order of ids, nor on a library's version.
+
+A unit's place in a random order is the rank of a keyed hash of its id. Draws with replacement come
+from SplitMix64 (Steele, Lea & Flood 2014), whose few lines stand here: a generator of NumPy may
+give other numbers in its next version, and folds are there to be reproduced.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heldout.data.ids import id_column
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from heldout.data.words import Ints, Words
+
+__all__ = ["draws", "id_keys", "random_order", "seed_word"]
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+
+def seed_word(*parts: object) -> np.uint64:
+    """64 bits out of anything that can be printed.
+
+    Examples
+    --------
+    >>> int(seed_word(0, "query")) == int(seed_word(0, "query"))
+    True
+    """
+    digest = hashlib.sha256("\0".join(map(str, parts)).encode()).digest()
+    return np.uint64(int.from_bytes(digest[:8], "little"))
+
+
+def id_keys(ids: Sequence[str]) -> Words:
+    """64 bits of each id."""
+    column = id_column(ids)
+    return column.hashes(0, len(column))
+
+
+def random_order(keys: Words, ids: Sequence[str], word: np.uint64) -> Ints:
+    """The places of `ids` in an order that looks random, the same for the same set of ids."""
+    mixed = _finish(_finish(keys ^ word) + word)  # one-to-one: only equal keys stay equal
+    order = np.argsort(mixed, kind="stable")
+    arranged = mixed[order]
+    if (arranged[1:] == arranged[:-1]).any():  # two ids of one hash: the ids themselves decide
+        values = mixed.tolist()
+        return np.array(sorted(range(len(ids)), key=lambda at: (values[at], ids[at])), np.int64)
+    return order
+
+
+def draws(word: np.uint64, size: int, below: int) -> Ints:
+    """Independent whole numbers from 0 to `below` - 1.
+
+    Examples
+    --------
+    >>> draws(seed_word(0), 5, 10).tolist() == draws(seed_word(0), 8, 10)[:5].tolist()
+    True
+    """
+    with np.errstate(over="ignore"):
+        states = np.arange(1, size + 1, dtype=np.uint64) * _GOLDEN + word
+    shares = (_finish(states) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    return (shares * below).astype(np.int64)
+
+
+def _finish(keys: Words) -> Words:
+    """The last steps of SplitMix64: every bit of the key changes half of the bits."""
+    mixed = keys ^ (keys >> np.uint64(30))
+    mixed *= _FIRST
+    mixed ^= mixed >> np.uint64(27)
+    mixed *= _SECOND
+    mixed ^= mixed >> np.uint64(31)
+    return mixed

@@ -1,0 +1,307 @@
+"""Plans with one held-out side: a random share, named units, or what comes later."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heldout.data.ids import as_id
+from heldout.data.notes import named_few
+from heldout.resample.assign import choose, fill_groups, spread
+from heldout.resample.hashing import draws, id_keys, random_order
+from heldout.resample.notices import PlanError
+from heldout.resample.plan import Plan, check_count, check_seed
+from heldout.resample.sources import Made, Sides
+from heldout.resample.stratify import Strata, group_codes, label_rows, shuffled, stratification
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from heldout.data.notes import Note
+    from heldout.data.words import Flags, Ints
+    from heldout.resample.sources import Source
+    from heldout.resample.stratify import Stratification
+    from heldout.resample.units import Column, Units
+
+    Parts = NDArray[np.int32]
+
+__all__ = ["Chronological", "HoldOut", "TestSet"]
+
+_TRAIN, _TEST, _VALIDATION = range(3)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HoldOut(Plan):
+    """A random share is held out, once or several times: for plenty of data.
+
+    Parameters
+    ----------
+    test
+        What is held out: a share (.2 and 1/3 are usual), or a number of units.
+    validation
+        A third side, for choices that need one: a share or a number; 0: none.
+    repeats
+        How often to draw anew.
+    stratify, groups
+        As for `KFold`. Groups are taken in a random order; one that would be too large for what is
+        still wanted is passed over, so that the held-out side can be a little smaller than asked.
+    seed
+        With the ids it decides everything; the order of the ids does not.
+
+    Examples
+    --------
+    >>> split = HoldOut(0.2, validation=0.2).splits(range(10), "instance")[0]
+    >>> split.n_train, split.n_test, int(split.validation.sum())
+    (6, 2, 2)
+    """
+
+    test: float = 0.2
+    validation: float = 0.0
+    repeats: int = 1
+    stratify: Column | ArrayLike | bool | None = None
+    groups: Column | ArrayLike | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_count("repeats", self.repeats, 1, "1 draws once")
+        check_seed(self.seed)
+        _check_share("test", self.test)
+        if self.validation:
+            _check_share("validation", self.validation)
+
+    def get_n_splits(
+        self,
+        X: Any = None,  # noqa: N803 - scikit-learn's name
+        y: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> int:
+        """How many splits there will be, for scikit-learn."""
+        del X, y, groups
+        return self.repeats
+
+    def divide(self, units: Units) -> tuple[Source, list[Note]]:
+        """Say how to draw a hold-out."""
+        test = _amount("test", self.test, units)
+        validation = _amount("validation", self.validation, units) if self.validation else 0
+        quotas = [len(units) - test - validation, test, validation]
+        if quotas[0] < 1:
+            raise PlanError(
+                f"{test} of {len(units)} {units.plural} held out"
+                + (f" and {validation} for validation" if validation else "")
+                + ": nothing would be left to see; hold out fewer"
+            )
+        strata = stratification(self.stratify, units)
+        grouped = group_codes(self.groups, units)
+
+        def make(number: int) -> Sides:
+            return _sides(self._parts(units, strata, grouped, quotas, number), bool(validation))
+
+        first = make(0)
+        if not (first.train.any() and first.test.any()):
+            raise PlanError(
+                f"no group is small enough to hold out {test} of {len(units)} {units.plural}: hold "
+                "out more, or take KFold with as many folds as there are groups at most"
+            )
+        return Made(self.repeats, make), []
+
+    def _parts(
+        self,
+        units: Units,
+        strata: Stratification | None,
+        grouped: tuple[tuple[str, ...], Ints] | None,
+        quotas: list[int],
+        turn: int,
+    ) -> Parts:
+        word = units.word(self.seed, turn, "hold-out")
+        if grouped is not None:
+            names, codes = grouped
+            order = random_order(id_keys(names), names, word)
+            sizes = np.bincount(codes)
+            if strata is None:
+                return _grouped(order, sizes, quotas)[codes]
+            return spread(order, label_rows(strata, codes, word), sizes, quotas)[codes]
+        order = units.order(self.seed, turn, "hold-out")
+        if strata is None:
+            return _first(order, quotas)
+        if isinstance(strata, Strata):
+            return _stratified(order, shuffled(strata, word), quotas, word)
+        ones = np.ones(len(units), np.int64)
+        return spread(order, label_rows(strata, None, word), ones, quotas)
+
+
+def _check_share(name: str, value: float) -> None:
+    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    is_whole = isinstance(value, int | np.integer)
+    if not is_number or not (0 < value < 1 or (is_whole and value >= 1)):
+        raise PlanError(
+            f"{name}={value!r}: expected a share between 0 and 1, or a whole number of units"
+        )
+
+
+def _amount(name: str, value: float, units: Units) -> int:
+    """How many units a share is."""
+    if value >= 1:
+        return int(value)
+    amount = round(value * len(units))
+    if not amount:
+        raise PlanError(
+            f"{name}={value:g} of {len(units)} {units.plural} rounds to 0: hold out more, or take "
+            "LeaveOneOut(), which holds out each in turn"
+        )
+    return amount
+
+
+def _first(order: Ints, quotas: list[int]) -> Parts:
+    """The first of a random order are held out: a larger share has the smaller one in it."""
+    found = np.full(len(order), _TRAIN, np.int32)
+    _, test, validation = quotas
+    found[order[:test]] = _TEST
+    found[order[test : test + validation]] = _VALIDATION
+    return found
+
+
+def _stratified(order: Ints, strata: Ints, quotas: list[int], word: np.uint64) -> Parts:
+    found = np.full(len(order), _TRAIN, np.int32)
+    starts = draws(word, 2, len(order))
+    found[choose(order, strata, quotas[_TEST], int(starts[0]))] = _TEST
+    if quotas[_VALIDATION]:
+        rest = order[found[order] == _TRAIN]
+        places = np.arange(len(rest))
+        start = int(starts[1]) % len(rest)
+        taken = choose(places, strata[rest], quotas[_VALIDATION], start)
+        found[rest[taken]] = _VALIDATION
+    return found
+
+
+def _grouped(order: Ints, sizes: Ints, quotas: list[int]) -> Parts:
+    found = np.full(len(sizes), _TRAIN, np.int32)
+    found[fill_groups(order, sizes, quotas[_TEST])] = _TEST
+    if quotas[_VALIDATION]:
+        rest = order[found[order] == _TRAIN]
+        chosen = fill_groups(np.arange(len(rest)), sizes[rest], quotas[_VALIDATION])
+        found[rest[chosen]] = _VALIDATION
+    return found
+
+
+def _sides(parts: Parts, three: bool) -> Sides:
+    train, test, validation = ((parts == part).astype(np.int32) for part in range(3))
+    return Sides(train, test, validation if three else None)
+
+
+def _one(test: Flags) -> Source:
+    """A single split."""
+    sides = Sides((~test).astype(np.int32), test.astype(np.int32))
+    return Made(1, lambda _: sides)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TestSet(Plan):
+    """An independent test set: the units you name are held out, all others are seen.
+
+    Parameters
+    ----------
+    ids
+        Their ids, or the path of a file with one id a line.
+    """
+
+    __test__ = False  # pytest would take it for a class of tests
+
+    ids: Iterable[Any] | os.PathLike[str]
+
+    def __post_init__(self) -> None:
+        given = self.ids
+        if isinstance(given, str):
+            raise PlanError(f"ids={given!r} is one text: give a list of ids, or a pathlib.Path")
+        listed = _id_lines(Path(given)) if isinstance(given, os.PathLike) else map(as_id, given)
+        object.__setattr__(self, "ids", tuple(listed))
+
+    def divide(self, units: Units) -> tuple[Source, list[Note]]:
+        """Hold out the named units."""
+        wanted = set(self.ids)  # type: ignore[arg-type]
+        unknown = sorted(wanted - set(units.ids))
+        if unknown:
+            raise PlanError(
+                f"{len(unknown)} of the {len(wanted)} ids of the test set are not among the "
+                f"{units.plural} ({named_few(unknown, len(unknown))}): leave them out, or look "
+                "whether these are the ids of something else"
+            )
+        test = np.array([one in wanted for one in units.present()], np.bool_)
+        if not test.any() or test.all():
+            side = "held out" if not test.any() else "seen"
+            raise PlanError(f"with this test set nothing would be {side}: name some, but not all")
+        return _one(test), []
+
+
+def _id_lines(path: Path) -> list[str]:
+    from heldout.resample.fold_files import read_id_lines  # only for files
+
+    return read_id_lines(path)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Chronological(Plan):
+    """What came first is seen, what came later is held out.
+
+    Parameters
+    ----------
+    order
+        A date or a number for each unit: by id, in their order, or the name of a field of the
+        queries. Dates are `datetime` objects or text that sorts by time (2024-05-31).
+    test
+        The share, or number, of units to hold out. Units of the same time stay together: of a tie
+        at the cut all are held out.
+    cut
+        Instead of a share: the first time that is held out.
+
+    Examples
+    --------
+    >>> years = {"a": 1998, "b": 2001, "c": 2001, "d": 2004}
+    >>> Chronological(years, cut=2001).splits(years)[0].test.tolist()
+    [0, 1, 1, 1]
+    """
+
+    order: Column | ArrayLike
+    test: float = 0.2
+    cut: Any = None
+
+    def __post_init__(self) -> None:
+        _check_share("test", self.test)
+
+    def divide(self, units: Units) -> tuple[Source, list[Note]]:
+        """Hold out what came last."""
+        times = _comparable(units.column(self.order, "order"), self.cut)
+        if self.cut is not None:
+            begin = times[-1]
+            times = times[:-1]
+        else:
+            begin = sorted(times)[len(units) - min(_amount("test", self.test, units), len(units))]
+        test = np.array([one >= begin for one in times], np.bool_)
+        if not test.any() or test.all():
+            side = "held out" if not test.any() else "seen"
+            raise PlanError(
+                f"nothing would be {side}: the times run from {min(times)} to {max(times)}, and "
+                f"the cut is at {begin}; move it (cut=…), or hold out another share"
+            )
+        return _one(test), []
+
+
+def _comparable(values: list[Any], cut: Any) -> list[Any]:
+    """Times that can be compared: numbers if all are, else as they are."""
+    everything = values if cut is None else [*values, cut]
+    for place, one in enumerate(values):
+        if one is None or one != one or (isinstance(one, str) and not one.strip()):  # noqa: PLR0124
+            raise PlanError(f"unit {place + 1} has no time ({one!r}): give one to each")
+    try:
+        return [float(one) for one in everything]
+    except (TypeError, ValueError):
+        pass
+    kinds = sorted({type(one).__name__ for one in everything})
+    if len(kinds) > 1:
+        raise PlanError(f"times of different kinds ({', '.join(kinds)}) cannot be compared")
+    return everything

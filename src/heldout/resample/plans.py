@@ -1,0 +1,267 @@
+"""K folds, leave-one-out, bootstrap: plans in which chance, or everybody's turn, decides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from heldout.data.notes import Note, named_few
+from heldout.resample.assign import cut, deal, even_sizes, place_groups, spread
+from heldout.resample.hashing import draws, id_keys, random_order
+from heldout.resample.notices import PlanError
+from heldout.resample.plan import Plan, check_count, check_seed
+from heldout.resample.sources import Made, Partition, Sides
+from heldout.resample.stratify import (
+    Strata,
+    Stratification,
+    group_codes,
+    label_rows,
+    shuffled,
+    stratification,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from heldout.data.words import Ints
+    from heldout.resample.sources import Source
+    from heldout.resample.units import Column, Units
+
+    Weights = NDArray[np.int32]
+
+__all__ = ["Bootstrap", "KFold", "LeaveOneOut"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class KFold(Plan):
+    """Every unit is held out once: k folds, whose sizes differ by one at most.
+
+    Parameters
+    ----------
+    k
+        How many folds; 10 and 5 are usual.
+    repeats
+        How often to divide anew.
+    stratify
+        ``"labels"`` (classes, given to `splits`), ``"relevance"`` (documents: each query's relevant
+        documents are spread over the folds; queries: bands of the number of relevant documents),
+        ``"length"``, the name of a field of the queries, or a value for each unit (by id, or in
+        their order). Numbers with decimals are cut into bands at their quartiles.
+    groups
+        Units that stay together: a group for each unit (by id, in their order, or the name of a
+        field of the queries), or ``"duplicates"`` for units with the same text. Folds are then as
+        even as placing the largest groups first makes them.
+    seed
+        With the ids it decides everything; the order of the ids does not.
+
+    Examples
+    --------
+    >>> folds = KFold(3).splits(["a", "b", "c", "d", "e"]).folds()
+    >>> sorted(np.bincount(folds).tolist())
+    [1, 2, 2]
+    >>> turned = KFold(3).splits(["e", "d", "c", "b", "a"]).folds()
+    >>> (folds == turned[::-1]).all()
+    np.True_
+    """
+
+    k: int = 10
+    repeats: int = 1
+    stratify: Column | ArrayLike | bool | None = None
+    groups: Column | ArrayLike | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_count("k", self.k, 2, "with one fold nothing would be seen; 5 and 10 are usual")
+        check_count("repeats", self.repeats, 1, "1 divides once")
+        check_seed(self.seed)
+
+    def get_n_splits(
+        self,
+        X: Any = None,  # noqa: N803 - scikit-learn's name
+        y: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> int:
+        """How many splits there will be, for scikit-learn."""
+        del X, y, groups
+        return self.k * self.repeats
+
+    def divide(self, units: Units) -> tuple[Source, list[Note]]:
+        """Say which fold each unit is in."""
+        if self.k > len(units):
+            raise PlanError(
+                f"{self.k} folds of {len(units)} {units.plural}: some would hold nothing out; take "
+                f"at most {len(units)} (LeaveOneOut() holds out each in turn)"
+            )
+        strata = stratification(self.stratify, units)
+        grouped = group_codes(self.groups, units)
+        if strata is not None and self.k == len(units):
+            raise PlanError(
+                "with one unit a fold no stratification is possible: take fewer folds, or leave "
+                "stratify out"
+            )
+        if grouped is not None:
+            _refuse_few_groups(grouped[0], self.k)
+        tables = tuple(self._fold(units, strata, grouped, turn) for turn in range(self.repeats))
+        return Partition(tables), _small_strata(strata, self.k, units)
+
+    def _fold(
+        self,
+        units: Units,
+        strata: Stratification | None,
+        grouped: tuple[tuple[str, ...], Ints] | None,
+        turn: int,
+    ) -> Weights:
+        word = units.word(self.seed, turn, "folds")
+        if grouped is not None:
+            names, codes = grouped
+            order = random_order(id_keys(names), names, word)
+            sizes = np.bincount(codes)
+            if strata is None:
+                return place_groups(order, sizes, self.k)[codes]
+            quotas = even_sizes(len(units), self.k)
+            return spread(order, label_rows(strata, codes, word), sizes, quotas)[codes]
+        order = units.order(self.seed, turn, "folds")
+        if strata is None:
+            return cut(order, self.k)
+        if isinstance(strata, Strata):
+            return deal(order, shuffled(strata, word), self.k)
+        ones = np.ones(len(units), np.int64)
+        return spread(order, label_rows(strata, None, word), ones, even_sizes(len(units), self.k))
+
+
+def _refuse_few_groups(names: tuple[str, ...], parts: int) -> None:
+    if len(names) < parts:
+        raise PlanError(
+            f"{len(names)} groups for {parts} folds: a group cannot be cut; take at most "
+            f"{len(names)} folds, or smaller groups"
+        )
+
+
+def _small_strata(strata: Stratification | None, parts: int, units: Units) -> list[Note]:
+    """Say which strata cannot be in every fold."""
+    if not isinstance(strata, Strata):
+        return []
+    sizes = strata.sizes()
+    small = np.flatnonzero(sizes < parts).tolist()
+    if not small:
+        return []
+    named = named_few((f"{strata.names[at]!r}: {sizes[at]}" for at in small), len(small))
+    message = (
+        f"strata with fewer {units.plural} than the {parts} folds: {len(small)} ({named}); theirs "
+        "went to different folds, and the other folds have none: take fewer folds, or join strata"
+    )
+    return [Note("small-strata", len(small), message)]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LeaveOneOut(Plan):
+    """Each unit, or each group, is held out alone: for small data.
+
+    **A trap**: on a balanced set of two classes, predicting the class that is more frequent in the
+    train side is wrong every time, because the held-out unit makes its own class the rarer one. The
+    error is then 100 %, while it is 50 % in truth. Stratified folds do not have this fault, but no
+    stratification is possible with one unit a fold.
+
+    Parameters
+    ----------
+    groups
+        Units that stay together, as for `KFold`; then each group is held out in turn.
+    stratify
+        Refused: only here to say why.
+    """
+
+    groups: Column | ArrayLike | None = None
+    stratify: Column | ArrayLike | bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.stratify is not None and self.stratify is not False:
+            raise PlanError(
+                "leave-one-out cannot be stratified: a fold of one unit has one class; take "
+                "KFold(10, stratify=…)"
+            )
+
+    def divide(self, units: Units) -> tuple[Source, list[Note]]:
+        """Say which fold each unit is in."""
+        grouped = group_codes(self.groups, units)
+        if grouped is not None:
+            _refuse_few_groups(grouped[0], 2)
+            return Partition((grouped[1].astype(np.int32),)), []
+        order = units.order("leave-one-out")
+        table = np.empty(len(units), np.int32)
+        table[order] = np.arange(len(units))
+        return Partition((table,)), []
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bootstrap(Plan):
+    """One side is drawn with replacement, as many as there are units; the other is never drawn.
+
+    On average .368 of the units are never drawn. A replicate that has drawn every unit (1 in 2,756
+    for 10 units, and quickly fewer) would hold nothing out and is drawn again.
+
+    Parameters
+    ----------
+    replicates
+        How many.
+    side
+        Which side is drawn: ``train`` (usual), or ``test``, and train is what was never drawn.
+    seed
+        With the ids it decides everything; the order of the ids does not.
+
+    Examples
+    --------
+    >>> split = Bootstrap(1).splits(["a", "b", "c", "d"])[0]
+    >>> int(split.train.sum()), bool(((split.train > 0) ^ (split.test > 0)).all())
+    (4, True)
+    """
+
+    replicates: int = 200
+    side: Literal["train", "test"] = "train"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_count("replicates", self.replicates, 1, "200 is usual")
+        check_seed(self.seed)
+        if self.side not in {"train", "test"}:
+            raise PlanError(f"side={self.side!r}: expected 'train' or 'test'")
+
+    def get_n_splits(
+        self,
+        X: Any = None,  # noqa: N803 - scikit-learn's name
+        y: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> int:
+        """How many splits there will be, for scikit-learn."""
+        del X, y, groups
+        return self.replicates
+
+    def divide(self, units: Units) -> tuple[Source, list[Note]]:
+        """Say how to draw a replicate."""
+        if units.groups is not None:
+            raise PlanError(
+                "a bootstrap draws single units and cannot keep groups together: give it one unit "
+                "a group, or take KFold or HoldOut"
+            )
+        order = units.order(self.seed, "bootstrap")
+
+        def make(number: int) -> Sides:
+            drawn = _multiplicities(units, order, self.seed, number)
+            rest = (drawn == 0).astype(np.int32)
+            return Sides(drawn, rest) if self.side == "train" else Sides(rest, drawn)
+
+        return Made(self.replicates, make), []
+
+
+def _multiplicities(units: Units, order: Ints, seed: int, number: int) -> Weights:
+    size, attempt = len(order), 0
+    while True:
+        word = units.word(seed, number, attempt, "draws")
+        counts = np.bincount(draws(word, size, size), minlength=size)
+        if (counts == 0).any():
+            break
+        attempt += 1
+    drawn = np.empty(size, np.int32)
+    drawn[order] = counts
+    return drawn

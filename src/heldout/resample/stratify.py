@@ -1,0 +1,211 @@
+"""What is to be alike on both sides: classes, covariates in bands, each query's relevance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from heldout.resample.assign import Labels
+from heldout.resample.hashing import id_keys, random_order
+from heldout.resample.notices import PlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from heldout.data.collection import Collection
+    from heldout.data.words import Floats, Ints
+    from heldout.resample.units import Units
+
+__all__ = ["Relevance", "Strata", "Stratification", "group_codes", "label_rows", "stratification"]
+
+BANDS: Final = 4
+"""Bands that numbers are cut into, at their quartiles."""
+
+CLASSES: Final = 10
+"""Different numbers that a field of the queries may hold and still be taken for classes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Strata:
+    """One stratum a unit.
+
+    Parameters
+    ----------
+    codes
+        The number of the stratum of each unit.
+    names
+        What the strata are called, in bytewise order.
+    """
+
+    codes: Ints
+    names: tuple[str, ...]
+
+    def sizes(self) -> Ints:
+        """Units a stratum."""
+        return np.bincount(self.codes, minlength=len(self.names))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Relevance:
+    """Which queries a document is relevant to.
+
+    Parameters
+    ----------
+    documents, queries
+        A document, by place among those that take part, and a query.
+    names
+        The ids of the queries.
+    """
+
+    documents: Ints
+    queries: Ints
+    names: tuple[str, ...]
+
+
+Stratification = Strata | Relevance
+
+
+def stratification(given: Any, units: Units) -> Stratification | None:
+    """Find out what `stratify` means for these units."""
+    if given is None or given is False:
+        return None
+    if given is True or (isinstance(given, str) and given == "labels"):
+        if units.labels is None:
+            raise PlanError(
+                "stratify='labels' needs the labels: splits(ids, labels=…), or y of split(X, y)"
+            )
+        return _of_values(units.column(units.labels, "labels"))
+    if isinstance(given, str) and given in {"relevance", "length"}:
+        return _built_in(given, units)
+    values = units.column(given, "stratify")
+    return _of_field(values) if isinstance(given, str) else _of_values(values)
+
+
+def _built_in(name: str, units: Units) -> Stratification:
+    collection = units.collection
+    if collection is None:
+        raise PlanError(f"stratify={name!r} needs a collection, and these are ids alone")
+    if name == "relevance" and units.unit == "document":
+        return _relevance(collection, units)
+    if name == "relevance":
+        counts = relevant_a_query(collection)
+        if not counts.any():
+            raise PlanError("stratify='relevance': the collection has no relevant documents")
+    elif units.unit == "query":
+        counts = np.array([len(text.split()) for text in collection.queries.texts], np.int64)
+    else:
+        from heldout.data.describe import word_counts
+
+        counts = np.concatenate([word_counts(one) for one in collection.documents.batches()])
+    present = counts if units.places is None else counts[units.places]
+    return _bands(present.astype(np.float64))
+
+
+def relevant_a_query(collection: Collection) -> Ints:
+    """How many documents are relevant to each query."""
+    rows = collection.judgements
+    return np.bincount(rows.queries[rows.grades > 0], minlength=len(collection.queries))
+
+
+def _relevance(collection: Collection, units: Units) -> Relevance:
+    rows = collection.judgements
+    relevant = rows.grades > 0
+    if not relevant.any():
+        raise PlanError("stratify='relevance': the collection has no relevant documents")
+    documents, queries = rows.documents[relevant], rows.queries[relevant]
+    if units.places is not None:
+        place = np.full(len(units.ids), -1, np.int64)
+        place[units.places] = np.arange(len(units.places))
+        documents = place[documents]
+        documents, queries = documents[documents >= 0], queries[documents >= 0]
+    return Relevance(documents, queries, collection.queries.ids)
+
+
+def _of_field(values: list[Any]) -> Strata:
+    """The values of a field of queries: numbers if all are and there are many."""
+    numbers = _numbers(values)
+    if numbers is not None and len(set(numbers.tolist())) > CLASSES:
+        return _bands(numbers)
+    return _classes(values)
+
+
+def _of_values(values: list[Any]) -> Strata:
+    """Labels: numbers with decimals are cut into bands, all else is classes."""
+    fractional = any(isinstance(one, float | np.floating) and one % 1 for one in values)
+    numbers = _numbers(values) if fractional else None
+    return _classes(values) if numbers is None else _bands(numbers)
+
+
+def _numbers(values: list[Any]) -> Floats | None:
+    try:
+        found = np.array([float(one) for one in values])
+    except (TypeError, ValueError):
+        return None
+    return found if np.isfinite(found).all() else None
+
+
+def _classes(values: Sequence[Any]) -> Strata:
+    names, codes = coded(values, "stratum")
+    return Strata(codes, names)
+
+
+def coded(values: Sequence[Any], what: str) -> tuple[tuple[str, ...], Ints]:
+    """The different values in bytewise order of their text, and the number of each unit's."""
+    texts = [str(one) for one in values]
+    for place, one in enumerate(values):
+        if one is None or one != one:  # noqa: PLR0124 - NaN
+            raise PlanError(f"unit {place + 1} has no {what} ({one}): give one to each")
+    names = tuple(sorted(set(texts)))
+    numbers = {name: number for number, name in enumerate(names)}
+    return names, np.array([numbers[one] for one in texts], np.int64)
+
+
+def _bands(values: Floats) -> Strata:
+    """Cut numbers at their quartiles; equal numbers stay together."""
+    edges = np.unique(np.quantile(values, np.arange(1, BANDS) / BANDS, method="inverted_cdf"))
+    band = np.searchsorted(edges, values, side="left")
+    there, codes = np.unique(band, return_inverse=True)
+    names = tuple(_band_name(values[band == one]) for one in there.tolist())
+    return Strata(codes.astype(np.int64), names)
+
+
+def _band_name(values: Floats) -> str:
+    low, high = float(values.min()), float(values.max())
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
+
+
+def group_codes(given: Any, units: Units) -> tuple[tuple[str, ...], Ints] | None:
+    """The names of the groups and the group of each unit; None without groups."""
+    wanted = units.groups if units.groups is not None else given
+    if wanted is None:
+        return None
+    if isinstance(wanted, str) and wanted == "duplicates":
+        from heldout.resample.duplicates import text_keys
+
+        return coded(text_keys(units), "group")
+    return coded(units.column(wanted, "groups"), "group")
+
+
+def label_rows(found: Stratification, groups: Ints | None, word: np.uint64) -> Labels:
+    """Strata or relevance as labels to be spread, of units or of groups of them."""
+    if isinstance(found, Strata):
+        units, labels = np.arange(len(found.codes)), found.codes
+    else:
+        units, labels = found.documents, found.queries
+    names = found.names
+    order = random_order(id_keys(names), names, word)
+    if groups is None:
+        return Labels(units, labels, np.ones(len(units), np.int64), order)
+    pairs = groups[units] * len(names) + labels
+    different, counts = np.unique(pairs, return_counts=True)
+    return Labels(different // len(names), different % len(names), counts, order)
+
+
+def shuffled(strata: Strata, word: np.uint64) -> Ints:
+    """The strata renumbered at random: which comes first decides who has the odd unit."""
+    order = random_order(id_keys(strata.names), strata.names, word)
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    return rank[strata.codes]
