@@ -215,6 +215,21 @@ class TestLanes:
             alone = rank(index, vocabulary, [[model]], side, k=60)
             assert np.array_equal(found.scores[:, fold], alone.scores[:, fold])
 
+    @pytest.mark.parametrize("name", ["bm25", "ql-jm"])
+    def test_priors_are_added(self, index, vocabulary, name):
+        side, model = whole_side(index, vocabulary), Model.make(name)
+        priors = np.random.default_rng(2).normal(size=(60, 7))
+        plain = rank(index, vocabulary, [[model]], side, k=60)
+        found = rank(index, vocabulary, [[model] * 7], side, k=60, priors=priors)
+        for q in range(len(QUERIES)):
+            for lane in range(7):
+                there = plain.documents[q, 0, 0] >= 0
+                numbers = plain.documents[q, 0, 0][there]
+                wanted = plain.scores[q, 0, 0][there] + priors[numbers, lane]
+                order = np.argsort(-wanted)
+                assert np.array_equal(found.documents[q, 0, lane][there], numbers[order])
+                assert np.allclose(found.scores[q, 0, lane][there], wanted[order], rtol=1e-12)
+
     def test_threads_change_nothing(self, index, vocabulary, monkeypatch):
         side = whole_side(index, vocabulary)
         results = []

@@ -100,7 +100,7 @@ def document_ratios(index: Index, side: Side) -> Floats:
     return ratio
 
 
-def _document_columns(index: Index, side: Side) -> Documents:
+def _document_columns(index: Index, side: Side, priors: Floats) -> Documents:
     from heldout.retrieve.kernels.scoring import Documents
 
     return Documents(
@@ -110,11 +110,16 @@ def _document_columns(index: Index, side: Side) -> Documents:
         np.asarray(index.lengths),
         np.asarray(index.distinct),
         np.asarray(index.id_order),
+        priors,
     )
 
 
 def _jobs(
-    index: Index, vocabulary: Vocabulary, models: Sequence[Sequence[Model]], side: Side
+    index: Index,
+    vocabulary: Vocabulary,
+    models: Sequence[Sequence[Model]],
+    side: Side,
+    priors: Floats | None,
 ) -> Iterator[_Job]:
     """Cut the values into pieces that are scored together.
 
@@ -128,7 +133,6 @@ def _jobs(
     postings = vocabulary.postings(index)
     weights = first.query_weights(vocabulary.counts)
     queries = Queries(vocabulary.offsets, vocabulary.places, weights)
-    documents = _document_columns(index, side)
     most = int(np.max(index.counts, initial=0)) if first.form.kind == FRACTION_SHIFTED else 0
     table = first.form.count(np.arange(most + 1, dtype=np.float64))
     term_weights = first.term_weights(side.terms, int(side.added))
@@ -142,7 +146,10 @@ def _jobs(
             int(side.added),
             table,
         )
-        yield _Job(postings, queries, documents, rule, lanes)
+        own = np.zeros((0, rule.values.shape[2]))
+        if priors is not None:
+            own = _padded(priors[None, :, lanes])[0]
+        yield _Job(postings, queries, _document_columns(index, side, own), rule, lanes)
 
 
 def by_queries(task: Callable[[tuple[int, int]], object], count: int) -> None:
@@ -160,6 +167,7 @@ def rank(
     *,
     k: int = 0,
     judged: JudgedDocuments | None = None,
+    priors: Floats | None = None,
 ) -> Ranking:
     """Rank the documents of a side for each query and value.
 
@@ -171,6 +179,8 @@ def rank(
         How many documents of each list are wanted.
     judged
         Documents whose ranks are wanted, however deep they stand.
+    priors
+        Documents × values: what is added to the score of each document under each value.
     """
     from heldout.retrieve.kernels.lists import rank as compiled
 
@@ -180,7 +190,7 @@ def rank(
     documents = np.full((count, side.n_lists, number, k), -1, np.int32)
     scores = np.full(documents.shape, -np.inf)
     ranks = np.zeros((len(asked.documents), number), np.int32)
-    for job in _jobs(index, vocabulary, models, side):
+    for job in _jobs(index, vocabulary, models, side, priors):
         top = np.ascontiguousarray(scores[:, :, job.lanes]), np.array(documents[:, :, job.lanes])
         own, sizes = np.array(ranks[:, job.lanes]), np.zeros(top[0].shape[:3], np.int64)
         retrieved = np.zeros((count, side.n_lists), np.int64)

@@ -69,7 +69,8 @@ class Queries(NamedTuple):
 class Documents(NamedTuple):
     """What is known of each document.
 
-    `ratio` is |d| over the average length of its statistics, `order` the place of its id.
+    `ratio` is |d| over the average length of its statistics, `order` the place of its id, `priors`
+    (documents × lanes, or no row at all) is added to its scores.
     """
 
     statistics: NDArray[np.int32]
@@ -78,6 +79,7 @@ class Documents(NamedTuple):
     lengths: NDArray[np.int32]
     distinct: NDArray[np.int32]
     order: NDArray[np.int32]
+    priors: Floats
 
 
 class Rule(NamedTuple):
@@ -292,4 +294,8 @@ def score_query(
             cursor[row - begin] = i
     if kind == 2:
         _finish_likelihood(found, documents, rule, known, numbers, rows, logs, matched)
+    if len(documents.priors) > 0:
+        for y in range(found):
+            for c in range(rows.shape[1]):
+                rows[y, c] += documents.priors[numbers[y], c]
     return found
