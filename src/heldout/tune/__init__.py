@@ -1,0 +1,1 @@
+"""Tuning: a search space, and a choice that is made on a train side alone."""
