@@ -1,0 +1,1 @@
+"""Plans, tasks, results: systems on splits, and what their scores say of unseen data."""

@@ -1,0 +1,255 @@
+"""From a sample of documents to a set of another size, with the scores expected there.
+
+A measure such as nDCG@10 depends on how many documents are ranked: among five times as many there
+are more relevant documents, and more others that stand before them. Two things are therefore
+carried over, each by an empirical Bayes estimate that has no shape built into it (a nonparametric
+maximum-likelihood mixture; Laird 1978):
+
+- how many relevant documents a query has in the target, from how many it has in the sample. Sample
+  and target are thought of as one set that was divided at random, so the number in the sample is
+  binomial given the number in both;
+- how many documents that are not relevant stand before a relevant one. Their number in the sample
+  is Poisson, with a rate that varies from document to document and with the grade.
+
+Targets are then drawn: numbers of relevant documents, and for each of them a relevant document of
+the sample that lends its grade and its rate: one of the same query with a probability equal to the
+correlation of relevant documents within queries, else one of any query, every query counting once.
+A query without a relevant document in the sample borrows all. Ranks follow, and from ranks any
+measure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from heldout.errors import MeasureError
+from heldout.experiment.rank_table import Rows, measure_rows
+from heldout.measure.names import JUDGED_ONLY
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from heldout.experiment.rank_table import RankTable
+    from heldout.measure.names import Measure
+
+    Flags = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+__all__ = ["Target", "check_extrapolation", "extrapolate"]
+
+_STEPS: Final = 200
+_FEW: Final = 30
+"""Relevant documents of a grade below which its rates are estimated from all grades."""
+_RATES: Final = 60
+_NEEDS_NON_RELEVANT: Final = frozenset(
+    {"Bpref", "infAP", "Judged", "Unjudged", "NumQ", "NumRet", "NumRel", "NumRelRet", "Set_P"}
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Target:
+    """What is expected of a set of another size.
+
+    Parameters
+    ----------
+    values
+        Measures × queries: expected value where the query has a relevant document in the target.
+    chance
+        The chance that it has one.
+    means
+        Per measure, the mean over the queries that have one.
+    """
+
+    values: Floats
+    chance: Floats
+    means: Floats
+
+
+def check_extrapolation(measures: Sequence[Measure]) -> None:
+    """Refuse measures that look at documents judged not relevant."""
+    for measure in measures:
+        if measure.family in _NEEDS_NON_RELEVANT or measure.options.get(JUDGED_ONLY):
+            raise MeasureError(
+                f"{measure} cannot be carried over to a set of another size, because it looks at "
+                "documents judged not relevant: leave out the target size, or choose a measure "
+                "such as nDCG@10, AP, P@10, R@100 or RR"
+            )
+
+
+def mixture(likelihood: Floats, weights: Floats) -> Floats:
+    """Posterior (observations × support) under the mixing weights of greatest likelihood (EM)."""
+    mixing = np.full(likelihood.shape[1], 1 / likelihood.shape[1])
+    for _ in range(_STEPS):
+        joint = likelihood * mixing
+        joint /= joint.sum(axis=1, keepdims=True)
+        mixing = weights @ joint
+        mixing /= mixing.sum()
+    joint = likelihood * mixing
+    posterior: Floats = joint / joint.sum(axis=1, keepdims=True)
+    return posterior
+
+
+def _scaled(logs: Floats) -> Floats:
+    """Likelihoods from logarithms; a factor of a row does not matter to the mixture."""
+    likelihood: Floats = np.exp(logs - logs.max(axis=1, keepdims=True)) + 1e-300
+    return likelihood
+
+
+def _poisson(counts: Ints, rates: Floats) -> Floats:
+    return _scaled(counts[:, None] * np.log(rates) - rates)
+
+
+def _binomial(counts: Ints, totals: Ints, share: float) -> Floats:
+    from scipy.special import gammaln
+
+    k, n = counts[:, None].astype(np.float64), totals[None].astype(np.float64)
+    possible = k <= n
+    rest = np.where(possible, n - k, 0.0)
+    logs = gammaln(n + 1) - gammaln(rest + 1) + k * np.log(share) + rest * np.log1p(-share)
+    return _scaled(np.where(possible, logs, -np.inf))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Relevant:
+    """The relevant documents of the sample, by query and rank."""
+
+    query: Ints
+    grade: Ints
+    before: Ints  # documents that are not relevant and stand before; −1: it was not retrieved
+    first: Ints  # of each query the place of its first relevant document
+    count: Ints  # of each query how many it has
+
+
+def _relevant(table: RankTable, ranks: NDArray[np.integer], counted: Flags) -> _Relevant:
+    rows = np.flatnonzero(counted & (table.grades > 0))
+    query, rank = table.queries[rows], ranks[rows].astype(np.int64)
+    last = np.iinfo(np.int64).max
+    order = np.lexsort((np.where(rank > 0, rank, last), query))
+    query, rank, grade = query[order], rank[order], table.grades[rows][order]
+    count = np.bincount(query, minlength=table.n_queries)
+    first = np.cumsum(count) - count
+    nth = np.arange(len(query)) - first[query]
+    before = np.where(rank > 0, rank - 1 - nth, -1)
+    return _Relevant(query, grade, before, first, count)
+
+
+def _rate_posteriors(sample: _Relevant, rates: Floats) -> Floats:
+    """For each relevant document what its rate may be; a row of zeros: it is never retrieved."""
+    found = sample.before >= 0
+    result = np.zeros((len(sample.query), len(rates)))
+    weights = 1 / sample.count[sample.query]
+    for grade in np.unique(sample.grade):
+        mine = found & (sample.grade == grade)
+        if not mine.any():
+            continue
+        base = mine if mine.sum() >= _FEW else found
+        counts, place = np.unique(sample.before[base], return_inverse=True)
+        posterior = mixture(
+            _poisson(counts, rates), np.bincount(place, weights[base]).astype(np.float64)
+        )
+        result[mine] = posterior[np.searchsorted(counts, sample.before[mine])]
+    return result
+
+
+def _alikeness(sample: _Relevant) -> float:
+    """How much relevant documents of one query are alike: the intraclass correlation of gains."""
+    gain = sample.grade / np.log2(np.maximum(sample.before, 0) + 2.0)
+    gain = np.where(sample.before >= 0, gain, 0.0)
+    several = sample.count[sample.query] >= 2
+    if several.sum() < _FEW or not gain[several].var():
+        return 0.0
+    query, gain = sample.query[several], gain[several]
+    size = np.bincount(query)
+    mean = np.bincount(query, gain) / np.maximum(size, 1)
+    within = float(((gain - mean[query]) ** 2).sum() / (size[size > 0] - 1).sum())
+    return max(0.0, 1 - within / float(gain.var()))
+
+
+def _draw_rows(chances: Floats, generator: np.random.Generator) -> Ints:
+    """One column for each row of cumulative chances."""
+    draw = generator.random(len(chances))[:, None]
+    places: Ints = np.minimum((draw > chances).sum(axis=1), chances.shape[1] - 1)
+    return places
+
+
+def extrapolate(
+    table: RankTable,
+    ranks: NDArray[np.integer],
+    counted: Flags,
+    ratio: float,
+    measures: Sequence[Measure],
+    *,
+    n_documents: int,
+    seed: int = 0,
+    draws: int = 40,
+) -> Target:
+    """What a target would show that has `ratio` times as many documents as the sample.
+
+    Parameters
+    ----------
+    ranks, counted
+        Of each judgement the rank of its document in the sample, and whether it is in the sample.
+    n_documents
+        The size of the sample.
+    draws
+        How many targets are drawn.
+    """
+    check_extrapolation(measures)
+    sample = _relevant(table, ranks, counted)
+    if not len(sample.query):
+        raise MeasureError("no query has a relevant document in the sample")
+    generator = np.random.default_rng([seed, 0x72686F])
+    rates = np.geomspace(0.01, max(n_documents, 10), _RATES)
+    rate_chances = np.cumsum(_rate_posteriors(sample, rates), axis=1)
+    number_chances, totals = _number_chances(sample.count, ratio)
+    alike = _alikeness(sample)
+    weights = 1 / sample.count[sample.query]
+    parts = []
+    for _ in range(draws):
+        number = totals[_draw_rows(number_chances, generator)] - sample.count
+        query = np.repeat(np.arange(table.n_queries), np.maximum(number, 0))
+        lender = generator.choice(len(sample.query), len(query), p=weights / weights.sum())
+        has = sample.count[query] > 0
+        own = sample.first[query] + (generator.random(len(query)) * sample.count[query]).astype(int)
+        keep = has & (generator.random(len(query)) < alike)
+        lender = np.where(keep, np.minimum(own, len(sample.query) - 1), lender)
+        before = generator.poisson(ratio * rates[_draw_rows(rate_chances[lender], generator)])
+        before = np.where(sample.before[lender] >= 0, before, -1)
+        parts.append(_target_values(table, query, sample.grade[lender], before, measures))
+    values = np.stack(parts)  # draws × measures × queries
+    there = np.isfinite(values)
+    totalled = np.where(there, values, 0.0).sum(axis=0)
+    times = there.sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        expected = totalled / times
+    means = totalled.sum(axis=1) / np.maximum(times.sum(axis=1), 1)
+    return Target(expected, times[0] / draws, means)
+
+
+def _number_chances(counts: Ints, ratio: float) -> tuple[Floats, Ints]:
+    """For each query the cumulative chances of its number of relevant documents in all."""
+    totals = np.arange(int(counts.max() * (1 + ratio) * 1.5) + 11)
+    seen, place = np.unique(counts, return_inverse=True)
+    weights = np.bincount(place).astype(np.float64)
+    posterior = mixture(_binomial(seen, totals, 1 / (1 + ratio)), weights)
+    return np.cumsum(posterior, axis=1)[place], totals
+
+
+def _target_values(
+    table: RankTable, query: Ints, grade: Ints, before: Ints, measures: Sequence[Measure]
+) -> Floats:
+    """Measure one target: ranks follow from who stands before whom."""
+    last = np.iinfo(np.int64).max
+    order = np.lexsort((np.where(before >= 0, before, last), query))
+    query, grade, before = query[order], grade[order], before[order]
+    count = np.bincount(query, minlength=table.n_queries)
+    nth = np.arange(len(query)) - (np.cumsum(count) - count)[query] + 1
+    rank = np.where(before >= 0, before + nth, 0)
+    retrieved = np.full(table.n_queries, last)
+    return measure_rows(Rows(query, grade, rank), retrieved, measures)

@@ -1,0 +1,169 @@
+"""Measures from ranks of judged documents: no ranked list is ever written down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heldout.errors import MeasureError
+from heldout.measure.evaluate import compute
+from heldout.measure.judged import Judged
+from heldout.measure.names import EXTERNAL, JUDGED_ONLY
+from heldout.retrieve.rank import JudgedDocuments
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from heldout.data.collection import Collection
+    from heldout.measure.names import Measure
+
+    Flags = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+__all__ = ["RankTable", "Rows", "check_measures", "measure_rows", "relevant_from"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankTable:
+    """The judgements of a collection by number, ordered by query.
+
+    Parameters
+    ----------
+    queries, documents, grades
+        Of each judgement.
+    n_queries
+        How many queries the collection has.
+    """
+
+    queries: Ints
+    documents: NDArray[np.int32]
+    grades: Ints
+    n_queries: int
+
+    @classmethod
+    def of(cls, collection: Collection) -> RankTable:
+        """The judgements of a collection."""
+        rows = collection.judgements
+        order = np.argsort(rows.queries, kind="stable")
+        return cls(
+            rows.queries[order],
+            rows.documents[order].astype(np.int32),
+            rows.grades[order],
+            len(collection.queries),
+        )
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    def asked(self) -> JudgedDocuments:
+        """The documents whose ranks are needed."""
+        offsets = np.searchsorted(self.queries, np.arange(self.n_queries + 1))
+        return JudgedDocuments(offsets.astype(np.int64), self.documents)
+
+    def relevant(self, counted: Flags) -> Ints:
+        """How many relevant documents each query has among the judgements that count."""
+        keep = counted & (self.grades > 0)
+        return np.bincount(self.queries[keep], minlength=self.n_queries)
+
+    def evaluate(
+        self,
+        ranks: NDArray[np.integer],
+        counted: Flags,
+        retrieved: Ints,
+        measures: Sequence[Measure],
+        depth: int | None = None,
+    ) -> Floats:
+        """Values of measures (measures × values × queries); NaN: no relevant document counts.
+
+        Parameters
+        ----------
+        ranks
+            Judgements × values: rank of the judged document under each value, 0: not retrieved.
+        counted
+            Which judgements count: those of the documents that are ranked.
+        retrieved
+            How many documents each query has.
+        depth
+            Ranks beyond it count as not retrieved.
+        """
+        values = ranks.shape[1]
+        rows = np.flatnonzero(counted)
+        shift = np.arange(values)[:, None] * self.n_queries
+        query = (shift + self.queries[rows]).ravel()
+        grade = np.tile(self.grades[rows], values)
+        return measure_rows(
+            Rows(query, grade, np.ascontiguousarray(ranks[rows].T).ravel()),
+            np.tile(retrieved, values),
+            measures,
+            depth,
+        ).reshape(len(measures), values, self.n_queries)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Judged documents of many lists.
+
+    Parameters
+    ----------
+    query
+        The list that each document belongs to, rising.
+    grade, rank
+        Its grade, and its rank in the list (0: not retrieved).
+    """
+
+    query: Ints
+    grade: Ints
+    rank: NDArray[np.integer]
+
+
+def check_measures(measures: Sequence[Measure]) -> None:
+    """Refuse measures that need more than the ranks of judged documents."""
+    for measure in measures:
+        if measure.family == EXTERNAL or measure.options.get("ties") == "average":
+            raise MeasureError(
+                f"{measure} needs whole ranked lists, which are not written down here: search with "
+                "heldout search and evaluate the run with heldout eval, or choose another measure"
+            )
+
+
+def relevant_from(measure: Measure) -> int:
+    """The least grade that counts as relevant."""
+    return int(measure.options.get("rel", 1))  # type: ignore[arg-type]
+
+
+def measure_rows(
+    rows: Rows, retrieved: Ints, measures: Sequence[Measure], depth: int | None = None
+) -> Floats:
+    """Values of measures (measures × lists); NaN where a list has no relevant document."""
+    lists = len(retrieved)
+    if not len(rows.query):
+        return np.full((len(measures), lists), np.nan)
+    found = np.flatnonzero((rows.rank > 0) & (rows.rank <= (depth or np.iinfo(np.int64).max)))
+    found = found[np.lexsort((rows.rank[found], rows.query[found]))]
+    rank = rows.rank[found].astype(np.int64)
+    judged = Judged(
+        ("",) * lists,
+        np.ones(lists, np.bool_),
+        np.minimum(retrieved, depth) if depth else retrieved,
+        rows.query[found],
+        rank,
+        rows.grade[found],
+        rank,
+        np.ones_like(rank),
+        rows.query,
+        rows.grade,
+        max(int(rows.grade.max()), 1),
+    )
+    return np.stack([_column(judged, measure) for measure in measures])
+
+
+def _column(judged: Judged, measure: Measure) -> NDArray[Any]:
+    seen = judged.only_judged() if measure.options.get(JUDGED_ONLY) else judged
+    values = compute(seen, measure).astype(np.float64)
+    values[judged.relevant(max(relevant_from(measure), 1)) == 0] = np.nan
+    return values
