@@ -41,6 +41,9 @@ _EXPECTED = (
     "expected a BEIR folder (corpus.jsonl), a MeTA folder or its config toml, TREC documents, JSON "
     "lines, CSV, TSV or Parquet of documents, a line corpus (.dat), irds:NAME, or pydocs"
 )
+_MAPS = ("doc_map.tsv", "query_map.tsv")
+"""What an export writes beside a collection: no part of it."""
+
 _ENDINGS = re.compile(
     r"(\.(dat|txt|toml|jsonl?|ndjson|csv|tsv|parquet|trec|sgml?|xml|gz|xz|bz2|zst))+$",
     re.IGNORECASE,
@@ -283,7 +286,8 @@ def _kind(
 
 def _folder(path: Path, reading: Reading, *, given_queries: bool) -> _Found:
     """A folder of files of documents of one kind, with queries and judgements known by name."""
-    files = [one for one in sorted(path.rglob("*")) if one.is_file() and not _hidden(one, path)]
+    there = (one for one in sorted(path.rglob("*")) if one.is_file() and not _hidden(one, path))
+    files = [one for one in there if one.name not in _MAPS]
     queries = [one for one in files if re.search(r"topics|queries", one.name, re.IGNORECASE)]
     qrels = [one for one in files if re.search(r"qrels", one.name, re.IGNORECASE)]
     rest = [str(one) for one in files if one not in queries and one not in qrels]

@@ -112,7 +112,7 @@ def _refuse_target(target: Path, *, force: bool) -> None:
 
 def _ours(name: str) -> bool:
     known = {"corpus.jsonl", "queries.jsonl", "documents.trec", "topics.txt", "qrels.txt"}
-    known |= {"line.toml", "config.toml", "doc_map.tsv", "query_map.tsv", "fingerprint.txt"}
+    known |= {"line.toml", "config.toml", "fingerprint.txt", "split.json"}
     return name in known or name.endswith((".tsv", ".dat", "-queries.txt", "-qrels.txt"))
 
 
@@ -237,14 +237,14 @@ def _one_line(text: str) -> str:
 
 
 def _write_map(path: Path, ids: Iterable[str], start: int = 0) -> None:
-    """New and original ids; in an id, tab and line end are written as JSON does."""
+    """New and original ids; in an id, tab, line end and backslash are written as JSON does."""
     head = ["new\toriginal\n"]
     rows = (f"{number}\t{_plain(one)}\n" for number, one in enumerate(ids, start))
     _write(path, (line for part in (head, rows) for line in part))
 
 
 def _plain(one: str) -> str:
-    return json.dumps(one, ensure_ascii=False)[1:-1] if re.search(r"[\t\r\n]", one) else one
+    return json.dumps(one, ensure_ascii=False)[1:-1] if re.search(r"[\t\r\n\\]", one) else one
 
 
 def _first_number(ids: tuple[str, ...]) -> int | None:

@@ -152,6 +152,7 @@ def spread(order: Ints, labels: Labels, sizes: Ints, quotas: Sequence[int]) -> P
             room[part] -= weights[unit]
             table.settle(unit, part)
     _fill(found, order, sizes, room)
+    _leave_none_empty(found, order, sizes, quotas)
     return found
 
 
@@ -211,3 +212,12 @@ def _fill(found: Parts, order: Ints, sizes: Ints, room: list[int]) -> None:
         part = max(range(len(room)), key=room.__getitem__)
         found[unit] = part
         room[part] -= int(sizes[unit])
+
+
+def _leave_none_empty(found: Parts, order: Ints, sizes: Ints, quotas: Sequence[int]) -> None:
+    """Give the smallest unit of the fullest part to a part that groups have left empty."""
+    for part, quota in enumerate(quotas):
+        counts = np.bincount(found, minlength=len(quotas))
+        if quota and not counts[part] and counts.max() > 1:
+            full = order[found[order] == int(np.argmax(counts))]
+            found[full[np.argmin(sizes[full])]] = part

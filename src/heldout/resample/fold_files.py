@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from io import StringIO
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from heldout.data.formats.source import open_source
@@ -69,7 +70,7 @@ def read_values(path: str | os.PathLike[str], what: str) -> list[Entry]:
 def read_id_lines(path: str | os.PathLike[str]) -> list[str]:
     """Read a file with one id a line; empty lines and comments (``#``) are passed over."""
     name, text = _text(path)
-    stripped = (line.strip() for line in text.splitlines())
+    stripped = (line.strip() for line in StringIO(text))
     found = [line for line in stripped if line and not line.startswith("#")]
     if not found:
         raise InputError(f"{name}: no ids in it; expected one a line")
@@ -135,24 +136,34 @@ def _table_entries(text: str, name: str, what: str) -> Iterator[Entry]:
 
 
 def _rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
-    lines = [line for line in text.splitlines() if line.strip()]
-    first = next((line for line in lines if not line.startswith("#")), "")
+    """The cells of each line that has any, with its number; comments stand above the rest only."""
+    lines = list(StringIO(text))
+    begin = next((at for at, line in enumerate(lines) if not _is_passed(line)), len(lines))
+    first = lines[begin] if begin < len(lines) else ""
     mark = next((one for one in "\t,;" if one in first), None)
     if mark is None:
-        for number, line in enumerate(text.splitlines(), 1):
-            if line.strip() and not line.startswith("#"):
-                yield number, line.split()
+        yield from ((number, line.split()) for number, line in _numbered(lines, begin))
         return
-    reader = csv.reader(text.splitlines(keepends=True), delimiter=mark, strict=True)
-    last = 1
+    reader = csv.reader(lines[begin:], delimiter=mark, strict=True)
+    last = begin + 1
     try:
         for row in reader:
-            begin, last = last, reader.line_num + 1
+            number, last = last, begin + reader.line_num + 1
             cells = [cell.strip() for cell in row]
-            if any(cells) and not cells[0].startswith("#"):
-                yield begin, cells
+            if any(cells):
+                yield number, cells
     except csv.Error as error:
         raise FormatError(f"{name}:{last}", f"not a table that can be read ({error})") from None
+
+
+def _is_passed(line: str) -> bool:
+    return not line.strip() or line.startswith("#")
+
+
+def _numbered(lines: list[str], begin: int) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(lines[begin:], begin + 1):
+        if line.strip():
+            yield number, line
 
 
 def _header(cells: list[str], what: str) -> dict[str, int] | None:

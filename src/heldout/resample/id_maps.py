@@ -1,0 +1,102 @@
+"""Maps from the ids of a written dataset to the first ones they come from."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from heldout.data.formats.blocks import readable
+from heldout.errors import FormatError, InputError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Mapping, Sequence
+
+__all__ = ["DOC_MAP", "NO_MAPS", "QUERY_MAP", "IdMaps", "maps_beside", "read_map", "write_map"]
+
+DOC_MAP = "doc_map.tsv"
+QUERY_MAP = "query_map.tsv"
+_HEAD = "new\toriginal"
+
+
+class IdMaps(NamedTuple):
+    """What the ids of a collection were before it was written; None: they are the first ones."""
+
+    documents: Mapping[str, str] | None = None
+    queries: Mapping[str, str] | None = None
+
+    def first(self, kind: str, ids: Sequence[str]) -> Sequence[str]:
+        """The first ids of some ``documents`` or ``queries``."""
+        known = self.documents if kind == "documents" else self.queries
+        if known is None:
+            return ids
+        unknown = next((one for one in ids if one not in known), None)
+        if unknown is not None:
+            name = DOC_MAP if kind == "documents" else QUERY_MAP
+            raise InputError(
+                f"{name} beside the collection has no line for {unknown!r}: it belongs to another "
+                "collection; move it away, or restore the right one"
+            )
+        return [known[one] for one in ids]
+
+
+NO_MAPS = IdMaps()
+
+
+def maps_beside(source: str | os.PathLike[str]) -> IdMaps:
+    """The maps that lie in the folder of a collection, if it was written by an export."""
+    path = Path(source)
+    home = path if path.is_dir() else path.parent if path.is_file() else None
+    if home is None:
+        return NO_MAPS
+    found = [home / DOC_MAP, home / QUERY_MAP]
+    documents, queries = (read_map(one) if one.is_file() else None for one in found)
+    return IdMaps(documents, queries)
+
+
+def read_map(path: Path) -> dict[str, str]:
+    """Read a table of new and original ids."""
+    with readable(str(path)):
+        content = path.read_bytes()
+    try:
+        head, *lines = content.decode().removesuffix("\n").split("\n")
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not UTF-8") from None
+    if head != _HEAD:
+        raise FormatError(f"{path}:1", f"expected the header {_HEAD!r}, found {head[:60]!r}")
+    found: dict[str, str] = {}
+    for number, line in enumerate(lines, 2):
+        cells = line.split("\t")
+        if len(cells) != 2:
+            raise FormatError(f"{path}:{number}", f"{len(cells)} columns, expected 2")
+        new, original = (_read(cell, f"{path}:{number}") for cell in cells)
+        if new in found:
+            raise FormatError(f"{path}:{number}", f"the new id {new!r} stands twice")
+        found[new] = original
+    return found
+
+
+def _read(cell: str, place: str) -> str:
+    if "\\" not in cell:
+        return cell
+    try:
+        return str(json.loads(f'"{cell}"'))
+    except json.JSONDecodeError:
+        raise FormatError(place, f"{cell!r} has a backslash that JSON cannot read") from None
+
+
+def write_map(path: Path, new: Iterable[str], original: Iterable[str]) -> None:
+    """Write a table of new and original ids.
+
+    An id with a tab, a line end or a backslash is written as JSON does, without the quotes.
+    """
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(_HEAD + "\n")
+        pairs = zip(new, original, strict=True)
+        file.writelines(f"{_plain(one)}\t{_plain(other)}\n" for one, other in pairs)
+
+
+def _plain(one: str) -> str:
+    return json.dumps(one, ensure_ascii=False)[1:-1] if re.search(r"[\t\r\n\\]", one) else one

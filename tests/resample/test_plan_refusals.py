@@ -1,0 +1,71 @@
+"""A plan that cannot work says why, and what to do instead."""
+
+import pytest
+
+from heldout import (
+    Bootstrap,
+    Chronological,
+    HoldOut,
+    KFold,
+    LeaveOneOut,
+    PlanError,
+    RepeatedRuns,
+    TestSet,
+)
+
+ROWS = "instance"
+
+REFUSED = [
+    (lambda: KFold(1), "k=1.*nothing would be seen"),
+    (lambda: KFold(2.5), "k=2.5"),
+    (lambda: KFold(True), "k=True"),
+    (lambda: KFold(3, repeats=0), "repeats=0"),
+    (lambda: KFold(3, seed=-1), "seed=-1"),
+    (lambda: KFold(5).splits(4, ROWS), r"5 folds of 4 instances.*LeaveOneOut\(\)"),
+    (
+        lambda: KFold(4, stratify="labels").splits(4, ROWS, labels=[0, 0, 1, 1]),
+        "no stratification is possible",
+    ),
+    (lambda: KFold(2, stratify="labels").splits(4, ROWS), "needs the labels"),
+    (lambda: KFold(3, groups=[1, 1, 2, 2]).splits(4, ROWS), "2 groups for 3 folds.*at most 2"),
+    (lambda: KFold(2, groups=[1, 2]).splits(4, ROWS), "2 values for 4 instances"),
+    (
+        lambda: KFold(2, stratify={"a": 1}).splits(["a", "b", "c"]),
+        r"nothing for 2 of 3 queries \(b, c\)",
+    ),
+    (lambda: KFold(2, stratify="relevance").splits(4, ROWS), "needs a collection"),
+    (lambda: KFold(2, stratify="kind").splits(["a", "b", "c"]), "mapping from ids"),
+    (lambda: KFold(2, groups="duplicates").splits(["a", "b", "c"]), "needs the texts"),
+    (lambda: KFold(2, stratify=[1, None, 2, 3]).splits(4, ROWS), "unit 2 has no stratum"),
+    (lambda: LeaveOneOut(stratify="labels"), "cannot be stratified.*KFold"),
+    (lambda: HoldOut(0.01).splits(10, ROWS), r"rounds to 0.*LeaveOneOut\(\)"),
+    (lambda: HoldOut(0.2, 0.01).splits(10, ROWS), "validation=0.01 of 10"),
+    (lambda: HoldOut(10).splits(10, ROWS), "nothing would be left to see"),
+    (lambda: HoldOut(0.6, 0.5).splits(10, ROWS), "6 of 10 instances held out and 5 for validation"),
+    (lambda: HoldOut(1.5), "share between 0 and 1"),
+    (lambda: HoldOut(1.0), "share between 0 and 1"),
+    (lambda: HoldOut(0.0), "share between 0 and 1"),
+    (lambda: HoldOut(0.2, groups=[0] * 5 + [1] * 5).splits(10, ROWS), "no group is small enough"),
+    (lambda: Bootstrap(0), "replicates=0"),
+    (lambda: Bootstrap(2, side="both"), "side='both'"),
+    (lambda: Bootstrap(2).splits(3, ROWS, groups=[1, 1, 2]), "cannot keep groups"),
+    (lambda: KFold(2).splits(["a", "a"]), "'a' stands twice"),
+    (lambda: KFold(2).splits(["a"]), "1 queries: at least 2"),
+    (lambda: KFold(2).splits("ab"), "one text"),
+    (lambda: KFold(2).splits(4, "row"), "unit='row'"),
+    (lambda: TestSet("abc"), "pathlib.Path"),
+    (lambda: TestSet(["x"]).splits(["a", "b"]), r"1 of the 1 ids.*\(x\)"),
+    (lambda: TestSet(["a", "b"]).splits(["a", "b"]), "nothing would be seen"),
+    (lambda: TestSet([]).splits(["a", "b"]), "nothing would be held out"),
+    (lambda: Chronological([3, 3, 3]).splits(3, ROWS), "nothing would be seen"),
+    (lambda: Chronological([1, 2, 3], cut=9).splits(3, ROWS), "nothing would be held out"),
+    (lambda: Chronological([1, "x", 3]).splits(3, ROWS), "different kinds"),
+    (lambda: Chronological([1, None, 3]).splits(3, ROWS), "unit 2 has no time"),
+    (lambda: RepeatedRuns(KFold(2), 0), "runs=0"),
+]
+
+
+@pytest.mark.parametrize(("make", "complaint"), REFUSED)
+def test_a_plan_that_cannot_work_says_why_and_what_to_do(make, complaint):
+    with pytest.raises(PlanError, match=complaint):
+        make()

@@ -1,0 +1,393 @@
+"""Fold invariants of every plan, each of which also fails on a plan that breaks it."""
+
+import os
+import subprocess
+import sys
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+import resample_checks as check
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from heldout import (
+    Bootstrap,
+    Chronological,
+    GivenFolds,
+    HoldOut,
+    InputError,
+    KFold,
+    LeaveOneOut,
+    Plan,
+    PlanError,
+    RepeatedRuns,
+    ResamplingWarning,
+    SplitKey,
+    TestSet,
+)
+from heldout.resample.assign import even_sizes
+from heldout.resample.hashing import draws, id_keys, random_order, seed_word
+from heldout.resample.sources import Made, Partition, Sides
+
+
+def ids(least=2, most=40):
+    return st.lists(
+        st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=12),
+        min_size=least,
+        max_size=most,
+        unique=True,
+    )
+
+
+class Broken(Plan):
+    """A plan that puts units where the test wants them."""
+
+    seed = 0
+
+    def __init__(self, source):
+        self._source = source
+
+    def __repr__(self):
+        return "Broken()"
+
+    def divide(self, units):
+        del units
+        return self._source, []
+
+
+def table(*folds):
+    return Broken(Partition(tuple(np.array(one, np.int32) for one in folds)))
+
+
+def sides(*pairs):
+    made = [Sides(*(np.array(one, np.int32) for one in pair)) for pair in pairs]
+    return Broken(Made(len(made), made.__getitem__))
+
+
+@given(ids(), st.data())
+def test_k_fold(names, data):
+    k = data.draw(st.integers(2, len(names)))
+    repeats = data.draw(st.integers(1, 3))
+    splits = KFold(k, repeats=repeats, seed=data.draw(st.integers(0, 2**40))).splits(names)
+    assert len(splits) == k * repeats
+    check.disjoint(splits)
+    check.covering(splits)
+    check.held_out_once(splits)
+    check.even(splits)
+    assert sorted(split.n_test for split in splits[:k]) == sorted(even_sizes(len(names), k))
+
+
+@given(st.lists(st.integers(0, 4), min_size=2, max_size=60), st.data())
+def test_stratified_k_fold(labels, data):
+    k = data.draw(st.integers(2, max(2, len(labels) - 1)))
+    if k >= len(labels):
+        return
+    plan = KFold(k, stratify="labels", repeats=2, seed=data.draw(st.integers(0, 99)))
+    few = min(labels.count(one) for one in set(labels)) < k
+    with pytest.warns(ResamplingWarning) if few else nullcontext():
+        splits = plan.splits(len(labels), "instance", labels=labels)
+    check.held_out_once(splits)
+    check.disjoint(splits)
+    check.even(splits)
+    check.strata_even(splits, labels)
+    assert bool(splits.notes) is few
+
+
+@given(st.lists(st.integers(0, 9), min_size=4, max_size=60), st.data())
+def test_grouped_k_fold(groups, data):
+    count = len(set(groups))
+    if count < 2:
+        return
+    k = data.draw(st.integers(2, count))
+    splits = KFold(k, groups=groups).splits(len(groups), "instance")
+    check.held_out_once(splits)
+    check.groups_intact(splits, groups)
+    # Largest first into the lightest: no fold is heavier than the lightest by more than a group.
+    check.even(splits, by=max(groups.count(one) for one in groups))
+    assert all(split.n_test for split in splits)
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 2)), min_size=6, max_size=60))
+def test_grouped_and_stratified_folds_keep_groups_and_leave_no_fold_empty(rows):
+    groups, labels = zip(*rows, strict=True)
+    if len(set(groups)) < 3 or min(labels.count(one) for one in labels) < 3:
+        return
+    plan = KFold(3, groups=groups, stratify="labels")
+    splits = plan.splits(len(rows), "instance", labels=labels)
+    check.held_out_once(splits)
+    check.groups_intact(splits, groups)
+    assert all(split.n_test for split in splits)
+
+
+@given(ids(3), st.data())
+def test_hold_out(names, data):
+    test = data.draw(st.integers(1, len(names) - 2))
+    validation = data.draw(st.integers(0, len(names) - 1 - test))
+    splits = HoldOut(test, validation, repeats=3).splits(names)
+    check.disjoint(splits)
+    check.covering(splits)
+    for split in splits:
+        assert split.n_test == test
+        assert split.n_train == len(names) - test - validation
+
+
+@given(st.lists(st.integers(0, 3), min_size=5, max_size=60), st.data())
+def test_stratified_hold_out(labels, data):
+    test = data.draw(st.integers(1, len(labels) - 2))
+    validation = data.draw(st.integers(0, len(labels) - 1 - test))
+    plan = HoldOut(test, validation, repeats=3, stratify="labels")
+    for split in plan.splits(len(labels), "instance", labels=labels):
+        assert split.n_test == test
+        check.strata_in_proportion(split, labels)
+        if validation:
+            assert split.validation.sum() == validation
+
+
+@given(st.lists(st.integers(0, 20), min_size=10, max_size=60))
+def test_grouped_hold_out_is_never_larger_than_asked(groups):
+    if min(groups.count(one) for one in groups) > round(0.4 * len(groups)):
+        return  # no group is small enough, which is refused
+    splits = HoldOut(0.4, groups=groups, repeats=3).splits(len(groups), "instance")
+    check.covering(splits)
+    check.groups_intact(splits, groups)
+    assert all(split.n_test <= round(0.4 * len(groups)) for split in splits)
+
+
+@given(ids())
+def test_leave_one_out(names):
+    splits = LeaveOneOut().splits(names)
+    assert len(splits) == len(names)
+    check.held_out_once(splits)
+    check.covering(splits)
+    assert {split.n_test for split in splits} == {1}
+
+
+@given(ids(), st.sampled_from(["train", "test"]), st.integers(0, 99))
+def test_bootstrap(names, side, seed):
+    splits = Bootstrap(5, side=side, seed=seed).splits(names)
+    check.drawn_n_times(splits, side)
+    check.disjoint(splits)
+    check.covering(splits)
+    assert all(split.n_train and split.n_test for split in splits)
+
+
+@pytest.mark.parametrize("n", [10, 100, 1000])
+def test_share_of_units_that_a_bootstrap_never_draws(n):
+    check.share_never_drawn(Bootstrap(400).splits(n, "instance"))
+
+
+PLANS = [
+    KFold(3, repeats=2),
+    HoldOut(0.3, repeats=2),
+    HoldOut(0.3, 0.2),
+    LeaveOneOut(),
+    Bootstrap(3),
+    Bootstrap(3, side="test"),
+    RepeatedRuns(KFold(3), 2),
+]
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=repr)
+@given(names=ids(5))
+@settings(max_examples=30)
+def test_order_of_units_does_not_matter(plan, names):
+    check.same_for_any_order(plan, names)
+
+
+@given(st.permutations(range(24)), st.integers(0, 5))
+def test_order_does_not_matter_with_strata_and_groups(order, seed):
+    labels = {f"u{n}": n % 3 for n in range(24)}
+    groups = {f"u{n}": n // 2 for n in range(24)}
+    names, shuffled = list(labels), [f"u{n}" for n in order]
+    for plan in (
+        KFold(4, stratify=labels, seed=seed),
+        KFold(4, groups=groups, seed=seed),
+        KFold(4, stratify=labels, groups=groups, seed=seed),
+        HoldOut(0.25, stratify=labels, seed=seed),
+        HoldOut(0.25, groups=groups, seed=seed),
+    ):
+        first, second = plan.splits(names), plan.splits(shuffled)
+        assert first.fingerprint == second.fingerprint
+        for one, other in zip(first, second, strict=True):
+            mine = dict(zip(names, one.test.tolist(), strict=True))
+            assert [mine[name] for name in shuffled] == other.test.tolist()
+
+
+BREAKS = [
+    (check.disjoint, sides(([1, 1, 0], [0, 1, 1])), ()),
+    (check.covering, sides(([1, 0, 0], [0, 0, 1])), ()),
+    (check.held_out_once, table([0, 1, -1]), ()),
+    (check.even, table([0, 0, 0, 1]), ()),
+    (check.strata_even, table([0, 0, 1, 1]), ([1, 1, 2, 2],)),
+    (check.groups_intact, table([0, 1, 0, 1]), ([1, 1, 2, 2],)),
+    (check.drawn_n_times, sides(([2, 0, 0], [0, 1, 1])), ()),
+    (check.drawn_n_times, sides(([3, 0, 0], [0, 1, 0])), ()),
+    (check.share_never_drawn, sides(*[([3, 0, 0, 1] * 10, [0, 1, 1, 0] * 10)] * 200), ()),
+]
+
+
+@pytest.mark.parametrize(
+    ("invariant", "plan", "more"), BREAKS, ids=lambda x: getattr(x, "__name__", "")
+)
+def test_every_check_fails_on_a_broken_plan(invariant, plan, more):
+    size = len(plan._source.sides(0).train)
+    with pytest.raises(AssertionError):
+        invariant(plan.splits(size, "instance"), *more)
+
+
+def test_the_checks_of_a_split_and_of_order_fail_too():
+    split = sides(([0, 0, 1, 1], [1, 1, 0, 0])).splits(4, "instance")[0]
+    with pytest.raises(AssertionError):
+        check.strata_in_proportion(split, [1, 1, 2, 2])
+    with pytest.raises(AssertionError):
+        check.same_for_any_order(table([0, 0, 1, 1]), list("abcd"))
+
+
+FOLDS = [1, 0, 0, 2, 1, 2, 0, 2, 1, 2, 1, 0]
+
+
+def test_folds_are_the_same_in_another_process():
+    """And on another day: these were written down when the rule was made."""
+    assert KFold(3).splits([f"q{n}" for n in range(12)]).folds().tolist() == FOLDS
+    code = """
+from heldout import KFold
+print(KFold(3).splits([f'q{n}' for n in range(12)]).fingerprint)
+"""
+    done = subprocess.run(  # noqa: S603 - this Python
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONHASHSEED": "7"},
+    )
+    assert done.stdout.strip() == KFold(3).splits([f"q{n}" for n in range(12)]).fingerprint
+
+
+def test_seed_repeat_and_unit_change_the_folds():
+    names = [str(n) for n in range(200)]
+    found = [
+        KFold(5, repeats=2, seed=seed).splits(names, unit).folds(repeat)
+        for seed in (0, 1)
+        for repeat in (0, 1)
+        for unit in ("query", "document")
+    ]
+    for at, one in enumerate(found):
+        for other in found[:at]:
+            # By chance two units of five share a fold in a fifth of the cases: 40 ± 5.7 of 200.
+            assert 10 < (one == other).sum() < 75
+
+
+def test_orders_are_uniform():
+    """Every unit comes first, second, … equally often: chi-square over 3,000 seeds, 49 cells."""
+    names = ["a", "b", "c", "d", "e", "f", "averylongname"]
+    keys = id_keys(names)
+    table_ = np.zeros((7, 7))
+    for seed in range(3000):
+        table_[random_order(keys, names, seed_word(seed)), np.arange(7)] += 1
+    expected = 3000 / 7
+    # 36 degrees of freedom: mean 36, deviation 8.5.
+    assert ((table_ - expected) ** 2 / expected).sum() < 36 + 5 * 8.5
+
+
+def test_ids_with_one_hash_are_told_apart_by_name():
+    keys = np.array([5, 5, 9, 5], np.uint64)
+    names = ["b", "a", "c", "d"]
+    order = random_order(keys, names, seed_word(1)).tolist()
+    assert [names[at] for at in order if names[at] != "c"] == ["a", "b", "d"]
+
+
+def test_draws_are_uniform():
+    counts = np.bincount(draws(seed_word(3), 70_000, 7), minlength=7)
+    assert ((counts - 10_000) ** 2 / 10_000).sum() < 6 + 5 * np.sqrt(12)
+
+
+def test_a_larger_hold_out_has_the_smaller_one_in_it():
+    small, large = (HoldOut(share).splits(100, "instance")[0].test for share in (0.1, 0.3))
+    assert (large[small > 0] == 1).all()
+
+
+def test_keys_are_named_ordered_and_hashable():
+    keys = [split.key for split in KFold(2, repeats=2).splits(5, "instance")]
+    assert [str(key) for key in keys] == ["r0/f0", "r0/f1", "r1/f0", "r1/f1"]
+    assert sorted(keys, key=lambda key: (key.fold, key.repeat)) != keys == sorted(keys)
+    assert len({*keys, SplitKey(0, 1)}) == 4
+    runs = RepeatedRuns(KFold(2), 2).splits(4, "instance")
+    assert [str(split.key) for split in runs] == ["r0/f0/s0", "r0/f0/s1", "r0/f1/s0", "r0/f1/s1"]
+    assert (runs[0].test == runs[1].test).all()
+    assert runs[-1].key == runs[3].key
+    assert (runs.folds() == KFold(2).splits(4, "instance").folds()).all()
+
+
+def test_splits_behave_like_a_sequence():
+    splits = KFold(4).splits(9, "instance")
+    assert splits[-1].key == splits[3].key
+    assert [one.key.fold for one in splits[1:3]] == [1, 2]
+    assert splits.find(0, 2).key.fold == 2
+    with pytest.raises(IndexError):
+        splits[4]
+    with pytest.raises(PlanError, match="no split r1/f0"):
+        splits.find(1, 0)
+    with pytest.raises(PlanError, match="no repeat 1"):
+        splits.folds(1)
+    with pytest.raises(PlanError, match="not put every unit into one fold"):
+        Bootstrap(2).splits(9, "instance").folds()
+    with pytest.raises(ValueError, match="read-only"):
+        splits[0].train[0] = 5
+
+
+def test_fingerprint_tells_ids_folds_and_unit_apart():
+    names = ["a", "b", "c", "d"]
+    same = [
+        KFold(2).splits(names),
+        GivenFolds(dict(zip(names, KFold(2).splits(names).folds().tolist(), strict=True))).splits(
+            names
+        ),
+    ]
+    assert len({one.fingerprint for one in same}) == 1
+    other = [
+        KFold(2, seed=3).splits(names),
+        KFold(3).splits(names),
+        KFold(2, repeats=2).splits(names),
+        KFold(2).splits(names, "document"),
+        KFold(2).splits([*names[:3], "e"]),
+        HoldOut(0.5).splits(names),
+        Bootstrap(1).splits(names),
+        Bootstrap(1, side="test").splits(names),
+        RepeatedRuns(KFold(2), 2).splits(names),
+    ]
+    found = {one.fingerprint for one in [same[0], *other]}
+    assert len(found) == 10
+
+
+def test_small_strata_are_named_and_spread():
+    labels = ["a"] * 8 + ["b"] * 2
+    with pytest.warns(ResamplingWarning, match=r"'b': 2\).*different folds"):
+        splits = KFold(5, stratify="labels").splits(10, "instance", labels=labels)
+    check.strata_even(splits, labels)
+
+
+def test_a_test_set_is_held_out():
+    split = TestSet(["b", "d"]).splits(["a", "b", "c", "d"])[0]
+    assert split.test.tolist() == [0, 1, 0, 1]
+    assert split.train.tolist() == [1, 0, 1, 0]
+
+
+def test_a_test_set_can_come_from_a_file(tmp_path):
+    (tmp_path / "ids").write_text("# held out\nb\n\nd\n")
+    assert TestSet(tmp_path / "ids").splits(["a", "b", "c", "d"])[0].test.tolist() == [0, 1, 0, 1]
+    (tmp_path / "none").write_text("# nothing\n")
+    with pytest.raises(InputError, match="no ids"):
+        TestSet(tmp_path / "none")
+
+
+def test_later_units_are_held_out_and_ties_stay_together():
+    times = {"a": "2020-01-02", "b": "2021-05-01", "c": "2021-05-01", "d": "2020-12-31"}
+    assert Chronological(times, test=1).splits(times)[0].test.tolist() == [0, 1, 1, 0]
+    assert Chronological(times, cut="2020-12-31").splits(times)[0].test.tolist() == [0, 1, 1, 1]
+    # As numbers, 9 is before 10, although "9" is behind "10" as a text.
+    assert Chronological(["9", "10", "8"], test=1).splits(3, "instance")[0].test.tolist() == [
+        0,
+        1,
+        0,
+    ]
