@@ -18,6 +18,7 @@ from heldout.cli_ledger import add_ledger
 from heldout.cli_plan import add_plan
 from heldout.cli_search import add_search
 from heldout.cli_split import add_split
+from heldout.cli_tune import add_tune
 from heldout.errors import HeldoutError, InputError
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     add_ledger(_command, commands)
     add_collection(_command, commands)
     add_split(_command, commands)
+    add_tune(_command, commands)
     add_index(_command, commands)
     add_search(_command, commands)
     _add_measures(commands)

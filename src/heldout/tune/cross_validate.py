@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Floats, Ints
     from heldout.resample.split import Split, SplitKey, Splits
+    from heldout.tune.listed import Listed
     from heldout.tune.space import Space
 
 __all__ = ["Edge", "TunedFold", "TunedFolds", "cross_validate"]
@@ -159,7 +160,7 @@ def cross_validate(
     rule: Rule = "best",
     higher_is_better: bool = True,
     units: Sequence[str] | None = None,
-    space: Space | None = None,
+    space: Space | Listed | None = None,
 ) -> TunedFolds:
     """Choose a point on the train side of every split and score it on the held-out side.
 
@@ -307,7 +308,7 @@ def _named(splits: Splits, flags: NDArray[np.bool_]) -> tuple[str, ...]:
     return tuple(splits.ids[at] for at in np.flatnonzero(flags).tolist())
 
 
-def _edges(space: Space, numbers: list[int], final: int) -> tuple[Edge, ...]:
+def _edges(space: Space | Listed, numbers: list[int], final: int) -> tuple[Edge, ...]:
     """Ends of axes that were chosen, by axis; the lowest first."""
     found = []
     for axis in space.axes:

@@ -1,0 +1,260 @@
+"""What was chosen where, and what it is worth on held-out data: as text and as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from heldout.infer.results import count_of
+from heldout.report.tables import plain_text
+
+if TYPE_CHECKING:
+    from heldout.infer.compare import Comparison
+    from heldout.infer.results import Interval
+    from heldout.tune.cross_validate import Edge, TunedFold, TunedFolds
+    from heldout.tune.runs import TunedRuns, TunedSystem
+
+__all__ = ["held_out_interval", "json_tuning", "tuning_text"]
+
+FOLDS_SHOWN: Final = 20
+"""More splits than these are counted by what was chosen in them."""
+
+_RULES: Final = {
+    "best": "the best mean",
+    "one-se": "the simplest run within one standard error of the best mean",
+}
+
+
+def held_out_interval(folds: TunedFolds, level: float = 0.95) -> Interval | None:
+    """An interval for the held-out mean over units; None for a single unit.
+
+    Wilson's for successes and failures, else t. A unit has one value, however often it was held
+    out. The folds share train units, which the interval takes no account of: it is about the units.
+    """
+    from heldout.infer import intervals  # SciPy
+
+    values = folds.units[~np.isnan(folds.units)]
+    if len(values) < 2:
+        return None
+    if set(np.unique(values).tolist()) <= {0.0, 1.0}:
+        return intervals.wilson(int(values.sum()), len(values), level)
+    return intervals.t_interval(values, level)
+
+
+def tuning_text(tuned: TunedRuns, level: float = 0.95) -> str:
+    """Tables and sentences about systems that were tuned on the same splits."""
+    parts = [_aligned(_summary_rows(tuned, level))]
+    for system in tuned.systems:
+        if system.tuned:
+            title = f"{plain_text(system.name)}: " if len(tuned.systems) > 1 else ""
+            parts.append(f"{title}{_chosen_title(system)}\n" + _aligned(_chosen_rows(system)))
+    lines = [*_how_lines(tuned), *_ship_lines(tuned), *_careful_lines(tuned)]
+    return "\n".join(parts) + "\n" + "".join(line + "\n" for line in lines)
+
+
+def _summary_rows(tuned: TunedRuns, level: float) -> list[list[str]]:
+    head = ["system", "runs", f"{plain_text(tuned.measure)} held out", f"{level:.0%} interval"]
+    rows = [[*head, "optimistic", "optimism"]]
+    for system in tuned.systems:
+        folds = system.folds
+        interval = held_out_interval(folds, level)
+        shown = f"[{interval.low:.4f}, {interval.high:.4f}]" if interval else "undefined"
+        cells = [plain_text(system.name), str(len(system.runs)), f"{folds.mean:.4f}", shown]
+        more = [f"{folds.optimistic:.4f}", f"{folds.optimism:+.4f}"] if system.tuned else ["—", "—"]
+        rows.append([*cells, *more])
+    return rows
+
+
+def _chosen_title(system: TunedSystem) -> str:
+    count = len(system.folds.folds)
+    if count > FOLDS_SHOWN:
+        return f"chosen in {count:,} splits"
+    return "chosen on the seen queries of each fold"
+
+
+def _chosen_rows(system: TunedSystem) -> list[list[str]]:
+    if len(system.folds.folds) > FOLDS_SHOWN:
+        return _counted_rows(system)
+    head = ["fold", "seen", "held out", "chosen", "score seen", "score held out"]
+    return [head, *(_fold_row(system, fold) for fold in system.folds.folds)]
+
+
+def _fold_row(system: TunedSystem, fold: TunedFold) -> list[str]:
+    return [
+        str(fold.key),
+        str(fold.n_train),
+        str(fold.n_test),
+        plain_text(system.runs[fold.number]),
+        f"{fold.train:.4f}",
+        "undefined" if math.isnan(fold.held_out) else f"{fold.held_out:.4f}",
+    ]
+
+
+def _counted_rows(system: TunedSystem) -> list[list[str]]:
+    """The runs that were chosen at all, the most frequent first."""
+    folds = system.folds
+    rows = [["run", "chosen", "score on all queries"]]
+    for number in np.argsort(-folds.chosen, kind="stable").tolist():
+        if folds.chosen[number]:
+            share = f"{folds.chosen[number]} ({folds.chosen[number] / len(folds.folds):.0%})"
+            mean = f"{folds.final.means[number]:.4f}"
+            rows.append([plain_text(system.runs[number]), share, mean])
+    return rows
+
+
+def _aligned(rows: list[list[str]]) -> str:
+    """Columns of equal width; the first is text, numbers stand to the right."""
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        first, *rest = (
+            f"{cell:<{width}}" if not at else f"{cell:>{width}}"
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        lines.append("  ".join([first, *rest]).rstrip() + "\n")
+    return "".join(lines)
+
+
+def _how_lines(tuned: TunedRuns) -> list[str]:
+    folds = tuned.systems[0].folds
+    units = count_of(len(tuned.splits.ids), "query", "queries")
+    what = f"{count_of(len(folds.folds), 'split')} of {units} by {tuned.splits.plan!r}"
+    return [
+        f"{what}: the run is chosen on the seen queries ({_RULES[folds.rule]}).",
+        "Held out: the mean over queries of what each got where it had no say in the choice.",
+        "Optimistic: what the run that is chosen on these same queries gets on them.",
+    ]
+
+
+def _ship_lines(tuned: TunedRuns) -> list[str]:
+    lines = []
+    for system in tuned.systems:
+        if not system.tuned:
+            continue
+        final = system.folds.final
+        where = system.sources[final.number]
+        name = f"{plain_text(system.name)}, " if len(tuned.systems) > 1 else ""
+        lines.append(
+            f"To ship: {name}{plain_text(system.shipped)} ({plain_text(where)}), chosen on all "
+            f"{count_of(final.units, 'query', 'queries')}. The held-out score stands for it, and "
+            "is slightly pessimistic, because the choices in it were made on fewer queries."
+        )
+    return lines
+
+
+def _careful_lines(tuned: TunedRuns) -> list[str]:
+    notes = [str(note) for note in tuned.splits.notes] + list(tuned.notes)
+    for system in tuned.systems:
+        notes += edge_notes(system, several=len(tuned.systems) > 1)
+    return [f"Careful: {plain_text(note)}." for note in notes]
+
+
+def edge_notes(system: TunedSystem, *, several: bool) -> list[str]:
+    """What to say of values at an end of what was tried."""
+    name = f"{system.name}: " if several else ""
+    folds = system.folds
+    return [
+        f"{name}{_edge_words(edge, len(folds.folds))}; the best may lie beyond it: try more "
+        "values there, unless there are none"
+        for edge in folds.edges
+        if system.tuned
+    ]
+
+
+def _edge_words(edge: Edge, count: int) -> str:
+    times = f"in {edge.folds} of {count_of(count, 'split')}" if edge.folds else ""
+    ships = "to ship" if edge.shipped else ""
+    where = " and ".join(one for one in (times, ships) if one)
+    joint = " " if "*" in edge.name else "="  # a pattern of names is not a parameter
+    return f"{edge.name}{joint}{edge.value}, the {edge.side} value tried, was chosen {where}"
+
+
+def json_tuning(tuned: TunedRuns, comparison: Comparison | None = None, level: float = 0.95) -> str:
+    """Every number at full precision; what is undefined is null."""
+    content: dict[str, Any] = {
+        "measure": tuned.measure,
+        "higher_is_better": tuned.systems[0].folds.higher_is_better,
+        "queries": len(tuned.splits.ids),
+        "plan": repr(tuned.splits.plan),
+        "seed": tuned.splits.seed,
+        "splits": len(tuned.splits),
+        "splits_fingerprint": tuned.splits.fingerprint,
+        "rule": tuned.systems[0].folds.rule,
+        "data": tuned.data,
+        "policies": dict(tuned.policies),
+        "systems": [_system_dict(system, level) for system in tuned.systems],
+        "warnings": [
+            line.removeprefix("Careful: ").removesuffix(".") for line in _careful_lines(tuned)
+        ],
+        "comparison": None,
+    }
+    if comparison is not None:
+        from heldout.report.claims import json_claims  # brings tables
+
+        content["comparison"] = json.loads(json_claims([comparison]))[0]
+    return json.dumps(_finite(content), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def _system_dict(system: TunedSystem, level: float) -> dict[str, Any]:
+    folds = system.folds
+    interval = held_out_interval(folds, level)
+    return {
+        "name": system.name,
+        "runs": list(system.runs),
+        "tuned": system.tuned,
+        "held_out": folds.mean,
+        "interval": None if interval is None else interval._asdict(),
+        "mean_over_folds": folds.fold_mean,
+        "optimistic": folds.optimistic,
+        "optimism": folds.optimism,
+        "judged_at_10": system.judged,
+        "ship": _point_dict(system, folds.final.number) | {"mean": folds.final.mean},
+        "edges": [
+            {
+                "parameter": edge.name,
+                "value": edge.value,
+                "side": edge.side,
+                "splits": edge.folds,
+                "shipped": edge.shipped,
+            }
+            for edge in folds.edges
+        ],
+        "points": [
+            _point_dict(system, number)
+            | {"chosen": int(times), "mean": float(folds.final.means[number])}
+            for number, times in enumerate(folds.chosen)
+        ],
+        "folds": [
+            {
+                "split": str(fold.key),
+                "run": system.runs[fold.number],
+                "seen": fold.train,
+                "held_out": fold.held_out,
+                "n_seen": fold.n_train,
+                "n_held_out": fold.n_test,
+                "surface": fold.surface.tolist(),
+            }
+            for fold in folds.folds
+        ],
+        "undefined": list(folds.undefined),
+        "never_held_out": list(folds.never),
+    }
+
+
+def _point_dict(system: TunedSystem, number: int) -> dict[str, Any]:
+    return {
+        "run": system.runs[number],
+        "source": system.sources[number],
+        "parameters": None if system.points is None else system.points.point(number),
+    }
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_finite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

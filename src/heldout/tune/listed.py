@@ -1,0 +1,160 @@
+"""Points that stand in a list: run files, or draws, which need not fill a whole grid."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from heldout.errors import InputError
+from heldout.tune.space import Axis, Point, given, parse_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["Listed", "read_names", "read_parameters"]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Some points of a space, in an order of their own; the earlier one is the simpler one.
+
+    Parameters
+    ----------
+    rows
+        The points, which all have the same parameters.
+    axes
+        The parameters, each with the values it has somewhere; made of the rows.
+
+    Examples
+    --------
+    >>> listed = Listed(({"k1": 1, "b": 0.3}, {"k1": 2, "b": 0.5}, {"k1": 3, "b": 0.3}))
+    >>> listed.edges(1)
+    ('b',)
+    """
+
+    rows: tuple[Point, ...]
+    axes: tuple[Axis, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", tuple(self.rows))
+        if not self.rows or any(row.keys() != self.rows[0].keys() for row in self.rows):
+            raise InputError("points: expected at least one, and the same parameters in all")
+        names = self.rows[0]
+        object.__setattr__(
+            self, "axes", tuple(given(one, _values(self.rows, one)) for one in names)
+        )
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def points(self) -> tuple[Point, ...]:
+        """All points, in order."""
+        return self.rows
+
+    def point(self, number: int) -> Point:
+        """One of the points."""
+        return self.rows[number]
+
+    def edges(self, number: int) -> tuple[str, ...]:
+        """The parameters that have their lowest or highest value at this point."""
+        point = self.rows[number]
+        return tuple(axis.name for axis in self.axes if axis.at_edge(point[axis.name]))
+
+
+def _values(rows: Sequence[Point], name: str) -> list[float | int | str | bool]:
+    """The different values of a parameter, in the order of the rows."""
+    return list(dict.fromkeys(row[name] for row in rows))
+
+
+# A name follows the start or a joint; its value goes on to the next joint that a name follows.
+_NAME: Final = r"[^\W\d_][^\W_]*"
+_PART: Final = re.compile(rf"(?:^|[,_\s-])({_NAME})=(.*?)(?=[,_\s-]{_NAME}=|$)")
+_NUMBER_FIRST: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?=[,_\s-]|$)")
+_DIGITS: Final = re.compile(r"(\d+(?:\.\d+)?)")
+
+
+def read_parameters(name: str) -> Point:
+    """The parameters in a name: parts ``name=value``, joined by a comma, ``_`` or ``-``.
+
+    Examples
+    --------
+    >>> read_parameters("bm25_k1=0.9_b=0.4")
+    {'k1': 0.9, 'b': 0.4}
+    >>> read_parameters("ql-mu=1e-3-final"), read_parameters("dense")
+    ({'mu': 0.001}, {})
+    """
+    found: Point = {}
+    for key, text in _PART.findall(name):
+        number = _NUMBER_FIRST.match(text)  # what follows it is a remark
+        value = number[0] if number else text
+        if not value or key in found:
+            return {}
+        found[key] = parse_value(value)
+    return found
+
+
+def read_names(names: Sequence[str]) -> tuple[list[int], Listed | None]:
+    """Put names in order, and find the parameters in them.
+
+    Parameters
+    ----------
+    names
+        Of runs.
+
+    Returns
+    -------
+    order, points
+        The names by their parameters, the lowest value first; without parameters by the number in
+        them if they differ in one number only; else by name, and then there are no points.
+
+    Examples
+    --------
+    >>> order, points = read_names(["mu=1000", "mu=50", "mu=200"])
+    >>> order, points.point(0)
+    ([1, 2, 0], {'mu': 50})
+    """
+    rows = [read_parameters(name) for name in names]
+    if not _tells_apart(rows):
+        rows = _one_number(names)
+    if not _tells_apart(rows):
+        return sorted(range(len(names)), key=lambda at: _natural(names[at])), None
+    keys = [_sort_key(rows, key) for key in rows[0]]
+    order = sorted(range(len(names)), key=lambda at: [key[at] for key in keys])
+    return order, Listed(tuple(rows[at] for at in order))
+
+
+def _tells_apart(rows: Iterable[Point]) -> bool:
+    """Whether all have the same parameters, and no two the same values."""
+    listed = list(rows)
+    first = listed[0].keys()
+    if not first or any(row.keys() != first for row in listed):
+        return False
+    return len({tuple(row[key] for key in first) for row in listed}) == len(listed)
+
+
+def _one_number(names: Sequence[str]) -> list[Point]:
+    """``run2``, ``run10``: the number, if it is all that the names differ in."""
+    parts = [_DIGITS.split(name) for name in names]
+    if len({len(part) for part in parts}) > 1:
+        return [{}]
+    different = [at for at in range(len(parts[0])) if len({part[at] for part in parts}) > 1]
+    if len(different) != 1 or not different[0] % 2:
+        return [{}]
+    at = different[0]
+    label = "".join("*" if place == at else text for place, text in enumerate(parts[0]))
+    return [{label: parse_value(part[at])} for part in parts]
+
+
+def _sort_key(rows: list[Point], key: str) -> list[tuple[float, str]]:
+    """Numbers by size; a parameter with other values by its text."""
+    values = [row[key] for row in rows]
+    if all(isinstance(value, int | float) for value in values):
+        return [(float(value), "") for value in values]
+    return [(0.0, str(value)) for value in values]
+
+
+def _natural(name: str) -> list[tuple[float, str]]:
+    """Numbers in a name count as numbers: run2 comes before run10."""
+    split = _DIGITS.split(name)
+    return [(float(one), "") if at % 2 else (0.0, one) for at, one in enumerate(split)]

@@ -1,0 +1,119 @@
+"""Which runs belong to a system, by what names, and in which order they are tried."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from heldout.data.notes import named_few
+from heldout.data.run import Run
+from heldout.errors import InputError
+from heldout.tune.listed import read_names
+
+if TYPE_CHECKING:
+    from heldout.tune.listed import Listed
+
+__all__ = ["RunGroup", "run_groups"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunGroup:
+    """The runs of one system, the simplest first.
+
+    Parameters
+    ----------
+    name
+        Of the system.
+    runs
+        The names of its runs.
+    sources
+        Runs, or the paths of their files.
+    points
+        The parameters in the names, if all have the same; None else.
+    """
+
+    name: str
+    runs: tuple[str, ...]
+    sources: tuple[Any, ...]
+    points: Listed | None
+
+
+def run_groups(systems: Any) -> list[RunGroup]:
+    """The runs of each system; see `heldout.tune.runs.tune_runs` for what may come in."""
+    several = isinstance(systems, Mapping) and not any(
+        isinstance(one, Run) for one in systems.values()
+    )
+    named = systems if several else {"tuned": systems}
+    if not named:
+        raise InputError("no system was given")
+    groups = [_group(str(name), runs) for name, runs in named.items()]
+    if all(len(group.runs) == 1 for group in groups):
+        raise InputError(
+            f"one run ({groups[0].sources[0]}) leaves nothing to choose: give several, such as "
+            "'runs/lambda=*.run'; heldout eval evaluates one"
+        )
+    return groups
+
+
+def _group(name: str, runs: Any) -> RunGroup:
+    if isinstance(runs, Mapping):
+        labels, sources = [str(label) for label in runs], list(runs.values())
+    else:
+        given = [runs] if isinstance(runs, str | os.PathLike) else list(runs)
+        sources = list(dict.fromkeys(path for one in given for path in _matching(os.fspath(one))))
+        labels = _labels(sources)
+    if not sources:
+        raise InputError(f"system {name}: no run was given")
+    order, points = read_names(labels)
+    return RunGroup(
+        name, tuple(labels[at] for at in order), tuple(sources[at] for at in order), points
+    )
+
+
+def _matching(pattern: str) -> list[str]:
+    """The files that a path with ``*``, ``?`` or ``[…]`` stands for, or the file of that name."""
+    if Path(pattern).exists() or not glob.has_magic(pattern):
+        return [pattern]  # whoever reads it says it if it is not there
+    found = sorted(path for path in glob.glob(pattern) if Path(path).is_file())  # noqa: PTH207
+    if not found:
+        raise InputError(f"no run matches {pattern}: {_nearby(pattern)}")
+    return found
+
+
+def _nearby(pattern: str) -> str:
+    """What is in the folder that was looked at."""
+    folder = Path(pattern).parent
+    if glob.has_magic(str(folder)):
+        return "look at the folders named in it"
+    if not folder.is_dir():
+        return f"there is no folder {folder}"
+    files = sorted(one.name for one in folder.iterdir() if one.is_file())
+    return f"{folder} has {named_few(files, len(files)) if files else 'no files'}"
+
+
+_ENDINGS: Final = (".run", ".trec", ".txt", ".csv", ".tsv", ".json", ".jsonl", ".parquet", ".res")
+_PACKED: Final = (".gz", ".xz", ".bz2", ".zst")
+
+
+def _labels(paths: list[str]) -> list[str]:
+    """The names of files without folders and endings, or with them where they are the same."""
+    for shorten in (_stem, lambda path: Path(path).name, str):
+        names = [shorten(path) for path in paths]
+        if len(set(names)) == len(names):
+            return names
+    return paths
+
+
+def _stem(path: str) -> str:
+    # Only known endings: the .5 of lambda=0.5 is none.
+    name = Path(path).name
+    for endings in (_PACKED, _ENDINGS):
+        for ending in endings:
+            if name.lower().endswith(ending) and len(name) > len(ending):
+                name = name[: -len(ending)]
+                break
+    return name

@@ -1,0 +1,316 @@
+"""Existing runs as the points of a grid: the run is chosen on the train queries of each split."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from heldout.data.notes import named_few
+from heldout.data.run import Qrels, Run
+from heldout.data.scores import Scores
+from heldout.errors import InputError, MeasureError
+from heldout.measure.evaluate import Missing, evaluate
+from heldout.measure.names import parse_measure
+from heldout.tune.cross_validate import cross_validate
+from heldout.tune.run_groups import run_groups
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from heldout.data.words import Floats
+    from heldout.measure.evaluate import Evaluation
+    from heldout.measure.names import Measure
+    from heldout.resample.plan import Plan
+    from heldout.resample.split import Splits
+    from heldout.tune.choose import Rule
+    from heldout.tune.cross_validate import TunedFolds
+    from heldout.tune.listed import Listed
+    from heldout.tune.run_groups import RunGroup
+
+    Path_ = str | os.PathLike[str]
+    RunsOf = Path_ | Iterable[Path_] | Mapping[str, Run | Path_]
+
+__all__ = ["TunedRuns", "TunedSystem", "relevant_a_query", "tune_runs"]
+
+VERY_DIFFERENT: Final = 3
+"""From so many times as many points on, search effort is pointed out."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TunedSystem:
+    """A system whose runs were the points of a grid.
+
+    Parameters
+    ----------
+    name
+        Of the system.
+    runs
+        The names of its runs, in the order in which ties are broken.
+    sources
+        Where they come from: paths, or their names again.
+    points
+        The parameters in the names, if all have the same; None else.
+    folds
+        What was chosen, and what it is worth.
+    judged
+        The share of judged documents in the held-out top 10.
+    """
+
+    name: str
+    runs: tuple[str, ...]
+    sources: tuple[str, ...]
+    points: Listed | None
+    folds: TunedFolds
+    judged: float
+
+    @property
+    def tuned(self) -> bool:
+        """Whether there was something to choose from."""
+        return len(self.runs) > 1
+
+    @property
+    def shipped(self) -> str:
+        """The run that was chosen on all queries."""
+        return self.runs[self.folds.final.number]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TunedRuns:
+    """Systems tuned on the same train sides.
+
+    Parameters
+    ----------
+    measure
+        By which runs were chosen and are scored.
+    systems
+        At least one.
+    splits
+        The splits of the queries, the same for all systems.
+    data
+        A fingerprint of the judgements.
+    notes
+        What a reader should know.
+    policies
+        In words: how ties, missing queries and unjudged documents were treated.
+    """
+
+    measure: str
+    systems: tuple[TunedSystem, ...]
+    splits: Splits
+    data: str
+    notes: tuple[str, ...]
+    policies: tuple[tuple[str, str], ...]
+
+    def system(self, name: str) -> TunedSystem:
+        """A system by its name."""
+        for one in self.systems:
+            if one.name == name:
+                return one
+        names = ", ".join(one.name for one in self.systems)
+        raise InputError(f"no system {name!r}; there are {names}")
+
+    def scores(self) -> Scores:
+        """The held-out value of every query and system, to make claims from."""
+        table = np.stack([system.folds.units for system in self.systems], axis=1)
+        kept = ~np.isnan(table).any(axis=1)
+        ids = self.splits.ids
+        return Scores(
+            self.measure,
+            tuple(system.name for system in self.systems),
+            tuple(ids[at] for at in np.flatnonzero(kept).tolist()),
+            table[kept],
+            self.systems[0].folds.higher_is_better,
+            dropped=tuple(ids[at] for at in np.flatnonzero(~kept).tolist()),
+            judged=tuple(system.judged for system in self.systems),
+            data=self.data,
+            notes=self.notes,
+        )
+
+
+def tune_runs(
+    qrels: Qrels | Mapping[str, Mapping[str, int]] | Path_,
+    systems: RunsOf | Mapping[str, RunsOf],
+    measure: str | Measure = "nDCG@10",
+    *,
+    plan: Plan | None = None,
+    rule: Rule = "best",
+    missing: Missing = "zero",
+    progress: Callable[[str], None] | None = None,
+) -> TunedRuns:
+    """Choose a run on the train queries of every split, and score it on the held-out queries.
+
+    Parameters
+    ----------
+    qrels
+        Judgements, or the path of a qrels file.
+    systems
+        The runs of one system: a path with ``*`` or ``?``, paths, or ``{name: run}``; or several
+        systems as ``{system: runs}``, where `runs` is a list of paths, a path with ``*``, or
+        ``{name: run}``. A system with one run is not tuned.
+    measure
+        By which to choose and to score.
+    plan
+        How to divide the queries; ten folds by default. All systems share the splits.
+    rule
+        ``best`` or ``one-se``, see `heldout.tune.choose.choose`. The simpler run is the one with
+        the lower parameters in its name.
+    missing
+        What a judged query counts that a run lacks: ``zero``, or ``skip`` to leave out, for all
+        runs, the queries that some run lacks.
+    progress
+        Called with the name of each run when it is read.
+
+    Examples
+    --------
+    >>> from heldout import KFold
+    >>> judged = {f"q{n}": {"d": 1} for n in range(6)}
+    >>> runs = {
+    ...     f"w={w}": Run.from_dict({query: {"d": w, "e": 0.5} for query in judged})
+    ...     for w in (0.1, 0.6)
+    ... }
+    >>> system = tune_runs(judged, {"mine": runs}, "RR", plan=KFold(3)).systems[0]
+    >>> system.shipped, system.folds.mean
+    ('w=0.6', 1.0)
+    """
+    from heldout.resample.plans import KFold  # the default plan only
+
+    chosen_by = _comparable(parse_measure(measure))
+    groups = run_groups(systems)
+    judgements = _as_qrels(qrels)
+    result = _evaluate(judgements, groups, chosen_by, missing, progress)
+    queries = result.queries()
+    splits = (plan or KFold(10)).splits(queries)
+    tuned = tuple(_tune(group, result, chosen_by, splits, rule, at) for at, group in _spans(groups))
+    notes = [*_lacking(result), *_undefined(tuned), *_effort(tuned)]
+    return TunedRuns(
+        str(chosen_by), tuned, splits, judgements.fingerprint(), tuple(notes), result.policies
+    )
+
+
+def _comparable(measure: Measure) -> Measure:
+    """A measure by which something can be better than another thing."""
+    family = measure.definition
+    if family.aggregate in {"text", "gmean"}:
+        raise MeasureError(f"{measure} has no mean over queries: choose by another, such as AP")
+    if family.higher_is_better is None:
+        raise MeasureError(f"{measure} has no better or worse: choose by another, such as nDCG@10")
+    return measure
+
+
+def _as_qrels(qrels: Any) -> Qrels:
+    if isinstance(qrels, Qrels):
+        return qrels
+    return Qrels.read(qrels) if isinstance(qrels, str | os.PathLike) else Qrels.from_dict(qrels)
+
+
+def _evaluate(
+    judgements: Qrels,
+    groups: list[RunGroup],
+    measure: Measure,
+    missing: Missing,
+    progress: Callable[[str], None] | None,
+) -> Evaluation:
+    named = {}
+    for group in groups:
+        for label, source in zip(group.runs, group.sources, strict=True):
+            named[f"{group.name}: {label}"] = source
+    return evaluate(judgements, named, [measure, "Judged@10"], missing=missing, progress=progress)
+
+
+def _spans(groups: list[RunGroup]) -> list[tuple[slice, RunGroup]]:
+    """Which runs of the evaluation belong to each group."""
+    found, begin = [], 0
+    for group in groups:
+        found.append((slice(begin, begin + len(group.runs)), group))
+        begin += len(group.runs)
+    return found
+
+
+def _tune(
+    group: RunGroup,
+    result: Evaluation,
+    measure: Measure,
+    splits: Splits,
+    rule: Rule,
+    runs: slice,
+) -> TunedSystem:
+    numbers = range(len(result.runs))[runs]
+
+    def table(column: str | Measure) -> Floats:
+        return np.stack([result.values(run, column) for run in numbers]).astype(np.float64)
+
+    folds = cross_validate(
+        table(measure),
+        splits,
+        rule=rule,
+        higher_is_better=bool(measure.definition.higher_is_better),
+        units=result.queries(),
+        space=group.points,
+    )
+    judged = float(np.nanmean(folds.gather(table("Judged@10"))))
+    sources = tuple(
+        label if isinstance(source, Run) else os.fspath(source)
+        for label, source in zip(group.runs, group.sources, strict=True)
+    )
+    return TunedSystem(group.name, group.runs, sources, group.points, folds, judged)
+
+
+def _lacking(result: Evaluation) -> list[str]:
+    """Runs without some of the judged queries, which count 0 or are left out for all."""
+    lacks = [(int((~run.present).sum()), run.name) for run in result.runs]
+    few = [(count, name) for count, name in lacks if count]
+    if not few:
+        return []
+    runs = f"{len(few)} of {len(lacks)} runs lack" if len(few) > 1 else f"{few[0][1]} lacks"
+    most = max(few)
+    worst = f" (at most {most[0]}: {most[1]})" if len(few) > 1 else ""
+    amount = "judged queries" if len(few) > 1 or most[0] > 1 else "judged query"
+    number = "" if len(few) > 1 else f"{most[0]} "
+    if result.missing == "zero":
+        return [f"{runs} {number}{amount}{worst}, which count 0"]
+    left = len(result.runs[0].queries) - len(result.queries())
+    return [f"{runs} {number}{amount}{worst}: {left} are left out for all runs"]
+
+
+def _undefined(systems: Iterable[TunedSystem]) -> list[str]:
+    found = []
+    for system in systems:
+        lost, never = system.folds.undefined, system.folds.never
+        if lost:
+            named = named_few(lost, len(lost))
+            found.append(f"{system.name}: {len(lost)} queries have no value for some run: {named}")
+        if never:
+            named = named_few(never, len(never))
+            found.append(f"{system.name}: {len(never)} queries were never held out: {named}")
+    return list(dict.fromkeys(found))
+
+
+def _effort(systems: Iterable[TunedSystem]) -> list[str]:
+    """Say so when one system was searched much harder; an untuned one is named by `compare`."""
+    tuned = [system for system in systems if system.tuned]
+    if len(tuned) < 2:
+        return []
+    most = max(tuned, key=lambda system: len(system.runs))
+    least = min(tuned, key=lambda system: len(system.runs))
+    if len(most.runs) < VERY_DIFFERENT * len(least.runs):
+        return []
+    numbers = f"{len(most.runs)} runs and {least.name} from {len(least.runs)}"
+    return [f"{most.name} was chosen from {numbers}: a difference may be due to the search"]
+
+
+def relevant_a_query(qrels: Qrels) -> dict[str, float]:
+    """How many documents are relevant to each query, to stratify folds by (``KFold(stratify=…)``).
+
+    Plans cut numbers with decimals into bands and take whole numbers for classes, of which there
+    would be too many: so the counts have a decimal far behind the point.
+
+    Examples
+    --------
+    >>> relevant_a_query(Qrels.from_dict({"a": {"x": 1}, "b": {"x": 1, "y": 2}, "c": {"x": 0}}))
+    {'a': 1.000000001, 'b': 2.000000002, 'c': 0.0}
+    """
+    counts = np.add.reduceat((qrels.grades > 0).astype(np.int64), qrels.offsets[:-1])
+    return dict(zip(qrels.queries, (counts * (1 + 1e-9)).tolist(), strict=True))
