@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from heldout.resample.hashing import draws
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -34,12 +36,15 @@ class Labels(NamedTuple):
         How often: 1, or how many units of a group have it.
     order
         The labels in an order that depends on their names alone; it decides between equals.
+    word
+        64 random bits.
     """
 
     units: Ints
     labels: Ints
     counts: Ints
     order: Ints
+    word: np.uint64
 
 
 def even_sizes(units: int, parts: int) -> list[int]:
@@ -119,7 +124,13 @@ def fill_groups(order: Ints, sizes: Ints, wanted: int) -> Flags:
     return found
 
 
-def spread(order: Ints, labels: Labels, sizes: Ints, quotas: Sequence[int]) -> Parts:
+def spread(
+    order: Ints,
+    labels: Labels,
+    sizes: Ints,
+    quotas: Sequence[int],
+    shares: Sequence[int] | None = None,
+) -> Parts:
     """Spread units with any number of labels, so that every part has its share of each label.
 
     Iterative stratification (Sechidis, Tsoumakas & Vlahavas 2011): the label with fewest units left
@@ -137,6 +148,9 @@ def spread(order: Ints, labels: Labels, sizes: Ints, quotas: Sequence[int]) -> P
         The size of each unit: 1, or that of a group.
     quotas
         The size that each part shall have.
+    shares
+        What each part shall have of every label, in proportion; by default as its size. Folds have
+        equal shares, though the size of some is one more.
     """
     found = np.full(len(order), -1, np.int32)
     rank = np.empty(len(order), np.int64)
@@ -144,7 +158,7 @@ def spread(order: Ints, labels: Labels, sizes: Ints, quotas: Sequence[int]) -> P
     room = list(quotas)
     turn = rank.tolist()
     weights = sizes.tolist()
-    table = _Wishes(labels, quotas, rank)
+    table = _Wishes(labels, shares or quotas, rank)
     while (label := table.scarcest()) is not None:
         for unit in table.open_units(label):
             part = _best_part(table.wishes[label], room, turn[unit], weights[unit])
@@ -166,17 +180,20 @@ def _best_part(wishes: list[int], room: list[int], turn: int, size: int) -> int:
 class _Wishes:
     """How much of each label each part still lacks, and which units have it."""
 
-    def __init__(self, labels: Labels, quotas: Sequence[int], rank: Ints) -> None:
+    def __init__(self, labels: Labels, shares: Sequence[int], rank: Ints) -> None:
         count = len(labels.order)
         by_label = np.lexsort((rank[labels.units], -labels.counts, labels.labels))
         ends = np.cumsum(np.bincount(labels.labels, minlength=count))[:-1]
         self._units = [part.tolist() for part in np.split(labels.units[by_label], ends)]
         totals = np.bincount(labels.labels, labels.counts, count).astype(np.int64).tolist()
-        self._scale = sum(quotas)
-        # In whole numbers (a share × the sum of the quotas): what is equal must stay equal.
-        self.wishes = [[total * quota for quota in quotas] for total in totals]
+        # In whole numbers (times the sum of the shares): what is equal must stay equal.
+        self._scale = sum(shares)
+        self.wishes = [[total * share for share in shares] for total in totals]
+        if len(set(shares)) > 1:
+            self._scale = 1
+            self.wishes = _whole_wishes(totals, shares, labels)
         self._labels_of: dict[int, list[tuple[int, int]]] = {}
-        for unit, label, times in zip(*(one.tolist() for one in labels[:3]), strict=True):
+        for unit, label, times in _triples(labels):
             self._labels_of.setdefault(unit, []).append((label, times))
         self._left = np.array([len(units) for units in self._units], np.int64)
         self._order = labels.order
@@ -200,6 +217,29 @@ class _Wishes:
         for label, times in self._labels_of[unit]:
             self.wishes[label][part] -= times * self._scale
             self._left[label] -= 1
+
+
+def _triples(labels: Labels) -> Iterator[tuple[int, int, int]]:
+    columns = (labels.units, labels.labels, labels.counts)
+    return zip(*(one.tolist() for one in columns), strict=True)
+
+
+def _whole_wishes(totals: list[int], shares: Sequence[int], labels: Labels) -> list[list[int]]:
+    """The share of each label rounded up or down at random, so that all together are right.
+
+    Where parts are unequal, the largest would otherwise get every label that has one unit only.
+    """
+    left = np.array(totals, np.int64)[labels.order]
+    wishes = np.zeros((len(totals), len(shares)), np.int64)
+    starts = draws(labels.word, len(shares), sum(shares)).tolist()
+    rest = sum(shares)
+    for part in range(1, len(shares)):
+        ends = (np.concatenate(([0], np.cumsum(left))) * shares[part] + starts[part] % rest) // rest
+        wishes[labels.order, part] = np.diff(ends)
+        left = left - np.diff(ends)
+        rest -= shares[part]
+    wishes[labels.order, 0] = left
+    return wishes.tolist()
 
 
 def _fill(found: Parts, order: Ints, sizes: Ints, room: list[int]) -> None:

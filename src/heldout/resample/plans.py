@@ -121,14 +121,16 @@ class KFold(Plan):
             if strata is None:
                 return place_groups(order, sizes, self.k)[codes]
             quotas = even_sizes(len(units), self.k)
-            return spread(order, label_rows(strata, codes, word), sizes, quotas)[codes]
+            labels = label_rows(strata, codes, word)
+            return spread(order, labels, sizes, quotas, [1] * self.k)[codes]
         order = units.order(self.seed, turn, "folds")
         if strata is None:
             return cut(order, self.k)
         if isinstance(strata, Strata):
             return deal(order, shuffled(strata, word), self.k)
         ones = np.ones(len(units), np.int64)
-        return spread(order, label_rows(strata, None, word), ones, even_sizes(len(units), self.k))
+        labels = label_rows(strata, None, word)
+        return spread(order, labels, ones, even_sizes(len(units), self.k), [1] * self.k)
 
 
 def _refuse_few_groups(names: tuple[str, ...], parts: int) -> None:
@@ -141,7 +143,7 @@ def _refuse_few_groups(names: tuple[str, ...], parts: int) -> None:
 
 def _small_strata(strata: Stratification | None, parts: int, units: Units) -> list[Note]:
     """Say which strata cannot be in every fold."""
-    if not isinstance(strata, Strata):
+    if not isinstance(strata, Strata) or strata.banded:
         return []
     sizes = strata.sizes()
     small = np.flatnonzero(sizes < parts).tolist()

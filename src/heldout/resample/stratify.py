@@ -36,11 +36,14 @@ class Strata:
     codes
         The number of the stratum of each unit.
     names
-        What the strata are called, in bytewise order.
+        What the strata are called: classes in bytewise order, bands from low to high.
+    banded
+        Whether they are bands of a number.
     """
 
     codes: Ints
     names: tuple[str, ...]
+    banded: bool = False
 
     def sizes(self) -> Ints:
         """Units a stratum."""
@@ -168,7 +171,7 @@ def _bands(values: Floats) -> Strata:
     band = np.searchsorted(edges, values, side="left")
     there, codes = np.unique(band, return_inverse=True)
     names = tuple(_band_name(values[band == one]) for one in there.tolist())
-    return Strata(codes.astype(np.int64), names)
+    return Strata(codes.astype(np.int64), names, banded=True)
 
 
 def _band_name(values: Floats) -> str:
@@ -197,14 +200,19 @@ def label_rows(found: Stratification, groups: Ints | None, word: np.uint64) -> L
     names = found.names
     order = random_order(id_keys(names), names, word)
     if groups is None:
-        return Labels(units, labels, np.ones(len(units), np.int64), order)
+        return Labels(units, labels, np.ones(len(units), np.int64), order, word)
     pairs = groups[units] * len(names) + labels
     different, counts = np.unique(pairs, return_counts=True)
-    return Labels(different // len(names), different % len(names), counts, order)
+    return Labels(different // len(names), different % len(names), counts, order, word)
 
 
 def shuffled(strata: Strata, word: np.uint64) -> Ints:
-    """The strata renumbered at random: which comes first decides who has the odd unit."""
+    """The strata renumbered at random: which comes first decides who has the odd unit.
+
+    Bands stay in their order, so that a band too small for all folds is made up by its neighbour.
+    """
+    if strata.banded:
+        return strata.codes
     order = random_order(id_keys(strata.names), strata.names, word)
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))

@@ -1,0 +1,132 @@
+"""Plans and scikit-learn: as its cross-validators, made of its splitters, and side by side."""
+
+import numpy as np
+import pytest
+import resample_checks as check
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import model_selection as theirs
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+
+from heldout import Bootstrap, HoldOut, KFold, LeaveOneOut, PlanError, from_sklearn
+
+RANDOM = np.random.default_rng(5)
+X = RANDOM.normal(size=(60, 3))
+Y = (X[:, 0] + RANDOM.normal(size=60) > 0).astype(int)
+PLANS = [
+    KFold(5),
+    KFold(5, repeats=2, stratify="labels"),
+    HoldOut(0.25, repeats=3),
+    LeaveOneOut(),
+    Bootstrap(4),
+]
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=repr)
+def test_a_plan_is_a_cross_validator(plan):
+    scores = theirs.cross_val_score(LogisticRegression(), X, Y, cv=plan)
+    assert len(scores) == plan.get_n_splits(X, Y) == len(list(plan.split(X, Y)))
+    # The same by hand.
+    train, test = next(plan.split(X, Y))
+    fitted = LogisticRegression().fit(X[train], Y[train])
+    assert scores[0] == (fitted.predict(X[test]) == Y[test]).mean()
+
+
+def test_a_grid_search_takes_a_plan():
+    grid = {"C": [0.1, 1.0]}
+    search = theirs.GridSearchCV(LogisticRegression(), grid, cv=KFold(3, stratify="labels"))
+    assert search.fit(X, Y).n_splits_ == 3
+
+
+def test_groups_that_scikit_learn_hands_over_stay_together():
+    groups = np.arange(60) // 4
+    for train, test in KFold(5).split(X, Y, groups):
+        assert not set(groups[train]) & set(groups[test])
+    scores = theirs.cross_val_score(LogisticRegression(), X, Y, cv=LeaveOneOut(), groups=groups)
+    assert len(scores) == 15
+
+
+def test_rows_that_were_drawn_twice_stand_twice():
+    train, test = next(Bootstrap(1).split(X))
+    assert len(train) == 60 > len(set(train.tolist()))
+    assert not set(train.tolist()) & set(test.tolist())
+
+
+def test_the_number_of_folds_of_leave_one_out_needs_the_data():
+    with pytest.raises(PlanError, match="without the data"):
+        LeaveOneOut().get_n_splits()
+
+
+def test_the_majority_trap_of_leave_one_out():
+    """Balanced classes, majority vote: always wrong by leave-one-out, wrong half the time in truth.
+
+    Leaving one out makes its class the rarer one, so the vote goes to the other.
+    """
+    labels = np.array([0, 1] * 20)
+    rows = np.zeros((40, 1))
+    vote = DummyClassifier(strategy="most_frequent")
+    trapped = theirs.cross_val_score(vote, rows, labels, cv=LeaveOneOut())
+    assert trapped.mean() == 0.0
+    # The true error: fitted on one balanced draw, the vote is right for half of any other.
+    fresh = np.array([0, 1] * 500)
+    assert vote.fit(rows, labels).score(np.zeros((1000, 1)), fresh) == 0.5
+    stratified = KFold(10, stratify="labels")
+    assert theirs.cross_val_score(vote, rows, labels, cv=stratified).mean() == 0.5
+
+
+@given(st.integers(2, 60), st.data())
+def test_sizes_are_those_of_scikit_learn(n, data):
+    k = data.draw(st.integers(2, n))
+    mine = sorted(len(test) for _, test in KFold(k).split(np.zeros(n)))
+    other = sorted(len(test) for _, test in theirs.KFold(k).split(np.zeros(n)))
+    assert mine == other
+
+
+@given(st.lists(st.integers(0, 3), min_size=12, max_size=80))
+def test_strata_are_at_least_as_even_as_those_of_scikit_learn(labels):
+    labels = np.array(labels)
+    if np.bincount(labels)[np.unique(labels)].min() < 4:
+        return
+    spreads = []
+    for plan in (KFold(4, stratify="labels"), theirs.StratifiedKFold(4, shuffle=True)):
+        counts = [np.bincount(labels[test], minlength=4) for _, test in plan.split(labels, labels)]
+        sizes = [one.sum() for one in counts]
+        spreads.append((np.ptp(counts, axis=0).max(), max(sizes) - min(sizes)))
+    assert spreads[0] <= spreads[1] or spreads[0] == (1, 1)
+    assert spreads[0][0] <= 1
+    assert spreads[0][1] <= 1
+
+
+@given(st.lists(st.integers(0, 12), min_size=12, max_size=80))
+def test_groups_are_as_even_as_those_of_scikit_learn(groups):
+    if len(set(groups)) < 4:
+        return
+    rows = np.zeros(len(groups))
+    mine = sorted(len(test) for _, test in KFold(4).split(rows, groups=groups))
+    other = sorted(len(test) for _, test in theirs.GroupKFold(4).split(rows, groups=groups))
+    assert mine == other
+
+
+def test_splitters_of_scikit_learn_become_plans():
+    names = [f"q{n}" for n in range(12)]
+    found = from_sklearn(theirs.KFold(3)).splits(names)
+    assert found.folds().tolist() == [0] * 4 + [1] * 4 + [2] * 4
+    check.held_out_once(found)
+    groups = from_sklearn(theirs.GroupKFold(3)).splits(names, groups=[n // 2 for n in range(12)])
+    check.groups_intact(groups, [n // 2 for n in range(12)])
+    labels = [0, 1] * 6
+    check.strata_even(from_sklearn(theirs.StratifiedKFold(3)).splits(names, labels=labels), labels)
+    later = from_sklearn(theirs.TimeSeriesSplit(3)).splits(names)
+    assert [split.n_test for split in later] == [3, 3, 3]
+    with pytest.raises(PlanError, match="not put every unit into one fold"):
+        later.folds()
+    shuffled = from_sklearn(theirs.ShuffleSplit(2, random_state=0)).splits(names)
+    check.covering(shuffled)
+
+
+def test_what_is_no_splitter_is_refused():
+    with pytest.raises(PlanError, match="GroupKFold"):
+        from_sklearn(5)
+    with pytest.raises(PlanError, match="groups"):
+        from_sklearn(theirs.GroupKFold(3)).splits(12, "instance")
