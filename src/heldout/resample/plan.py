@@ -134,7 +134,9 @@ class Plan(ABC):
 
     def __repr__(self) -> str:
         values = ((one, getattr(self, one.name)) for one in fields(self))  # type: ignore[arg-type]
-        shown = (f"{one.name}={_short(value)}" for one, value in values if value is not one.default)
+        shown = (
+            f"{one.name}={_short(value)}" for one, value in values if not _is(value, one.default)
+        )
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
@@ -151,6 +153,11 @@ def _kept(plan: Plan, units: Units, split: Split) -> Splits:
 
 def _rows(table: Any) -> int:
     return int(table.shape[0]) if hasattr(table, "shape") else len(table)
+
+
+def _is(value: Any, default: Any) -> bool:
+    """Whether a value is the default one; arrays cannot be asked whether they are equal."""
+    return value is default or (isinstance(value, int | float | str) and bool(value == default))
 
 
 def _short(value: Any) -> str:

@@ -1,0 +1,128 @@
+"""The description of splits: counted by hand, and warned about what is odd."""
+
+import numpy as np
+import pytest
+
+from heldout import (
+    Bootstrap,
+    Collection,
+    GivenFolds,
+    HoldOut,
+    KFold,
+    LeaveOneOut,
+    RepeatedRuns,
+    TwoWay,
+)
+from heldout.resample.describe import advice, describe_splits, overlaps
+from heldout.resample.split import Split, SplitKey
+
+# q1: a b c d are relevant, e is not; q2: a and e are; q3: nothing is.
+WHOLE = Collection(
+    {one: f"text {one}" for one in "abcdef"},
+    {"q1": "one", "q2": "two", "q3": "three"},
+    {"q1": {"a": 1, "b": 2, "c": 1, "d": 1, "e": 0}, "q2": {"a": 1, "e": 1}, "q3": {"a": 0}},
+)
+FOLDS = GivenFolds({"a": 0, "b": 0, "e": 0, "c": 1, "d": 1, "f": 2})
+
+
+def test_document_folds_in_numbers():
+    found = FOLDS.splits(WHOLE, "document").describe()
+    first, second, third = found.rows
+    # Fold 0 holds out a, b, e: two for q1, two for q2; nothing of q2 is left to see.
+    assert (first.train, first.test) == (3, 3)
+    assert (first.relevant_least, first.relevant_median, first.relevant_most) == (2, 2, 2)
+    assert (first.without_test, first.without_train) == (0, 1)
+    assert first.pro10 == pytest.approx((0.2 + 0.2) / 2)
+    # Fold 1 holds out c and d: two for q1, none for q2. q3 has none anywhere and does not count.
+    assert (second.relevant_least, second.relevant_most, second.without_test) == (0, 2, 1)
+    assert second.pro10 == pytest.approx(0.1)
+    assert (third.relevant_most, third.without_test, third.pro10) == (0, 2, 0)
+    assert {note.kind: note.count for note in found.notes} == {"empty-test": 2, "empty-train": 1}
+    assert found.overlapping == found.never_held_out == found.often_held_out == 0
+    assert (found.units, found.count, found.unit) == (6, 3, "document")
+
+
+def test_query_folds_in_numbers():
+    found = GivenFolds({"q1": 0, "q2": 1, "q3": 1}).splits(WHOLE).describe()
+    assert [row.relevant_most for row in found.rows] == [4, 2]
+    assert found.rows[0].pro10 == 0.4
+    assert not found.notes
+
+
+def test_two_way_in_numbers():
+    queries = GivenFolds({"q1": 0, "q2": 1, "q3": 1})
+    found = TwoWay(queries, FOLDS).splits(WHOLE).describe()
+    # Held out: q1 over a, b, e; seen: q2 and q3 over c, d, f, of which none is relevant to q2.
+    assert found.rows[0].key == "r0/f0/d0"
+    assert (found.rows[0].documents_train, found.rows[0].documents_test) == (3, 3)
+    assert (found.rows[0].relevant_most, found.rows[0].without_train) == (2, 1)
+    assert found.often_held_out == 0
+
+
+def test_without_judgements_there_are_sizes_alone():
+    found = KFold(2).splits(["a", "b", "c"]).describe()
+    assert found.to_frame().columns == ["key", "train", "test"]
+    assert found.rows[0].pro10 is None
+    frame = FOLDS.splits(WHOLE, "document").describe().to_frame()
+    assert frame["pro10"].to_list() == pytest.approx([0.2, 0.1, 0])
+    assert "validation" not in frame.columns
+
+
+def test_drawn_documents_count_as_often_as_they_were_drawn():
+    split = Bootstrap(1).splits(WHOLE, "document")[0]
+    row = Bootstrap(1).splits(WHOLE, "document").describe().rows[0]
+    assert row.train == 6
+    assert row.relevant_most == max(split.test[:4].sum(), split.test[[0, 4]].sum())
+
+
+def test_units_that_are_never_or_often_held_out_are_counted():
+    assert HoldOut(0.5).splits(6, "instance").describe().never_held_out == 3
+    assert RepeatedRuns(KFold(2), 3).splits(6, "instance").describe().often_held_out == 0
+    theirs = GivenFolds({"a": 1, "b": 2, "c": 1}, strict=False).splits(["a", "b", "c", "d"])
+    assert theirs.describe().never_held_out == 1
+
+
+def test_a_unit_on_two_sides_is_seen():
+    units = KFold(2).splits(3, "instance").units
+    sides = (np.array(one, np.int32) for one in ([1, 1, 0], [0, 1, 1]))
+    assert overlaps(Split(SplitKey(0, 0), units, *sides))
+    assert not overlaps(KFold(2).splits(3, "instance")[0])
+
+
+def test_the_same_text_on_both_sides_is_pointed_out():
+    texts = {"a": "Same text", "b": "same  text", "c": "other", "d": "more"}
+    twins = Collection(texts, {"q1": "x", "q2": "X", "q3": "y"}, {"q1": {"a": 1}})
+    apart = GivenFolds({"q1": 0, "q2": 1, "q3": 1}).splits(twins)
+    assert [note.kind for note in apart.describe().notes] == ["twins"]
+    assert "q1, q2" in apart.describe().notes[0].message
+    together = KFold(2, groups="duplicates").splits(twins)
+    assert not together.describe().notes
+    documents = GivenFolds({"a": 0, "b": 1, "c": 0, "d": 1}).splits(twins, "document")
+    kinds = [note.kind for note in describe_splits(documents, twins, texts=True).notes]
+    assert "twins" in kinds
+    assert "twins" not in [note.kind for note in describe_splits(documents, twins).notes]
+
+
+def test_it_prints_as_a_table():
+    text = str(FOLDS.splits(WHOLE, "document").describe())
+    lines = text.splitlines()
+    heading = "split  train  test  relevant least  median  most  none in test  none in train  Pro10"
+    assert lines[4] == heading
+    assert lines[5].split() == ["r0/f0", "3", "3", "2", "2", "2", "0", "1", "0.20"]
+    assert "no unit is on two sides" in text
+    assert "few: LeaveOneOut()" in text
+    many = str(LeaveOneOut().splits(1500, "instance").describe())
+    assert "… and 1,480 more" in many
+
+
+def test_inner_splits_are_described():
+    found = KFold(2).splits(12, "instance")[0].inner(KFold(3)).describe()
+    assert (found.units, found.count, found.never_held_out) == (6, 3, 0)
+
+
+@pytest.mark.parametrize(
+    ("units", "plan"), [(10, "LeaveOneOut"), (225, "KFold(10, stratify"), (100_000, "HoldOut")]
+)
+def test_advice_goes_by_size(units, plan):
+    assert plan in advice(units, "queries")
+    assert ("wrong every time" in advice(units, "queries")) is (units == 10)

@@ -1,0 +1,260 @@
+"""Splits as standalone datasets: what is in them, whose ids they have, and what a crash leaves."""
+
+import json
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from heldout import (
+    Bootstrap,
+    Collection,
+    HoldOut,
+    InputError,
+    KFold,
+    PlanError,
+    TwoWay,
+    read_collection,
+)
+from heldout.data.export import FolderExistsError
+from heldout.resample import export
+from heldout.resample.export import export_splits
+from heldout.resample.id_maps import IdMaps, maps_beside, read_map, write_map
+from heldout.resample.parts import part_of
+
+FORMS = ["beir", "trec", "lines"]
+
+
+def made(prefix="doc-", n=24):
+    documents = {f"{prefix}{at}": f"text of {at}" for at in range(n)}
+    queries = {f"q{at}": f"query {at}" for at in range(6)}
+    qrels = {
+        f"q{at}": {f"{prefix}{(at * 4 + step) % n}": step % 3 for step in range(7)}
+        for at in range(6)
+    }
+    return Collection(documents, queries, qrels, name="small")
+
+
+def first_ids(folder, collection):
+    """The first ids of the documents and queries of a written side."""
+    maps = maps_beside(folder)
+    documents = maps.first("documents", list(collection.documents.ids))
+    return list(documents), list(maps.first("queries", collection.queries.ids))
+
+
+def judged(collection, documents, queries):
+    rows = collection.judgements
+    columns = (rows.queries.tolist(), rows.documents.tolist(), rows.grades.tolist())
+    return {(queries[q], documents[d], g) for q, d, g in zip(*columns, strict=True)}
+
+
+@pytest.mark.parametrize("to", FORMS)
+@pytest.mark.parametrize("unit", ["query", "document"])
+def test_a_written_side_is_its_view(tmp_path, to, unit):
+    whole = made()
+    splits = KFold(3, stratify="relevance").splits(whole, unit)
+    folders = export_splits(splits, whole, tmp_path / "out", to)
+    assert folders == ["r0-f0", "r0-f1", "r0-f2"]
+    for split, name in zip(splits, folders, strict=True):
+        for side, view in zip(("train", "test"), split.views(whole), strict=True):
+            folder = tmp_path / "out" / name / side
+            found = read_collection(folder)
+            documents, queries = first_ids(folder, found)
+            assert documents == [whole.documents.ids[n] for n in view.document_numbers()]
+            assert queries == view.query_ids()
+            texts = [text for _, text in found.documents.pairs()]
+            assert texts == [whole.documents.text(n) for n in view.document_numbers().tolist()]
+            expected = judged(whole, whole.documents.ids, whole.queries.ids)
+            kept = {row for row in expected if row[0] in queries and row[1] in documents}
+            assert judged(found, documents, queries) == kept
+            assert kept
+    table = (tmp_path / "out" / "folds.tsv").read_text().splitlines()
+    assert len(table) == 1 + len(splits.ids)
+    manifest = json.loads((tmp_path / "out" / "split.json").read_text())
+    assert manifest["fingerprint"] == splits.fingerprint
+    assert manifest["collection_fingerprint"] == whole.fingerprint()
+    assert manifest["plan"] == "KFold(k=3, stratify='relevance')"
+
+
+@pytest.mark.parametrize("to", FORMS)
+@pytest.mark.parametrize("again", FORMS)
+def test_the_map_of_a_split_of_a_split_leads_to_the_first_original(tmp_path, to, again):
+    whole = made()
+    texts = {text: one for one, text in whole.documents.pairs()}
+    asked = {text: one for one, text in whole.queries.to_dict().items()}
+    folder = tmp_path / "one"
+    export_splits(HoldOut(0.25).splits(whole, "document"), whole, folder, to)
+    for depth in range(3):
+        side = folder / "r0-f0" / "train"
+        part = read_collection(side)
+        unit = ("document", "query", "document")[depth]
+        splits = HoldOut(0.25, seed=depth + 1).splits(part, unit)
+        folder = tmp_path / f"depth{depth}"
+        export_splits(splits, part, folder, again, maps=maps_beside(side))
+        for name in ("train", "test"):
+            found = read_collection(folder / "r0-f0" / name)
+            documents, queries = first_ids(folder / "r0-f0" / name, found)
+            assert documents == [texts[text] for _, text in found.documents.pairs()]
+            assert queries == [asked[text] for text in found.queries.texts]
+
+
+def test_a_map_that_belongs_elsewhere_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"doc_map\.tsv .* no line for 'b'"):
+        IdMaps({"a": "x"}).first("documents", ["a", "b"])
+    (tmp_path / "doc_map.tsv").write_text("id\tname\n")
+    with pytest.raises(InputError, match=r"doc_map\.tsv:1: expected the header"):
+        maps_beside(tmp_path)
+    (tmp_path / "doc_map.tsv").write_text("new\toriginal\na\tb\na\n")
+    with pytest.raises(InputError, match=r"doc_map\.tsv:3: 1 columns"):
+        maps_beside(tmp_path)
+    (tmp_path / "doc_map.tsv").write_text("new\toriginal\na\tb\na\tc\n")
+    with pytest.raises(InputError, match=r"doc_map\.tsv:3: the new id 'a' stands twice"):
+        maps_beside(tmp_path)
+    assert maps_beside("pydocs") == IdMaps()
+
+
+def test_maps_hold_any_id(tmp_path):
+    ids = ["plain", "a\tb", "a\\tb", 'quo"te', "line\nend", "C:\\new", "ä…"]
+    write_map(tmp_path / "map", map(str, range(len(ids))), ids)
+    assert list(read_map(tmp_path / "map").values()) == ids
+
+
+@pytest.mark.parametrize("to", FORMS)
+def test_ids_that_look_like_paths_name_no_files(tmp_path, to):
+    whole = made(prefix="../../evil/")
+    (tmp_path / "home").mkdir()
+    renamed = Collection(whole.documents, whole.queries, whole.qrels, name="../../../evil")
+    export_splits(KFold(2).splits(renamed, "document"), renamed, tmp_path / "home" / "out", to)
+    assert [one.name for one in tmp_path.iterdir()] == ["home"]
+    assert [one.name for one in (tmp_path / "home").iterdir()] == ["out"]
+    names = "".join(str(one.relative_to(tmp_path)) for one in tmp_path.rglob("*"))
+    assert "doc-" not in names
+    assert ".." not in names
+
+
+@pytest.mark.parametrize("to", FORMS)
+def test_documents_that_were_drawn_twice_are_there_twice(tmp_path, to):
+    whole = made()
+    split = Bootstrap(1).splits(whole, "document")[0]
+    export_splits(Bootstrap(1).splits(whole, "document"), whole, tmp_path / "out", to)
+    found = read_collection(tmp_path / "out" / "r0-f0" / "train")
+    documents, _ = first_ids(tmp_path / "out" / "r0-f0" / "train", found)
+    assert documents == [whole.documents.ids[n] for n in split.rows("train").tolist()]
+    assert len(set(found.documents.ids)) == len(documents) == 24
+    rows = whole.judgements
+    assert len(found.judgements) == split.train[rows.documents].sum()
+
+
+def test_queries_that_were_drawn_twice_are_judged_twice():
+    whole = made()
+    split = Bootstrap(1).splits(whole)[0]
+    part = part_of(split.view(whole, "train"))
+    assert len(part.collection.queries) == 6
+    counts = np.bincount(whole.judgements.queries, minlength=6)
+    assert len(part.collection.judgements) == (counts * split.train).sum()
+    for one, first in zip(part.collection.queries.ids, part.queries, strict=True):
+        qrels = part.collection.qrels.to_dict()
+        assert qrels[one] == whole.qrels.to_dict()[first]
+
+
+def test_two_way_splits_and_third_sides_are_written(tmp_path):
+    whole = made()
+    export_splits(TwoWay(KFold(2), KFold(3)).splits(whole), whole, tmp_path / "both")
+    assert len(list((tmp_path / "both").glob("r0-f*-d*"))) == 6
+    found = read_collection(tmp_path / "both" / "r0-f1-d2" / "test")
+    assert (len(found.queries), len(found.documents)) == (3, 8)
+    three = HoldOut(0.25, 0.25).splits(whole, "document")
+    export_splits(three, whole, tmp_path / "three", "lines")
+    found = read_collection(tmp_path / "three" / "r0-f0" / "validation")
+    assert len(found.documents) == 6
+
+
+def test_an_old_export_is_replaced_only_when_asked(tmp_path):
+    whole = made()
+    splits = KFold(2).splits(whole, "document")
+    export_splits(splits, whole, tmp_path / "out", "lines")
+    with pytest.raises(FolderExistsError, match="--force"):
+        export_splits(splits, whole, tmp_path / "out")
+    export_splits(splits, whole, tmp_path / "out", "trec", force=True)
+    assert (tmp_path / "out" / "r0-f0" / "test" / "documents.trec").exists()
+    (tmp_path / "out" / "thesis.docx").write_text("ten years of work")
+    with pytest.raises(InputError, match="thesis"):
+        export_splits(splits, whole, tmp_path / "out", force=True)
+
+
+def test_only_some_splits_are_written(tmp_path):
+    whole = made()
+    splits = KFold(3).splits(whole, "document")
+    written = export_splits(splits, whole, tmp_path / "out", only=lambda one: one.key.fold == 1)
+    assert written == ["r0-f1"]
+    with pytest.raises(PlanError, match="nothing to write"):
+        export_splits(splits, whole, tmp_path / "none", only=lambda one: one.key.fold == 7)
+    assert not (tmp_path / "none").exists()
+
+
+def test_an_export_that_fails_leaves_nothing(tmp_path, monkeypatch):
+    whole = made()
+    real, calls = export.export_collection, []
+
+    def fail(*arguments, **options):
+        calls.append(arguments)
+        if len(calls) == 3:
+            raise OSError(28, "No space left on device")
+        real(*arguments, **options)
+
+    monkeypatch.setattr(export, "export_collection", fail)
+    with pytest.raises(InputError, match="No space left"):
+        export_splits(KFold(2).splits(whole, "document"), whole, tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+KILLED = """
+import os, signal, sys
+from heldout import KFold, read_collection
+from heldout.resample import export
+real, calls = export.export_collection, []
+def killed(*arguments, **options):
+    real(*arguments, **options)
+    calls.append(1)
+    if len(calls) == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+export.export_collection = killed
+whole = read_collection(sys.argv[1])
+export.export_splits(KFold(4).splits(whole, "document"), whole, sys.argv[2])
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
+def test_an_export_that_is_killed_leaves_nothing_that_looks_complete(tmp_path):
+    export_splits(KFold(2).splits(made(), "document"), made(), tmp_path / "source")
+    source = tmp_path / "source" / "r0-f0" / "train"
+    target = tmp_path / "work" / "out"
+    target.parent.mkdir()
+    done = subprocess.run(  # noqa: S603 - this Python
+        [sys.executable, "-c", KILLED, str(source), str(target)], check=False
+    )
+    assert done.returncode == -signal.SIGKILL
+    assert not target.exists()
+    left = [one.name for one in target.parent.iterdir()]
+    assert left  # it was killed in the middle, not before
+    assert all(name.startswith(".out.") and name.endswith(".tmp") for name in left)
+    assert not list(target.parent.rglob("split.json"))
+    # And it can be written now.
+    whole = read_collection(source)
+    export_splits(KFold(4).splits(whole, "document"), whole, target)
+    assert (target / "split.json").exists()
+
+
+def test_documents_stream_by_in_batches_of_the_size_asked_for():
+    source = made(n=200)
+    part = part_of(KFold(2).splits(source, "document")[0].view(source, "train"))
+    batches = list(part.collection.documents.batches(200))
+    assert len(batches) > 5
+    assert max(len(batch.text) for batch in batches) <= 200
+    assert [one for batch in batches for one in batch.ids] == list(part.collection.documents.ids)
+    assert [batch.first for batch in batches] == np.cumsum([0, *map(len, batches)])[:-1].tolist()
+    assert part.collection.documents.text(3) == dict(source.documents.pairs())[part.documents[3]]
+    with pytest.raises(IndexError):
+        part.collection.documents.text(100)

@@ -1,0 +1,159 @@
+"""The command split: what it prints, what it writes, and what it refuses."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from heldout import Collection, GivenFolds, KFold, export_collection, read_collection
+from heldout.cli import main
+
+CRANFIELD = Path(__file__).parents[2] / "shared" / "data" / "cranfield"
+
+
+@pytest.fixture(autouse=True)
+def small(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    documents = {f"d{n}": f"text {n}" for n in range(30)}
+    queries = {f"q{n}": f"query {n}" for n in range(12)}
+    qrels = {f"q{n}": {f"d{(2 * n + step) % 30}": 1 for step in range(4)} for n in range(12)}
+    whole = Collection(documents, queries, qrels)
+    export_collection(whole, "small", "beir")
+    return read_collection("small")
+
+
+def printed(capsys, *arguments):
+    main(["split", *arguments])
+    return capsys.readouterr()
+
+
+def refused(capsys, *arguments):
+    with pytest.raises(SystemExit) as ended:
+        main(["split", *arguments])
+    assert ended.value.code == 2
+    return capsys.readouterr().err
+
+
+def test_splits_are_described(capsys):
+    out = printed(capsys, "small", "--by", "document", "--stratify", "relevance").out
+    assert "KFold(k=5, stratify='relevance')" in out
+    assert "r0/f4" in out
+    assert "30 by document" in out
+    assert "KFold()" in printed(capsys, "small", "--by", "query").out  # ten folds
+    both = printed(capsys, "small", "--by", "both").out
+    assert "TwoWay(queries=KFold(k=5), documents=KFold(k=5))" in both
+
+
+def test_json_has_the_same(capsys, small):
+    found = json.loads(printed(capsys, "small", "--by", "query", "--folds", "3", "--json").out)
+    assert found["fingerprint"] == KFold(3).splits(small).fingerprint
+    assert [row["test"] for row in found["rows"]] == [4, 4, 4]
+
+
+def test_the_table_is_a_file_of_given_folds(capsys, small):
+    out = printed(capsys, "small", "--by", "query", "--folds", "4", "--seed", "3", "--table").out
+    Path("folds.tsv").write_text(out)
+    expected = KFold(4, seed=3).splits(small)
+    assert GivenFolds("folds.tsv").splits(small).fingerprint == expected.fingerprint
+    printed(capsys, "small", "--by", "query", "--folds", "4", "--seed", "3", "--table", "-o", "f")
+    assert Path("f").read_text() == out
+    given = json.loads(printed(capsys, "small", "--by", "query", "--given", "f", "--json").out)
+    assert given["fingerprint"] == expected.fingerprint
+
+
+@pytest.mark.parametrize("to", ["lines", "trec", "beir"])
+def test_splits_are_written_and_split_again(capsys, small, to):
+    err = printed(capsys, "small", "--by", "document", "--folds", "3", "-o", "p", "--to", to).err
+    assert "p: 3 splits (r0-f0 to r0-f2)" in err
+    printed(capsys, "p/r0-f1/train", "--by", "document", "--hold-out", "0.5", "-o", "again")
+    texts = dict(small.documents.pairs())
+    found = read_collection("again/r0-f0/test")
+    maps = [
+        line.split("\t") for line in Path("again/r0-f0/test/doc_map.tsv").read_text().splitlines()
+    ]
+    assert maps[0] == ["new", "original"]
+    assert {new: texts[first] for new, first in maps[1:]} == dict(found.documents.pairs())
+    assert len(found.documents) == 10
+
+
+def test_only_one_fold_is_written_and_nothing_is_overwritten(capsys):
+    arguments = ["small", "--by", "query", "--folds", "3", "-o", "p"]
+    printed(capsys, *arguments, "--fold", "2")
+    assert [one.name for one in sorted(Path("p").glob("r0*"))] == ["r0-f2"]
+    assert "--force" in refused(capsys, *arguments)
+    printed(capsys, *arguments, "--force")
+    assert len(list(Path("p").glob("r0*"))) == 3
+
+
+def test_all_plans_are_there(capsys):
+    Path("ids").write_text("q1\nq2\n")
+    Path("times").write_text("".join(f"q{n}\t{n}\n" for n in range(12)))
+    Path("groups").write_text("".join(f"q{n}\t{n // 3}\n" for n in range(12)))
+    for arguments, plan in (
+        (["--hold-out", "0.25", "--validation", "0.25"], "HoldOut(test=0.25, validation=0.25)"),
+        (["--hold-out", "3", "--repeats", "2"], "HoldOut(test=3, repeats=2)"),
+        (["--leave-one-out"], "LeaveOneOut()"),
+        (["--bootstrap", "3", "--seed", "1"], "Bootstrap(replicates=3, seed=1)"),
+        (["--test-ids", "ids"], "TestSet(ids=<2 values>)"),
+        (["--later", "times"], "Chronological(order=<12 values>)"),
+        (["--folds", "2", "--groups", "groups"], "KFold(k=2, groups=<12 values>)"),
+        (["--folds", "2", "--groups", "duplicates"], "KFold(k=2, groups='duplicates')"),
+        (["--folds", "2", "--stratify", "length"], "KFold(k=2, stratify='length')"),
+    ):
+        assert plan in printed(capsys, "small", "--by", "query", *arguments).out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--folds", "13"], "13 folds of 12 queries"),
+        (["--folds", "1"], "k=1"),
+        (["--folds", "3", "--hold-out", "0.2"], "not allowed with"),
+        (["--hold-out", "half"], "neither a share nor a number"),
+        (["--validation", "0.2"], "--validation goes with --hold-out"),
+        (["--fold", "1"], "give -o FOLDER"),
+        (["--force"], "--force is for writing"),
+        (["--json", "-o", "x"], "a description is printed"),
+        (["--leave-one-out", "--stratify", "relevance"], "--stratify goes with"),
+        (["--leave-one-out", "--seed", "1"], "nothing is left to chance"),
+        (["--bootstrap", "3", "--groups", "duplicates"], "--groups goes with"),
+        (["--bootstrap", "3", "--table"], "not put every unit into one fold"),
+        (["--stratify", "kind"], "no such field"),
+        (["--given", "nowhere"], "nowhere"),
+        (["--fold", "77", "-o", "x"], "nothing to write"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_line(capsys, arguments, complaint):
+    err = refused(capsys, "small", "--by", "query", *arguments)
+    assert complaint in err
+    assert "Traceback" not in err
+    assert not Path("x").exists()
+
+
+def test_by_both_takes_no_plan_of_one_kind(capsys):
+    Path("ids").write_text("q1\n")
+    assert "--by both needs" in refused(capsys, "small", "--by", "both", "--test-ids", "ids")
+    assert "one kind" in refused(capsys, "small", "--by", "both", "--groups", "ids")
+    assert "--by" in refused(capsys, "small")
+
+
+def test_small_strata_are_a_note_and_not_a_traceback(capsys):
+    Path("q.jsonl").write_text(
+        "".join(f'{{"_id": "q{n}", "text": "t", "kind": "{"ab"[n == 3]}"}}\n' for n in range(12))
+    )
+    given = ["small", "--queries", "q.jsonl", "--by", "query", "--folds", "3"]
+    out = printed(capsys, *given, "--stratify", "kind")
+    assert "'b': 1" in out.out
+    assert "ResamplingWarning" not in out.err
+    table = printed(capsys, *given, "--stratify", "kind", "--table")
+    assert "'b': 1" in table.err
+
+
+@pytest.mark.skipif(not CRANFIELD.exists(), reason="the Cranfield collection is not here")
+def test_cranfield(capsys):
+    """On real data stratifying leaves fewer queries without a relevant document in a fold."""
+    empty = []
+    for more in ([], ["--stratify", "relevance"]):
+        out = printed(capsys, str(CRANFIELD), "--by", "document", *more, "--json").out
+        empty.append(sum(row["without_test"] for row in json.loads(out)["rows"]))
+    assert empty[1] < 0.7 * empty[0]
