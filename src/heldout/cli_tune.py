@@ -136,6 +136,8 @@ def _check(options: argparse.Namespace) -> None:
 
 def _systems(options: argparse.Namespace) -> dict[str, Any]:
     """The runs of each system, by its name."""
+    from heldout.tune.run_groups import file_stem, matching  # NumPy comes with it
+
     found: dict[str, Any] = {}
     if options.system and options.runs:
         raise InputError(
@@ -151,8 +153,9 @@ def _systems(options: argparse.Namespace) -> dict[str, Any]:
         found["tuned"] = options.runs
     if not found:
         raise InputError("no runs to choose from: give their paths, or --system NAME=RUNS")
-    for path in options.against or ():
-        _add(found, _run_name(path), path)
+    for given in options.against or ():
+        for path in matching(given):
+            _add(found, file_stem(path), path)
     return found
 
 
@@ -160,12 +163,6 @@ def _add(found: dict[str, Any], name: str, runs: str) -> None:
     if name in found:
         raise InputError(f"two systems are called {name}: give one of them with --system NAME=RUNS")
     found[name] = [runs]
-
-
-def _run_name(path: str) -> str:
-    from pathlib import Path
-
-    return Path(path).name.removesuffix(".run")
 
 
 def _plan(options: argparse.Namespace, judgements: Qrels) -> Plan:

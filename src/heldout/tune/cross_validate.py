@@ -175,7 +175,7 @@ def cross_validate(
         One row a point, one column a unit; NaN is an undefined value. A unit that is undefined for
         some point is left out for all; it stands in `TunedFolds.undefined`.
     splits
-        Splits of those units, by queries, documents or instances.
+        Splits of those units, by queries, documents or instances; a validation side has no say.
     rule, higher_is_better
         As for `choose`.
     units

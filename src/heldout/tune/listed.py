@@ -70,7 +70,9 @@ def _values(rows: Sequence[Point], name: str) -> list[float | int | str | bool]:
 # A name follows the start or a joint; its value goes on to the next joint that a name follows.
 _NAME: Final = r"[^\W\d_][^\W_]*"
 _PART: Final = re.compile(rf"(?:^|[,_\s-])({_NAME})=(.*?)(?=[,_\s-]{_NAME}=|$)")
-_NUMBER_FIRST: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?=[,_\s-]|$)")
+_NUMBER_FIRST: Final = re.compile(
+    r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?(?=[,_\s-]|\.[^\W\d]|$)"
+)
 _DIGITS: Final = re.compile(r"(\d+(?:\.\d+)?)")
 
 

@@ -17,7 +17,7 @@ from heldout.tune.listed import read_names
 if TYPE_CHECKING:
     from heldout.tune.listed import Listed
 
-__all__ = ["RunGroup", "run_groups"]
+__all__ = ["RunGroup", "file_stem", "matching", "run_groups"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +64,7 @@ def _group(name: str, runs: Any) -> RunGroup:
         labels, sources = [str(label) for label in runs], list(runs.values())
     else:
         given = [runs] if isinstance(runs, str | os.PathLike) else list(runs)
-        sources = list(dict.fromkeys(path for one in given for path in _matching(os.fspath(one))))
+        sources = list(dict.fromkeys(path for one in given for path in matching(os.fspath(one))))
         labels = _labels(sources)
     if not sources:
         raise InputError(f"system {name}: no run was given")
@@ -74,7 +74,7 @@ def _group(name: str, runs: Any) -> RunGroup:
     )
 
 
-def _matching(pattern: str) -> list[str]:
+def matching(pattern: str) -> list[str]:
     """The files that a path with ``*``, ``?`` or ``[…]`` stands for, or the file of that name."""
     if Path(pattern).exists() or not glob.has_magic(pattern):
         return [pattern]  # whoever reads it says it if it is not there
@@ -101,14 +101,15 @@ _PACKED: Final = (".gz", ".xz", ".bz2", ".zst")
 
 def _labels(paths: list[str]) -> list[str]:
     """The names of files without folders and endings, or with them where they are the same."""
-    for shorten in (_stem, lambda path: Path(path).name, str):
+    for shorten in (file_stem, lambda path: Path(path).name, str):
         names = [shorten(path) for path in paths]
         if len(set(names)) == len(names):
             return names
     return paths
 
 
-def _stem(path: str) -> str:
+def file_stem(path: str) -> str:
+    """The name of a file without folders and endings."""
     # Only known endings: the .5 of lambda=0.5 is none.
     name = Path(path).name
     for endings in (_PACKED, _ENDINGS):

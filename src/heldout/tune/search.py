@@ -171,7 +171,8 @@ def _checked(budget: int) -> int:
 def _row(result: Any, point: Point) -> Floats:
     """What an objective gave, as one row."""
     try:
-        row = np.atleast_1d(np.asarray(result, np.float64))
+        # NumPy would take None, of a function that forgot to return, for NaN.
+        row = np.atleast_1d(np.asarray([] if result is None else result, np.float64))
     except (TypeError, ValueError):
         row = np.empty((0, 0))
     if row.ndim != 1 or not len(row):

@@ -1,0 +1,166 @@
+"""Search for systems that are functions; Optuna is the real package."""
+
+import builtins
+import math
+
+import numpy as np
+import pytest
+
+from heldout.errors import InputError, MissingExtraError
+from heldout.tune.search import SAMPLERS, search_grid, search_optuna, search_random
+from heldout.tune.space import Space, geometric, given, linear
+
+SPACE = Space(
+    (linear("b", 0.0, 1.0, 11), geometric("mu", 10.0, 1000.0, 5), given("stem", ["no", "yes"]))
+)
+
+
+def hill(point):
+    """Best at b .7, mu 200 with a stemmer."""
+    distance = (point["b"] - 0.7) ** 2 + math.log10(point["mu"] / 200) ** 2
+    return (point["stem"] == "yes") * 0.5 - distance
+
+
+def by_unit(point):
+    return [hill(point) + shift for shift in (-0.1, 0.0, 0.1)]
+
+
+def test_a_grid_is_tried_in_order():
+    seen = []
+    found = search_grid(lambda point: seen.append(point) or hill(point), SPACE)
+    assert tuple(seen) == found.points == SPACE.points()
+    assert found.best == max(SPACE.points(), key=hill)
+
+
+def test_random_search_tries_the_sample_and_chooses_the_best():
+    found = search_random(hill, SPACE, 60, seed=3)
+    assert found.points == SPACE.sample(60, seed=3)
+    assert found.best == max(found.points, key=hill)
+    assert found.values[:, 0].tolist() == [hill(point) for point in found.points]
+    assert "60 points, seed 3" in found.how
+
+
+def test_values_by_unit_serve_the_rule():
+    def noisy(point):
+        return [0.5, 0.2, 0.7, 0.4] if point["a"] == 1 else [0.4, 0.4, 0.5, 0.54]
+
+    space = Space((given("a", [1, 2]),))
+    assert search_grid(noisy, space).best == {"a": 2}
+    assert search_grid(noisy, space, rule="one-se").best == {"a": 1}
+
+
+def test_lower_can_be_better():
+    found = search_random(lambda point: -hill(point), SPACE, 60, seed=3, higher_is_better=False)
+    assert found.best == search_random(hill, SPACE, 60, seed=3).best
+
+
+def test_an_objective_cannot_change_the_points():
+    def spoil(point):
+        value = hill(point)
+        point.clear()
+        return value
+
+    assert search_random(spoil, SPACE, 5).points == SPACE.sample(5)
+
+
+@pytest.mark.parametrize("wrong", [None, "good", [], [[0.1]]])
+def test_an_objective_must_give_numbers(wrong):
+    with pytest.raises(InputError, match="the objective gave"):
+        search_random(lambda _: wrong, SPACE, 3)
+
+
+def test_an_objective_must_give_the_same_units_everywhere():
+    sizes = iter([2, 3])
+    with pytest.raises(InputError, match="2 values at one point and 3 at another"):
+        search_random(lambda _: [0.5] * next(sizes), SPACE, 2)
+
+
+@pytest.mark.parametrize("budget", [0, -3, 1.5, True])
+def test_a_budget_is_a_number(budget):
+    with pytest.raises(InputError, match="whole number of points"):
+        search_random(hill, SPACE, budget)
+
+
+class TestOptuna:
+    @pytest.fixture(autouse=True)
+    def _needs_optuna(self):
+        pytest.importorskip("optuna", reason="the extra optuna is not installed")
+
+    def test_its_trials_are_seeded_and_in_order(self):
+        seen = []
+        found = search_optuna(lambda point: seen.append(dict(point)) or hill(point), SPACE, 30, 5)
+        assert list(found.points) == seen
+        assert found.points == search_optuna(hill, SPACE, 30, seed=5).points
+        assert found.points != search_optuna(hill, SPACE, 30, seed=6).points
+        assert found.best == max(found.points, key=hill)
+
+    def test_points_are_within_the_space(self):
+        for point in search_optuna(by_unit, SPACE, 30).points:
+            assert 0 <= point["b"] <= 1
+            assert 10 <= point["mu"] <= 1000
+            assert point["stem"] in {"no", "yes"}
+
+    def test_it_learns(self):
+        """After the random start, TPE proposes better points than chance does, on average."""
+        learnt = np.mean(search_optuna(hill, SPACE, 100, seed=0).values[50:])
+        chance = np.mean(search_random(hill, SPACE, 100, seed=0).values)
+        assert learnt > chance + 0.2
+
+    def test_it_learns_downhill_too(self):
+        options = {"seed": 0, "higher_is_better": False}
+        down = search_optuna(lambda point: -hill(point), SPACE, 40, **options)
+        assert down.points == search_optuna(hill, SPACE, 40, seed=0).points
+
+    def test_whole_numbers_stay_whole(self):
+        space = Space((linear("k", 1, 9, 9), geometric("n", 1, 16, 5)))
+        for point in search_optuna(lambda point: point["k"], space, 20).points:
+            assert isinstance(point["k"], int)
+            assert isinstance(point["n"], int)
+
+    def test_a_point_that_fails_is_left_out_and_the_search_goes_on(self):
+        found = search_optuna(
+            lambda point: math.nan if point["stem"] == "yes" else hill(point), SPACE, 20
+        )
+        assert len(found.points) == 20
+        assert found.best["stem"] == "no"
+
+    @pytest.mark.parametrize("name", ["random", "tpe"])
+    def test_samplers_by_name(self, name):
+        assert name in search_optuna(hill, SPACE, 4, sampler=name).how
+
+    def test_every_name_is_a_sampler_of_optuna(self):
+        import optuna
+
+        assert all(hasattr(optuna.samplers, one) for one in SAMPLERS.values())
+
+    def test_a_sampler_of_ones_own(self):
+        import optuna
+
+        found = search_optuna(hill, SPACE, 4, sampler=optuna.samplers.RandomSampler(seed=1))
+        assert found.points == search_optuna(hill, SPACE, 4, seed=1, sampler="random").points
+        assert "RandomSampler" in found.how
+
+    def test_an_unknown_sampler_is_refused(self):
+        with pytest.raises(InputError, match="expected one of tpe, random"):
+            search_optuna(hill, SPACE, 4, sampler="magic")
+
+    def test_its_log_is_silent_and_left_as_it_was(self, capfd):
+        import optuna
+
+        before = optuna.logging.get_verbosity()
+        search_optuna(hill, SPACE, 3)
+        assert optuna.logging.get_verbosity() == before
+        assert capfd.readouterr().err == ""
+
+
+def test_without_optuna_the_message_says_what_to_install(monkeypatch):
+    real = builtins.__import__
+
+    def missing(name, *more, **options):
+        if name == "optuna":
+            raise ImportError(name)
+        return real(name, *more, **options)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    with pytest.raises(MissingExtraError, match=r"pip install 'heldout\[optuna\]'"):
+        search_optuna(hill, SPACE, 3)

@@ -1,0 +1,165 @@
+"""Axes, their spelling, grids, samples and edges."""
+
+import itertools
+import math
+
+import pytest
+from hypothesis import given as hypothesis_given
+from hypothesis import strategies as st
+
+from heldout.errors import InputError
+from heldout.tune.space import Axis, Space, geometric, given, linear, parse_axis
+
+
+def test_linear_steps_are_equal_and_without_noise():
+    assert linear("x", 0.1, 0.9, 9).values == (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+
+
+def test_geometric_ratios_are_equal():
+    values = geometric("mu", 100, 5000, 9).values
+    ratios = [b / a for a, b in itertools.pairwise(values)]
+    assert values[0] == 100
+    assert values[-1] == 5000
+    assert ratios == pytest.approx([50 ** (1 / 8)] * 8)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("k1=0.5:3:11", linear("k1", 0.5, 3, 11)),
+        ("mu=100:5000:9:log", geometric("mu", 100, 5000, 9)),
+        ("b=0.3,0.5,0.75", given("b", [0.3, 0.5, 0.75])),
+        (" b = 0.3 , 0.5 ", given("b", [0.3, 0.5])),
+        ("stem=none,english", given("stem", ["none", "english"])),
+        ("idf=true,false", given("idf", [True, False])),
+        ("x=-1:1:3", linear("x", -1, 1, 3)),
+        ("b=0.75", given("b", [0.75])),
+    ],
+)
+def test_an_axis_is_read_as_written(text, expected):
+    assert parse_axis(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("k1", "not a parameter with values"),
+        ("=1:2:3", "not a parameter with values"),
+        ("k1=", "not a parameter with values"),
+        ("k1=1:2", "from:to:count"),
+        ("k1=1:2:3:lin", "from:to:count"),
+        ("k1=1:2:3:log:5", "from:to:count"),
+        ("k1=1:2:x", "from:to:count"),
+        ("k1=1:2:2.5", "from:to:count"),
+        ("k1=2:1:3", "expected a rise"),
+        ("k1=1:2:1", "whole number from 2 on"),
+        ("k1=a:b:3", "two finite numbers"),
+        ("k1=0:inf:3", "two finite numbers"),
+        ("mu=0:100:3:log", "above 0"),
+        ("b=0.3,,0.5", "empty"),
+        ("b=0.3,0.30", "stands twice"),
+        ("b=0.3,nan", "not a finite number"),
+    ],
+)
+def test_a_wrong_axis_is_refused(text, said):
+    with pytest.raises(InputError, match=said):
+        parse_axis(text)
+
+
+def test_the_last_axis_is_fastest_and_points_can_be_had_one_by_one():
+    space = Space.parse(["a=1,2", "b=x,y,z"])
+    points = space.points()
+    assert [tuple(one.values()) for one in points[:4]] == [
+        (1, "x"),
+        (1, "y"),
+        (1, "z"),
+        (2, "x"),
+    ]
+    assert len(points) == len(space) == 6
+    assert tuple(space.point(at) for at in range(6)) == points
+
+
+def test_a_space_without_axes_is_one_point():
+    assert Space().points() == ({},)
+    assert len(Space()) == 1
+    assert Space().edges(0) == ()
+
+
+def test_a_parameter_cannot_stand_twice():
+    with pytest.raises(InputError, match="k1 stands twice"):
+        Space.parse(["k1=1,2", "k1=3,4"])
+
+
+def test_edges_are_at_the_lowest_and_highest_value():
+    space = Space.parse(["k1=1,2,3", "b=0.9,0.1,0.5", "stem=yes,no", "fixed=7"])
+    edges = {tuple(p.values())[:2]: space.edges(at) for at, p in enumerate(space.points())}
+    assert edges[2, 0.5] == ()
+    assert edges[1, 0.5] == ("k1",)
+    assert edges[2, 0.1] == ("b",)  # by value, wherever it stands in the list
+    assert edges[3, 0.9] == ("k1", "b")
+
+
+def test_a_sample_is_seeded_within_the_ends_and_begins_like_a_shorter_one():
+    space = Space(
+        (linear("a", 0.0, 1.0, 3), geometric("m", 10.0, 1000.0, 3), given("s", ["x", "y"]))
+    )
+    drawn = space.sample(200, seed=4)
+    assert drawn == space.sample(200, seed=4)
+    assert drawn[:50] == space.sample(50, seed=4)
+    assert drawn != space.sample(200, seed=5)
+    assert all(0 <= one["a"] <= 1 and 10 <= one["m"] <= 1000 for one in drawn)
+    assert {one["s"] for one in drawn} == {"x", "y"}
+    assert len({one["a"] for one in drawn}) == 200  # not three values of a grid
+    # Half of the draws are below the geometric middle.
+    below = sum(one["m"] < 100 for one in drawn)
+    assert abs(below - 100) < 4 * math.sqrt(200) / 2
+
+
+def test_whole_numbers_are_drawn_as_such_ends_included():
+    drawn = [one["k"] for one in Space((linear("k", 1, 5, 5),)).sample(99)]
+    assert sorted(drawn) == [1, 2, 3, 4, 5]  # all there are, once each
+    assert all(isinstance(one, int) for one in drawn)
+
+
+@hypothesis_given(st.lists(st.integers(1, 4), min_size=1, max_size=3), st.integers(1, 80))
+def test_a_sample_of_given_values_never_repeats(sizes, count):
+    space = Space(tuple(given(f"p{at}", range(size)) for at, size in enumerate(sizes)))
+    drawn = [tuple(one.values()) for one in space.sample(count)]
+    assert len(drawn) == len(set(drawn)) == min(count, len(space))
+
+
+@pytest.mark.parametrize("count", [0, -1, 2.5])
+def test_a_sample_needs_a_number(count):
+    with pytest.raises(InputError, match="whole number from 1 on"):
+        Space((given("a", [1]),)).sample(count)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("", (1,)), "not the name"),
+        (("a", ()), "no value"),
+        (("a", (1, None)), "not a number, a text"),
+        (("a", (1, 2), "log"), "scale"),
+        (("a", ("x",), "linear"), "is for numbers"),
+    ],
+)
+def test_a_wrong_axis_object_is_refused(arguments, said):
+    with pytest.raises(InputError, match=said):
+        Axis(*arguments)
+
+
+def test_one_text_is_not_a_list_of_values():
+    with pytest.raises(InputError, match="one text"):
+        given("stem", "english")
+
+
+def test_true_is_another_value_than_one():
+    assert Axis("a", (1, True)).values == (1, True)
+    with pytest.raises(InputError, match="twice"):
+        Axis("a", (1, 1.0))
+
+
+def test_a_point_that_is_not_there():
+    with pytest.raises(InputError, match="numbered from 0"):
+        Space((given("a", [1, 2]),)).point(2)
