@@ -1,0 +1,431 @@
+"""The settings of an experiment: what a user gives, looked at from end to end before it runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, get_args
+
+from heldout.data.collection import Collection
+from heldout.errors import HeldoutError, InputError
+from heldout.experiment.estimators import ESTIMATORS
+from heldout.experiment.extrapolate import check_extrapolation
+from heldout.experiment.plan_settings import BY, By, plan_from_table
+from heldout.experiment.rank_table import check_measures
+from heldout.experiment.system_settings import SYSTEM_KEYS, system_from_table, system_of
+from heldout.experiment.systems import CallSystem, ModelSystem, System
+from heldout.measure.names import Measure, parse_measure, parse_measures
+from heldout.resample.combined import TwoWay, TwoWaySplits
+from heldout.resample.plan import Plan
+from heldout.resample.plans import KFold
+from heldout.tune.choose import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from heldout.experiment.problems import Problems
+    from heldout.resample.split import Splits
+    from heldout.retrieve.analyze import Analyzer
+    from heldout.retrieve.index import Index
+
+__all__ = ["COLLECTION_KEYS", "DEFAULTS", "Settings", "check_fields"]
+
+DEFAULTS: Final[dict[str, Any]] = {
+    "collection": None,
+    "systems": (),
+    "by": "query",
+    "plan": None,
+    "measures": ("nDCG@10",),
+    "tune_for": None,
+    "seed": 0,
+    "depth": 1000,
+    "rule": "best",
+    "inner": None,
+    "estimator": "pooled",
+    "target_size": None,
+    "replicates": 500,
+    "alpha": 0.05,
+    "baseline": None,
+    "index": None,
+    "analyzer": None,
+}
+"""All fields of an experiment, with their defaults."""
+
+COLLECTION_KEYS: Final = (
+    "source",
+    "queries",
+    "qrels",
+    "fields",
+    "query_field",
+    "split",
+    "encoding",
+    "errors",
+    "name",
+)
+_ANALYZER_KEYS: Final = ("stemmer", "stop", "tokens", "ngrams", "min_length", "lower")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Settings:
+    """An experiment that can be run.
+
+    Parameters
+    ----------
+    collection, source
+        What is evaluated, and how it was read (None: it came as an object).
+    systems, by, splits
+        The systems, what is divided, and how.
+    measures, tune_for
+        What is measured, and what parameters are chosen by.
+    seed, depth, rule, inner, estimator, target_size, replicates, alpha, baseline
+        As they were given.
+    index, analyzer
+        An index, or its path, and how text becomes terms if there is none.
+    notes
+        What a reader of the results should know.
+    """
+
+    collection: Collection
+    source: dict[str, Any] | None
+    systems: tuple[System, ...]
+    by: By
+    splits: Splits
+    measures: tuple[Measure, ...]
+    tune_for: Measure
+    seed: int
+    depth: int
+    rule: Rule
+    inner: int | None
+    estimator: str
+    target_size: int | None
+    replicates: int
+    alpha: float
+    baseline: str | None
+    index: Index | str | None
+    analyzer: Analyzer | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def higher_is_better(self) -> bool:
+        """The direction of the measure that parameters are chosen by."""
+        return bool(self.tune_for.definition.higher_is_better)
+
+    @property
+    def needs_index(self) -> bool:
+        """Whether there is a built-in model."""
+        return any(isinstance(one, ModelSystem) for one in self.systems)
+
+
+def check_fields(
+    fields: Mapping[str, Any], problems: Problems, folder: Path | None = None
+) -> Settings | None:
+    """Look at everything; what is wrong goes to `problems`, and nothing comes back then.
+
+    Parameters
+    ----------
+    folder
+        Where relative paths are looked for.
+    """
+    problems.unknown(fields, tuple(DEFAULTS))
+    given = {**DEFAULTS, **{key: value for key, value in fields.items() if key in DEFAULTS}}
+    numbers = _numbers(given, problems)
+    measures, tune_for = _measures(given, problems)
+    by = _by(given, problems)
+    systems = _systems(given["systems"], problems, folder)
+    _fitting(systems, by, measures, given, problems)
+    index, analyzer = _index(given, problems, folder)
+    collection, source = _collection(given["collection"], problems, folder)
+    plan = _plan(given["plan"], by, numbers["seed"], problems, folder)
+    splits = _splits(plan, collection, by, systems, numbers["inner"], problems)
+    if problems.found or collection is None or splits is None or tune_for is None:
+        return None
+    return Settings(
+        collection,
+        source,
+        systems,
+        by,
+        splits,
+        measures,
+        tune_for,
+        rule=given["rule"],
+        estimator=given["estimator"],
+        alpha=float(given["alpha"]),
+        baseline=given["baseline"],
+        index=index,
+        analyzer=analyzer,
+        notes=_notes(collection, splits),
+        **numbers,
+    )
+
+
+def _notes(collection: Collection, splits: Splits) -> tuple[str, ...]:
+    return tuple(note.message for note in (*collection.notes, *splits.notes))
+
+
+def _whole(value: Any, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def _numbers(given: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
+    """Fields that are whole numbers, or may be left out."""
+    found: dict[str, Any] = {}
+    for name, least, optional in (
+        ("seed", 0, False),
+        ("depth", 1, False),
+        ("inner", 2, True),
+        ("target_size", 1, True),
+        ("replicates", 100, False),
+    ):
+        value = given[name]
+        if not (optional and value is None) and not _whole(value, least):
+            problems.add(name, f"{value!r} is not a whole number from {least} on")
+            value = DEFAULTS[name]
+        found[name] = value
+    if given["rule"] not in get_args(Rule):
+        problems.add("rule", f"there is no rule {given['rule']!r}; there are best, one-se")
+    if given["estimator"] not in ESTIMATORS:
+        there = ", ".join(ESTIMATORS)
+        problems.add(
+            "estimator", f"there is no estimator {given['estimator']!r}; there are {there}"
+        )
+    alpha = given["alpha"]
+    if not isinstance(alpha, int | float) or isinstance(alpha, bool) or not 0 < alpha < 1:
+        problems.add("alpha", f"{alpha!r} is not a number between 0 and 1")
+    return found
+
+
+def _measures(
+    given: Mapping[str, Any], problems: Problems
+) -> tuple[tuple[Measure, ...], Measure | None]:
+    wanted = given["measures"]
+    listed = [wanted] if isinstance(wanted, str | Measure) else wanted
+    if not isinstance(listed, list | tuple) or not listed:
+        problems.add("measures", f"{wanted!r} is not a list of measures")
+        return (), None
+    found: list[Measure] = []
+    for at, one in enumerate(listed):
+        with problems.at(f"measures[{at}]"):
+            for measure in parse_measures([one]):
+                _refuse_measure(measure)
+                if measure not in found:
+                    found.append(measure)
+    tune_for = found[0] if found else None
+    if given["tune_for"] is not None:
+        with problems.at("tune_for"):
+            tune_for = parse_measure(given["tune_for"])
+            _refuse_measure(tune_for)
+    if tune_for is not None and tune_for.definition.higher_is_better is None:
+        problems.add("tune_for", f"{tune_for} has no better or worse: nothing can be chosen by it")
+    return tuple(found), tune_for
+
+
+def _refuse_measure(measure: Measure) -> None:
+    if measure.definition.aggregate != "mean":
+        raise InputError(f"{measure} has no mean over queries: take another, such as AP")
+    check_measures([measure])
+
+
+def _by(given: Mapping[str, Any], problems: Problems) -> By:
+    by = given["by"]
+    if isinstance(given["plan"], TwoWay) and by == "query":
+        return "both"
+    if by not in BY:
+        problems.add("by", f"{by!r} is not one of {', '.join(BY)}")
+        return "query"
+    return by  # type: ignore[no-any-return]
+
+
+def _systems(given: Any, problems: Problems, folder: Path | None) -> tuple[System, ...]:
+    listed: Sequence[Any]
+    if isinstance(given, Mapping):
+        listed = [(name, one) for name, one in given.items()]
+    else:
+        listed = list(given) if isinstance(given, list | tuple) else [given]
+    if not listed:
+        problems.add("systems", "there are none: what is to be evaluated?")
+    found: list[System] = []
+    for at, one in enumerate(listed):
+        with problems.at(f"systems[{at}]"):
+            found.append(_system(one, f"systems[{at}].", problems, folder))
+    names = [one.name for one in found]
+    for name in dict.fromkeys(names):
+        if names.count(name) > 1:
+            problems.add("systems", f"{names.count(name)} are called {name!r}: name them apart")
+    return tuple(found)
+
+
+def _system(one: Any, under: str, problems: Problems, folder: Path | None) -> System:
+    if isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str):
+        return system_of(one[1], one[0])
+    if isinstance(one, dict) and any(isinstance(value, str) for value in one.values()):
+        problems.unknown(one, SYSTEM_KEYS, under)
+        return system_from_table(one, folder)
+    return system_of(one)
+
+
+def _fitting(
+    systems: tuple[System, ...],
+    by: By,
+    measures: tuple[Measure, ...],
+    given: Mapping[str, Any],
+    problems: Problems,
+) -> None:
+    """Note what does not go together."""
+    for at, system in enumerate(systems):
+        for why in system.misfits(by):
+            problems.add(f"systems[{at}]", f"{system.name}: {why}")
+    baseline = given["baseline"]
+    if baseline is not None and baseline not in {one.name for one in systems}:
+        there = ", ".join(one.name for one in systems)
+        problems.add("baseline", f"there is no system {baseline!r}; there are {there}")
+    if by == "query":
+        for name in ("target_size", "estimator"):
+            if given[name] != DEFAULTS[name]:
+                problems.add(name, "is for documents that are held out: set by = 'document'")
+    elif given["target_size"] is not None:
+        with problems.at("target_size"):
+            check_extrapolation(measures)
+        if any(isinstance(one, CallSystem) for one in systems):
+            problems.add("target_size", "is for built-in models only, and there are other systems")
+    if by == "both" and given["estimator"] != "pooled":
+        problems.add("estimator", "with queries and documents held out it is pooled")
+
+
+def _located(value: Any, folder: Path | None) -> Any:
+    """A path beside the experiment's file, if there is something."""
+    if folder is None or not isinstance(value, str) or not (folder / value).exists():
+        return value
+    return os.fspath(folder / value)
+
+
+def _collection(
+    given: Any, problems: Problems, folder: Path | None
+) -> tuple[Collection | None, dict[str, Any] | None]:
+    if isinstance(given, Collection):
+        return _judged(given, problems), None
+    if given is None:
+        problems.add("collection", "there is none: give its name or path")
+        return None, None
+    table = dict(given) if isinstance(given, Mapping) else {"source": given}
+    before = len(problems.found)
+    problems.unknown(table, COLLECTION_KEYS, "collection.")
+    if "source" not in table:
+        problems.add("collection", "source is missing: its name or path")
+    if len(problems.found) > before:
+        return None, None
+    for key in ("source", "queries"):
+        if key in table:
+            table[key] = _located(table[key], folder)
+    if "qrels" in table:
+        several = table["qrels"] if isinstance(table["qrels"], list) else [table["qrels"]]
+        table["qrels"] = [_located(one, folder) for one in several]
+    try:
+        from heldout.data.collection_files import read_collection
+
+        source = table["source"]
+        rest = {key: value for key, value in table.items() if key != "source"}
+        return _judged(read_collection(source, **rest), problems), table
+    except HeldoutError as error:
+        problems.add("collection", str(error))
+    except TypeError as error:
+        problems.add("collection", f"cannot be read so ({error})")
+    return None, None
+
+
+def _judged(collection: Collection, problems: Problems) -> Collection:
+    if not len(collection.qrels):
+        problems.add("collection", "it has no judgements, so nothing can be measured: give qrels")
+    return collection
+
+
+def _index(
+    given: Mapping[str, Any], problems: Problems, folder: Path | None
+) -> tuple[Index | str | None, Analyzer | None]:
+    from heldout.retrieve.analyze import Analyzer
+
+    index, described = given["index"], given["analyzer"]
+    if isinstance(index, str | os.PathLike):
+        index = _located(os.fspath(index), folder)
+        if not Path(index).is_file():
+            problems.add("index", f"{index}: there is no such file; build it with heldout index")
+    if described is None or isinstance(described, Analyzer):
+        return index, described
+    if index is not None:
+        problems.add("analyzer", "the index has its own: leave one of the two out")
+    if not isinstance(described, Mapping):
+        problems.add("analyzer", "expected a table such as {stemmer = 'english'}")
+        return index, None
+    problems.unknown(described, _ANALYZER_KEYS, "analyzer.")
+    settings = {key: value for key, value in described.items() if key in _ANALYZER_KEYS}
+    if isinstance(settings.get("ngrams"), list):
+        settings["ngrams"] = tuple(settings["ngrams"])
+    if isinstance(settings.get("stop"), str) and settings["stop"] != "english":
+        settings["stop"] = _located(settings["stop"], folder)
+    try:
+        return index, Analyzer(**settings)
+    except (HeldoutError, TypeError, ValueError) as error:
+        problems.add("analyzer", str(error))
+    return index, None
+
+
+def _plan(given: Any, by: By, seed: int, problems: Problems, folder: Path | None) -> Plan | None:
+    if isinstance(given, Plan):
+        if isinstance(given, TwoWay) != (by == "both"):
+            problems.add("plan", f"{given} does not go with by = {by!r}")
+            return None
+        return given
+    if given is None:
+        if by == "both":
+            return TwoWay(KFold(5, seed=seed), KFold(5, seed=seed))
+        return KFold(10 if by == "query" else 5, seed=seed)
+    if not isinstance(given, Mapping):
+        problems.add("plan", f"{given!r} is not a plan: give a table such as {{folds = 10}}")
+        return None
+    table = given if by == "both" or "kind" in given or "folds" in given else {
+        **given,
+        "folds": 10 if by == "query" else 5,
+    }  # fmt: skip
+    return plan_from_table(table, by, seed, problems, folder)
+
+
+def _splits(
+    plan: Plan | None,
+    collection: Collection | None,
+    by: By,
+    systems: tuple[System, ...],
+    inner: int | None,
+    problems: Problems,
+) -> Splits | None:
+    if plan is None or collection is None:
+        return None
+    import warnings
+
+    from heldout.resample.notices import ResamplingWarning
+
+    splits: Splits | None = None
+    with problems.at("plan"), warnings.catch_warnings():
+        # What plans warn of stands in the notes of the results.
+        warnings.simplefilter("ignore", ResamplingWarning)
+        splits = plan.splits(collection, "document" if by == "document" else "query")
+        _check_models(splits, by, systems, inner, problems)
+        if inner is not None:
+            unit = "query" if by == "both" else None
+            for split in splits:
+                split.inner(KFold(inner), unit)  # type: ignore[arg-type]
+    return splits
+
+
+def _check_models(
+    splits: Splits, by: By, systems: tuple[System, ...], inner: int | None, problems: Problems
+) -> None:
+    """Note what built-in models cannot do with these splits."""
+    if by == "query" or not any(isinstance(one, ModelSystem) for one in systems):
+        return
+    documents = splits.documents if isinstance(splits, TwoWaySplits) else splits
+    queries = splits.queries if isinstance(splits, TwoWaySplits) else splits
+    if by == "both" and not (documents.partitions and queries.partitions):
+        problems.add("plan", "with queries and documents held out, both need folds (kfold, given)")
+    if inner is not None and (by == "both" or not documents.partitions):
+        problems.add("inner", "built-in models choose on all of the train side under this plan")

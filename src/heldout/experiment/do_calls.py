@@ -1,0 +1,177 @@
+"""Tasks of systems that users bring: calls with sealed sides, here or in another process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heldout.data.view import View
+from heldout.experiment.calls import call_seed, call_system
+from heldout.experiment.do_models import TOP
+from heldout.experiment.lists import Lists, lists_of_run, measure_lists
+from heldout.experiment.rank_table import RankTable
+from heldout.experiment.sealed import sealed
+from heldout.experiment.system_settings import load_reference
+from heldout.experiment.systems import CallSystem
+from heldout.experiment.tasks import EVERYTHING
+from heldout.resample.plans import KFold
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from heldout.data.collection import Collection
+    from heldout.experiment.config import Settings
+    from heldout.experiment.journal import Record
+    from heldout.experiment.shared import Parcel
+    from heldout.experiment.systems import RunSystem
+    from heldout.experiment.tasks import Task
+    from heldout.resample.split import Split
+
+    Weights = NDArray[np.int32] | None
+    Sides = tuple[tuple[Weights, Weights], tuple[Weights, Weights]]
+
+__all__ = ["Call", "call_of", "do_run", "finish_call", "make_call"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """All that a call needs, in a form that another process can be sent.
+
+    Parameters
+    ----------
+    parcel
+        The collection.
+    system, number, seed
+        The system, the point, and the seed of the call.
+    train, test
+        The weights of documents and queries on each side.
+    depth
+        How many documents of each list come back.
+    """
+
+    parcel: Parcel
+    system: CallSystem
+    number: int
+    seed: int
+    train: tuple[Weights, Weights]
+    test: tuple[Weights, Weights]
+    depth: int
+
+
+def call_of(settings: Settings, parcel: Parcel, task: Task, number: int) -> Call:
+    """The call of a task.
+
+    Parameters
+    ----------
+    number
+        The point: the task's own, or the one that was chosen.
+    """
+    system = settings.systems[task.system]
+    if not isinstance(system, CallSystem):
+        raise TypeError(task.key)
+    train, test = _sides(settings, task)
+    if system.reference:
+        system = replace(system, call=None)  # loaded again where it is called
+    shown = _shown(settings, task)
+    # The same for all points, so that they are compared under the same chance.
+    seed = call_seed(settings.seed, system.name, shown, task.inner)
+    return Call(parcel, system, number, seed, train, test, settings.depth)
+
+
+def _shown(settings: Settings, task: Task) -> str:
+    return "all" if task.split == EVERYTHING else str(settings.splits.key(task.split))
+
+
+def _sides(settings: Settings, task: Task) -> Sides:
+    """Weights of documents and queries of the side that is seen, and of the one that is ranked."""
+    if task.kind == "point" or (task.split == EVERYTHING and task.inner < 0):
+        return (None, None), (None, None)
+    split = _split(settings, task)
+    train = _weights(split, "train", settings.by)
+    if task.kind == "tune" and task.inner < 0:
+        return train, train  # a value is chosen on the side that the system has seen
+    return train, _weights(split, "test", settings.by)
+
+
+def _split(settings: Settings, task: Task) -> Split:
+    """The split of a task, an inner one if it has any."""
+    if task.inner < 0:
+        return settings.splits[task.split]
+    inner = KFold(settings.inner or 2, seed=settings.seed)
+    if task.split == EVERYTHING:
+        unit = "document" if settings.by == "document" else "query"
+        return inner.splits(settings.collection, unit)[task.inner]  # type: ignore[arg-type]
+    split = settings.splits[task.split]
+    return split.inner(inner, "query" if settings.by == "both" else None)[task.inner]
+
+
+def _weights(split: Split, side: str, by: str) -> tuple[Weights, Weights]:
+    if split.documents is not None:
+        return split.documents.weights(side), split.weights(side)
+    own = split.weights(side)
+    return (own, None) if by == "document" else (None, own)
+
+
+@lru_cache(maxsize=8)
+def _loaded(reference: str, home: str) -> Any:
+    return load_reference(reference, Path(home) if home else None)
+
+
+def make_call(call: Call, collection: Collection | None = None) -> Lists:
+    """Let the system rank its test side.
+
+    Parameters
+    ----------
+    collection
+        The collection, if this is the process that has it.
+    """
+    whole = call.parcel.open() if collection is None else collection
+    system = call.system
+    if system.reference:
+        system = replace(system, call=_loaded(system.reference, system.home))
+    train = sealed(View(whole, *call.train), judged=True)
+    test = sealed(View(whole, *call.test), judged=False)
+    run = call_system(system, train, test, call.number, call.seed)
+    return lists_of_run(run, whole, call.depth)
+
+
+def finish_call(settings: Settings, task: Task, call: Call, lists: Lists) -> Record:
+    """Measure what a call has given."""
+    table = RankTable.of(settings.collection)
+    documents, queries = call.test
+    counted = np.ones(len(table), np.bool_)
+    if documents is not None:
+        counted &= documents[table.documents] > 0
+    if queries is not None:
+        counted &= queries[table.queries] > 0
+    if task.kind == "tune":
+        values = measure_lists(table, lists, counted, [settings.tune_for], settings.depth)
+        return {"values": values[0]}
+    measures = [*settings.measures, settings.tune_for]
+    values = measure_lists(table, lists, counted, measures, settings.depth)
+    kept = lists if call.system.comparable and settings.by != "query" else lists.top(TOP)
+    return {
+        "number": call.number,
+        "values": values,
+        "documents": kept.documents,
+        "scores": kept.scores,
+    }
+
+
+def do_run(settings: Settings, system: RunSystem, task: Task) -> Record:
+    """Measure a run on all queries."""
+    lists = lists_of_run(system.read(task.point), settings.collection, settings.depth)
+    table = RankTable.of(settings.collection)
+    measures = [*settings.measures, settings.tune_for]
+    counted = np.ones(len(table), np.bool_)
+    top = lists.top(TOP)
+    return {
+        "number": task.point,
+        "values": measure_lists(table, lists, counted, measures, settings.depth),
+        "documents": top.documents,
+        "scores": top.scores,
+    }

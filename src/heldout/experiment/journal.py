@@ -1,0 +1,166 @@
+"""The journal: one checksummed line for each finished task, so that a killed run can go on.
+
+A line is a checksum, a blank, a JSON object and a line end, appended in one write and flushed to
+the disk. Arrays stand in it as their bytes, so that what is read back is what was written, bit by
+bit. A line that was cut off, or that is not what its checksum says, ends the journal: it and all
+that follows are dropped, and their tasks are done again.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import TracebackType
+
+__all__ = ["Journal", "Record", "decode", "encode"]
+
+Record = dict[str, Any]
+"""What a task gives: plain values and arrays by name."""
+
+_ARRAY = "array"
+
+
+def _packed(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        little = value.astype(value.dtype.newbyteorder("<"), copy=False)
+        data = base64.b64encode(np.ascontiguousarray(little).tobytes()).decode()
+        return {_ARRAY: [little.dtype.str, list(value.shape), data]}
+    if isinstance(value, np.generic):
+        return _packed(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return {_ARRAY: ["float", [], repr(value)]}
+    if isinstance(value, dict):
+        return {key: _packed(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_packed(one) for one in value]
+    return value
+
+
+def _unpacked(value: Any) -> Any:
+    if isinstance(value, dict) and set(value) == {_ARRAY}:
+        kind, shape, data = value[_ARRAY]
+        if kind == "float":
+            return float(data)
+        return np.frombuffer(base64.b64decode(data), np.dtype(kind)).reshape(shape).copy()
+    if isinstance(value, dict):
+        return {key: _unpacked(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_unpacked(one) for one in value]
+    return value
+
+
+def _checksum(text: bytes) -> bytes:
+    return hashlib.blake2b(text, digest_size=16).hexdigest().encode()
+
+
+def encode(record: Record) -> bytes:
+    """A record as a line.
+
+    Examples
+    --------
+    >>> decode(encode({"key": "a", "values": np.array([0.1, np.nan])}))
+    {'key': 'a', 'values': array([0.1, nan])}
+    >>> decode(encode({"key": "a"})[:-2]) is None
+    True
+    """
+    text = json.dumps(_packed(record), ensure_ascii=True, allow_nan=False).encode()
+    return _checksum(text) + b" " + text + b"\n"
+
+
+def decode(line: bytes) -> Record | None:
+    """A record from its line; None if the line is not whole."""
+    checksum, _, text = line.partition(b" ")
+    if not line.endswith(b"\n") or checksum != _checksum(text[:-1]):
+        return None
+    try:
+        record = json.loads(text)
+    except ValueError:
+        return None
+    found = _unpacked(record)
+    return found if isinstance(found, dict) else None
+
+
+class Journal:
+    """An append-only file of records.
+
+    Parameters
+    ----------
+    path
+        The file; it is made if it is not there.
+
+    Attributes
+    ----------
+    records
+        What was in it when it was opened, in order.
+    dropped
+        How many bytes at its end were not whole and have been cut off.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.records: list[Record] = []
+        self.dropped = 0
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        except OSError as error:
+            raise InputError(f"{path}: cannot be written ({error.strerror})") from None
+        self._read()
+
+    def _read(self) -> None:
+        kept = 0
+        with self.path.open("rb") as file:
+            for line in file:
+                record = decode(line)
+                if record is None:
+                    break
+                self.records.append(record)
+                kept += len(line)
+        size = os.fstat(self._file).st_size
+        self.dropped = size - kept
+        if self.dropped:
+            os.ftruncate(self._file, kept)
+            os.fsync(self._file)
+
+    def add(self, record: Record) -> None:
+        """Append a record; when this returns it is on the disk."""
+        line = encode(record)
+        try:
+            written = os.write(self._file, line)
+            while written < len(line):  # a full disk or a signal can cut a write short
+                written += os.write(self._file, line[written:])
+            os.fsync(self._file)
+        except OSError as error:
+            raise InputError(
+                f"{self.path}: cannot be written ({error.strerror}); what was finished before is "
+                "there: make room and go on with --resume"
+            ) from None
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file >= 0:
+            with suppress(OSError):
+                os.close(self._file)
+            self._file = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

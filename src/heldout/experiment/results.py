@@ -1,0 +1,212 @@
+"""Results: the long table of an experiment, and all that inference and reports need beside it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from heldout.data.files import write_atomically
+from heldout.data.scores import Scores
+from heldout.errors import InputError
+from heldout.measure.names import parse_measure
+
+if TYPE_CHECKING:
+    import os
+
+    import polars as pl
+
+    from heldout.infer.compare import Comparison
+
+__all__ = ["MANIFEST", "TABLES", "Results"]
+
+MANIFEST: Final = "manifest.json"
+"""Written last: a folder that has it is complete."""
+SUMMARY: Final = "summary.json"
+TIMINGS: Final = "timings.json"
+TABLES: Final = ("values", "folds", "surface", "lists")
+_FORMAT: Final = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Results:
+    """What an experiment has found.
+
+    Parameters
+    ----------
+    values
+        The long table: system, repeat, fold, other (the fold of the documents where both are held
+        out), run, unit (the query), measure, value, parameters (as JSON). A fold of null: all folds
+        of the repeat were merged into one ranking.
+    folds
+        For each system and split what was chosen (number, parameters), its score on the train side
+        and on the held-out side, by the measure it was chosen by.
+    surface
+        For each system and split the train-side mean of every point; a repeat of null: all data.
+    lists
+        The top of each ranked list: system, repeat, fold, run, unit, rank, document, score.
+    summary
+        For each system the estimates, the choices and the parameters to ship.
+    manifest
+        Versions, seed, fingerprints, policies and settings.
+    timings
+        Seconds of each task; not part of what is compared.
+    """
+
+    values: pl.DataFrame
+    folds: pl.DataFrame
+    surface: pl.DataFrame
+    lists: pl.DataFrame
+    summary: list[dict[str, Any]]
+    manifest: dict[str, Any]
+    timings: dict[str, Any]
+
+    def __repr__(self) -> str:
+        return (
+            f"<Results: {len(self.systems)} systems, {', '.join(self.measures)}, "
+            f"{len(self.values)} values>"
+        )
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The names of the systems."""
+        return tuple(one["name"] for one in self.summary)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures."""
+        return tuple(self.manifest["settings"]["measures"])
+
+    def to_frame(self) -> pl.DataFrame:
+        """The long table."""
+        return self.values
+
+    def estimate(self, system: str, measure: str | None = None) -> dict[str, Any]:
+        """The estimate of a system, of the first measure by default."""
+        for one in self.summary:
+            if one["name"] == system:
+                wanted = str(parse_measure(measure or self.measures[0]))
+                for found in one["estimates"]:
+                    if found["measure"] == wanted:
+                        return dict(found)
+                raise InputError(f"{wanted} was not measured; there are {', '.join(self.measures)}")
+        raise InputError(f"no system {system!r}; there are {', '.join(self.systems)}")
+
+    def scores(self, measure: str | None = None) -> Scores:
+        """What each query got where it was held out, for each system, paired by query."""
+        import polars as pl
+
+        wanted = parse_measure(measure or self.measures[0])
+        if str(wanted) not in self.measures:
+            raise InputError(f"{wanted} was not measured; there are {', '.join(self.measures)}")
+        if wanted.definition.higher_is_better is None:
+            raise InputError(f"{wanted} has no better or worse: it cannot be compared")
+        rows = self.values.filter(pl.col("measure") == str(wanted))
+        table: dict[str, dict[str, float]] = {name: {} for name in self.systems}
+        times: Counter[tuple[str, str]] = Counter()
+        # A query that was held out several times counts once: the unit is the query. The values are
+        # added in the order of the table, so that no digit depends on threads.
+        for system, unit, value in rows.select("system", "unit", "value").iter_rows():
+            table[system][unit] = table[system].get(unit, 0.0) + value
+            times[system, unit] += 1
+        for system, unit in times:
+            table[system][unit] /= times[system, unit]
+        for name, units in table.items():
+            if not units:
+                raise InputError(f"{name} has no value of {wanted}")
+        common = sorted(set.intersection(*(set(units) for units in table.values())))
+        every = sorted(set.union(*(set(units) for units in table.values())))
+        return Scores(
+            str(wanted),
+            self.systems,
+            tuple(common),
+            np.array([[table[name][unit] for name in self.systems] for unit in common]),
+            bool(wanted.definition.higher_is_better),
+            dropped=tuple(one for one in every if one not in set(common)),
+            data=self.manifest["fingerprints"]["collection"],
+            notes=tuple(self._effort()),
+        )
+
+    def _effort(self) -> list[str]:
+        """Whether the systems were tuned with like effort."""
+        points = {one["name"]: one["points"] for one in self.summary if one["tuned"]}
+        if len(points) < 2 or max(points.values()) < 4 * min(points.values()):
+            return []
+        listed = ", ".join(f"{name} {count}" for name, count in points.items())
+        return [f"the systems were tuned over very different numbers of values ({listed})"]
+
+    def compare(
+        self, measure: str | None = None, *, baseline: str | None = None, **options: Any
+    ) -> Comparison:
+        """Compare the systems on what each query got where it was held out.
+
+        Parameters
+        ----------
+        measure
+            By default the first.
+        baseline
+            Compare all others with this system; by default the experiment's own.
+        options
+            As for `heldout.compare`.
+        """
+        from heldout.infer.compare import compare  # SciPy
+
+        settings = self.manifest["settings"]
+        chosen = {
+            "baseline": baseline or settings["baseline"],
+            "alpha": settings["alpha"],
+            "seed": settings["seed"],
+            "tuned": tuple(one["name"] for one in self.summary if one["tuned"]),
+        }
+        return compare(self.scores(measure), **{**chosen, **options})
+
+    def write(self, folder: str | os.PathLike[str]) -> None:
+        """Write all tables as Parquet, summary, timings and manifest as JSON; the manifest last."""
+        place = Path(folder)
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{place}: cannot be made ({error.strerror})") from None
+        for name in TABLES:
+            with write_atomically(place / f"{name}.parquet") as aside:
+                getattr(self, name).write_parquet(aside)
+        for file, content in (
+            (SUMMARY, self.summary),
+            (TIMINGS, self.timings),
+            (MANIFEST, {"format": _FORMAT, **self.manifest}),
+        ):
+            with write_atomically(place / file) as aside:
+                text = json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False)
+                aside.write_text(text + "\n", encoding="utf-8", newline="\n")
+
+    @classmethod
+    def read(cls, folder: str | os.PathLike[str]) -> Results:
+        """Read the results of an experiment from their folder."""
+        import polars as pl
+
+        place = Path(folder)
+        if not (place / MANIFEST).is_file():
+            raise InputError(
+                f"{place} has no results: it has no {MANIFEST}, which is written when all is done"
+            )
+        manifest = _json(place / MANIFEST)
+        if manifest.pop("format", None) != _FORMAT:
+            raise InputError(f"{place / MANIFEST}: written by another version of heldout")
+        try:
+            tables = {name: pl.read_parquet(place / f"{name}.parquet") for name in TABLES}
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise InputError(f"{place}: a table cannot be read ({error})") from None
+        timings = _json(place / TIMINGS) if (place / TIMINGS).is_file() else {}
+        summary = _json(place / SUMMARY)
+        return cls(**tables, summary=summary, manifest=manifest, timings=timings)
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read ({error})") from None

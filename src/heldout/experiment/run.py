@@ -1,0 +1,289 @@
+"""Experiment: systems on splits, from settings to results."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from heldout.errors import InputError
+from heldout.experiment.config import DEFAULTS, Settings, check_fields
+from heldout.experiment.config_file import place_in, read_fields
+from heldout.experiment.execute import execute
+from heldout.experiment.journal import Journal
+from heldout.experiment.lock import locked
+from heldout.experiment.manifest import experiment_key, make_manifest
+from heldout.experiment.outcomes import outcome_of
+from heldout.experiment.problems import Problems
+from heldout.experiment.progress import progress_bar
+from heldout.experiment.results import MANIFEST, Results
+from heldout.experiment.summary import summarise_system
+from heldout.experiment.tables import make_tables
+from heldout.experiment.tasks import Task, plan_tasks
+from heldout.retrieve.index import Index
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
+    from heldout.experiment.journal import Record
+    from heldout.experiment.progress import Step
+
+__all__ = ["JOURNAL", "Experiment"]
+
+JOURNAL: Final = "journal.jsonl"
+
+
+class Experiment:
+    """Systems that are tuned on train sides and measured on what was held out.
+
+    Parameters
+    ----------
+    collection
+        A `Collection`, its name or path, or ``{"source": …, "queries": …}`` with the options of
+        `heldout.read_collection`.
+    systems
+        One or several, or ``{name: system}``; see `System.of`.
+    by
+        What is held out: ``query``, ``document``, or ``both``.
+    plan
+        How it is divided: a plan such as ``KFold(10)``, or a table as in ``experiment.toml``; by
+        default 10 folds of queries, 5 folds of documents, 5 × 5 of both.
+    measures, tune_for
+        What is measured, and the measure that parameters are chosen by (the first by default).
+    seed
+        The root of all chance: folds, systems that take a seed, bootstrap.
+    depth
+        How many documents of a ranked list count.
+    rule, inner
+        How a value is chosen on a train side: ``best`` or ``one-se``; on all of it (None) or by so
+        many inner folds.
+    estimator, target_size, replicates
+        For documents: see `heldout.experiment.estimators`; the number of documents to speak of; how
+        often the documents are cut into halves for intervals.
+    alpha, baseline
+        For intervals and the comparison of the systems.
+    index, analyzer
+        An `Index` or its path; or how text becomes terms, if one is to be built.
+
+    Examples
+    --------
+    >>> from heldout.data.collection import Collection
+    >>> texts = {f"d{n}": f"word{n} common text" for n in range(8)}
+    >>> small = Collection(
+    ...     texts,
+    ...     {f"q{n}": f"word{n} common" for n in range(8)},
+    ...     {f"q{n}": {f"d{n}": 1} for n in range(8)},
+    ... )
+    >>> results = Experiment(
+    ...     collection=small, systems="bm25(k1=0.5:2:4)", plan={"folds": 4}, measures=["RR"]
+    ... ).run()
+    >>> results.estimate("bm25")["value"]
+    1.0
+    """
+
+    def __init__(self, **fields: Any) -> None:
+        for name in fields:
+            if name not in DEFAULTS:
+                raise InputError(
+                    f"an experiment has no field {name!r}; there are {', '.join(DEFAULTS)}"
+                )
+        self.fields = dict(fields)
+        self._source = ""
+        self._text = ""
+        self._folder: Path | None = None
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Experiment:
+        """Read ``experiment.toml``; relative paths in it start from its folder."""
+        fields, text = read_fields(path)
+        made = cls()
+        made.fields = fields
+        made._source = str(path)
+        made._text = text
+        made._folder = Path(path).parent
+        return made
+
+    def check(self) -> Settings:
+        """Look at everything before anything runs, and raise all that is wrong at once."""
+        problems = Problems(place_in(self._text)) if self._text else Problems()
+        settings = check_fields(self.fields, problems, self._folder)
+        problems.refuse(self._source)
+        if settings is None:
+            raise InputError("the experiment cannot be run")  # cannot be: refuse has said why
+        return settings
+
+    def run(
+        self,
+        folder: str | os.PathLike[str] | None = None,
+        *,
+        workers: int = 1,
+        resume: bool = False,
+        force: bool = False,
+        progress: bool = False,
+    ) -> Results:
+        """Run it.
+
+        Parameters
+        ----------
+        folder
+            Where results go; with it a run that is killed can go on. None: nothing is written.
+        workers
+            Processes for systems that are called (built-in models use threads). The results do not
+            depend on it.
+        resume
+            Go on with a run that was interrupted; if it is complete, its results are read.
+        force
+            Start anew, whatever is in the folder.
+        progress
+            Show a bar on a terminal.
+        """
+        if workers < 1:
+            raise InputError(f"workers={workers}: give at least 1")
+        settings = self.check()
+        index = open_index(settings)
+        manifest = make_manifest(settings, index)
+        if folder is None:
+            return _run(settings, index, manifest, None, workers, progress=progress)
+        place = Path(folder)
+        _make_folder(place)
+        with locked(place):
+            ready = _look_into(place, manifest, resume=resume, force=force)
+            if ready is not None:
+                return ready
+            results = _run(settings, index, manifest, place, workers, progress=progress)
+            results.write(place)
+            (place / JOURNAL).unlink(missing_ok=True)
+        return results
+
+
+def open_index(settings: Settings) -> Index | None:
+    """The index that built-in models need; built if none was given."""
+    if not settings.needs_index:
+        return None
+    given = settings.index
+    if given is None:
+        return Index.build(settings.collection.documents, settings.analyzer)
+    index = Index.open(given) if isinstance(given, str) else given
+    if index.documents_digest != settings.collection.documents.digest():
+        raise InputError(
+            f"{given}: not an index of these documents ({index.n_documents} there, "
+            f"{len(settings.collection.documents)} here; text or ids differ): build it again with "
+            "heldout index"
+        )
+    return index
+
+
+def _make_folder(place: Path) -> None:
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{place}: cannot be made ({error.strerror})") from None
+
+
+def _look_into(
+    place: Path, manifest: dict[str, Any], *, resume: bool, force: bool
+) -> Results | None:
+    """Results that are there already, if they are wanted; refuse what would be lost."""
+    complete, begun = (place / MANIFEST).is_file(), (place / JOURNAL).is_file()
+    if force:
+        for name in (MANIFEST, JOURNAL):
+            (place / name).unlink(missing_ok=True)
+        return None
+    if complete and resume:
+        found = Results.read(place)
+        _refuse_other(place, experiment_key(manifest), experiment_key(found.manifest))
+        return found
+    if complete:
+        raise InputError(f"{place} has results already: replace them with --force")
+    if begun and not resume:
+        raise InputError(
+            f"{place} has a run that was not finished: go on with --resume, or start anew with "
+            "--force"
+        )
+    strangers = [one.name for one in place.iterdir() if one.name not in {"lock", JOURNAL}]
+    if strangers and not begun:
+        raise InputError(
+            f"{place} holds other files ({min(strangers)}): give a new or empty folder"
+        )
+    return None
+
+
+def _refuse_other(place: Path, mine: str, theirs: str) -> None:
+    if mine != theirs:
+        raise InputError(
+            f"{place} belongs to another experiment (settings, data, code of a system or a version "
+            "differ): give another folder, or start anew with --force"
+        )
+
+
+def _run(
+    settings: Settings,
+    index: Index | None,
+    manifest: dict[str, Any],
+    place: Path | None,
+    workers: int,
+    *,
+    progress: bool,
+) -> Results:
+    tasks = plan_tasks(settings)
+    records: dict[str, Record] = {}
+    seconds: dict[str, float] = {}
+    with ExitStack() as stack:
+        journal = None
+        if place is not None:
+            journal = stack.enter_context(Journal(place / JOURNAL))
+            _take_up(journal, place, experiment_key(manifest), tasks, records, seconds)
+        done = sum(task.key in records for task in tasks)
+        step: Step = stack.enter_context(progress_bar(len(tasks), done, shown=progress))
+
+        def finished(task: Task, record: Record, took: float) -> None:
+            seconds[task.key] = took
+            if journal is not None:
+                journal.add({"key": task.key, "seconds": took, "record": record})
+            step(task.key)
+
+        execute(settings, index, tasks, records, workers=workers, finished=finished)
+    return _results(settings, tasks, records, manifest, seconds)
+
+
+def _take_up(
+    journal: Journal,
+    place: Path,
+    key: str,
+    tasks: tuple[Task, ...],
+    records: dict[str, Record],
+    seconds: dict[str, float],
+) -> None:
+    """Take over what a run before this one has finished."""
+    if not journal.records:
+        journal.add({"experiment": key})
+        return
+    head, *rest = journal.records
+    _refuse_other(place, key, str(head.get("experiment")))
+    known = {task.key for task in tasks}
+    for line in rest:
+        if line["key"] in known:
+            records[line["key"]] = line["record"]
+            seconds[line["key"]] = line["seconds"]
+
+
+def _results(
+    settings: Settings,
+    tasks: tuple[Task, ...],
+    records: Mapping[str, Record],
+    manifest: dict[str, Any],
+    seconds: dict[str, float],
+) -> Results:
+    outcomes = [
+        outcome_of(settings, tasks, records, number) for number in range(len(settings.systems))
+    ]
+    summary = [
+        summarise_system(settings, system, outcome)
+        for system, outcome in zip(settings.systems, outcomes, strict=True)
+    ]
+    timings = {"tasks": {task.key: seconds[task.key] for task in tasks}}
+    timings["total"] = sum(seconds.values())  # type: ignore[assignment]
+    return Results(
+        **make_tables(settings, outcomes), summary=summary, manifest=manifest, timings=timings
+    )

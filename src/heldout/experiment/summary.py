@@ -1,0 +1,157 @@
+"""What the outcomes say: estimates with intervals, choices, parameters to ship."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heldout.experiment.document_estimates import mean_of
+from heldout.experiment.uncertainty import ESTIMANDS
+
+if TYPE_CHECKING:
+    from heldout.experiment.config import Settings
+    from heldout.experiment.outcomes import Outcome
+    from heldout.experiment.systems import System
+
+__all__ = ["plain", "summarise_system"]
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: what is undefined is null."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, dict):
+        return {key: plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    return value
+
+
+def summarise_system(settings: Settings, system: System, outcome: Outcome) -> dict[str, Any]:
+    """All that is said of one system, as plain values."""
+    numbers = [row.chosen.number for row in outcome.folds]
+    chosen = [
+        {"parameters": system.settings(number), "times": numbers.count(number)}
+        for number in sorted(set(numbers), key=lambda one: (-numbers.count(one), one))
+    ]
+    final = outcome.final.number
+    described: dict[str, Any] = {
+        "name": system.name,
+        "points": len(system.points()),
+        "tuned": system.tuned,
+        "estimates": _estimates(settings, outcome),
+        "chosen": chosen,
+        "ship": system.settings(final),
+        "ship_number": final,
+        "edges": _edges(system, numbers, final) if system.tuned else [],
+    }
+    return plain(described)  # type: ignore[no-any-return]
+
+
+def _edges(system: System, numbers: list[int], final: int) -> list[dict[str, Any]]:
+    """Parameters whose chosen value is the first or last of its grid."""
+    found: dict[str, dict[str, Any]] = {}
+    for number in [*numbers, final]:
+        for name in system.edges(number):
+            value = system.points()[number][name]
+            known = found.setdefault(
+                f"{name}={value}", {"name": name, "value": value, "folds": 0, "shipped": False}
+            )
+            known["folds"] += 1
+    for name in system.edges(final):
+        known = found[f"{name}={system.points()[final][name]}"]
+        known["shipped"] = True
+        known["folds"] -= 1
+    return list(found.values())
+
+
+def _estimates(settings: Settings, outcome: Outcome) -> list[dict[str, Any]]:
+    values = outcome.per_query()
+    if outcome.estimates:
+        return [_averaged(settings, outcome, row) for row in range(len(settings.measures))]
+    if settings.by == "query":
+        return [_by_query(settings, outcome, row, values[row]) for row in range(len(values))]
+    return [_per_fold(settings, row, values[row]) for row in range(len(values))]
+
+
+def _averaged(settings: Settings, outcome: Outcome, row: int) -> dict[str, Any]:
+    """Estimates of several repeats: their mean, and intervals as wide as theirs on average."""
+    mine = [one[row] for one in outcome.estimates]
+    value = float(np.mean([one["value"] for one in mine]))
+    half = float(np.mean([(one["high"] - one["low"]) / 2 for one in mine]))
+    optimism = float(np.mean([one["optimism"] for one in mine]))
+    single = len(mine) == 1
+    return {
+        **mine[0],
+        "value": value,
+        "low": mine[0]["low"] if single else value - half,
+        "high": mine[0]["high"] if single else value + half,
+        "level": 1 - settings.alpha,
+        "interval": "half samples",
+        "train": mean_of(outcome.training[row]),
+        "optimism": optimism,
+    }
+
+
+def _counts(settings: Settings, row: int, values: Any) -> dict[str, Any]:
+    kept = np.isfinite(values)
+    return {
+        "measure": str(settings.measures[row]),
+        "value": mean_of(values),
+        "n_queries": int(kept.sum()),
+        "left_out": int((~kept).sum()),
+    }
+
+
+def _by_query(settings: Settings, outcome: Outcome, row: int, values: Any) -> dict[str, Any]:
+    """The mean over queries, each as it did where it was held out."""
+    kept = np.isfinite(values)
+    found = _counts(settings, row, values)
+    interval = _interval(values[kept], 1 - settings.alpha)
+    train = mean_of(outcome.training[row, kept])
+    sign = -1 if settings.measures[row].definition.higher_is_better is False else 1
+    return {
+        **found,
+        "estimator": "held-out mean",
+        "low": interval[0],
+        "high": interval[1],
+        "level": 1 - settings.alpha,
+        "interval": interval[2],
+        "estimand": ESTIMANDS["queries"],
+        "train": train,
+        "optimism": sign * (train - found["value"]),
+        "target_size": len(settings.collection.documents),
+    }
+
+
+def _interval(values: Any, level: float) -> tuple[float, float, str]:
+    from heldout.infer.intervals import t_interval, wilson  # SciPy
+
+    if len(values) < 2:
+        return math.nan, math.nan, "none"
+    if set(np.unique(values)) <= {0.0, 1.0}:
+        found = wilson(int(values.sum()), len(values), level)
+    else:
+        found = t_interval(values, level)
+    return found.low, found.high, found.method
+
+
+def _per_fold(settings: Settings, row: int, values: Any) -> dict[str, Any]:
+    """Each fold by itself: no interval, since its documents cannot be merged."""
+    words = ESTIMANDS["both" if settings.by == "both" else "documents"]
+    return {
+        **_counts(settings, row, values),
+        "estimator": "per-fold",
+        "low": math.nan,
+        "high": math.nan,
+        "level": 1 - settings.alpha,
+        "interval": "none",
+        "estimand": f"{words}, as few as a fold has",
+        "train": math.nan,
+        "optimism": math.nan,
+        "target_size": None,
+    }

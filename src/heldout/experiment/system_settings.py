@@ -1,0 +1,383 @@
+"""Systems from what a user writes: a text, a table of a TOML file, or an object of Python."""
+
+from __future__ import annotations
+
+import glob
+import importlib
+import importlib.util
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from heldout.data.run import Run
+from heldout.errors import InputError
+from heldout.experiment.systems import CallSystem, ModelSystem, RunSystem, System
+from heldout.retrieve.models import MODELS, Model
+from heldout.tune.listed import Listed, read_names
+from heldout.tune.space import Axis, Space, given, parse_axis, parse_value
+
+__all__ = ["SYSTEM_KEYS", "load_reference", "system_from_table", "system_of"]
+
+SYSTEM_KEYS: Final = (
+    "name",
+    "model",
+    "runs",
+    "function",
+    "object",
+    "transformer",
+    "parameters",
+    "space",
+    "comparable",
+)
+_SOURCES: Final = ("model", "runs", "function", "object", "transformer")
+_MODEL: Final = re.compile(r"\s*(?:([^=()]+?)\s*=\s*)?([\w-]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
+_REFERENCE: Final = re.compile(r"(?:([^=]+)=)?((?:.*\.py|[\w.]+):[A-Za-z_]\w*)")
+_ENDING: Final = re.compile(
+    r"(\.(run|trec|txt|csv|tsv|json|jsonl|parquet|res))?(\.(gz|xz|bz2|zst))?$", re.IGNORECASE
+)
+_NEXT_PARAMETER: Final = re.compile(r",\s*(?=[^\W\d]\w*\s*=)")
+
+
+def system_of(given_system: Any, name: str | None = None, **settings: Any) -> System:
+    """Make a system; see `System.of`."""
+    if isinstance(given_system, System):
+        return _renamed(given_system, name)
+    if isinstance(given_system, Model):
+        fixed = {**dict(given_system.parameters), "k3": given_system.k3}
+        return ModelSystem(
+            name=name or given_system.name,
+            model=given_system.name,
+            parameters=tuple(fixed.items()),
+            space=_space(settings.pop("space", None)),
+            **_no_more(settings),
+        )
+    if isinstance(given_system, str):
+        return _of_text(given_system, name, settings)
+    if isinstance(given_system, Run | os.PathLike):
+        return _of_runs({"run": given_system}, name or getattr(given_system, "name", None))
+    if isinstance(given_system, Mapping) and given_system:
+        return _of_runs(given_system, name)
+    return _of_call(given_system, name, settings)
+
+
+def _renamed(system: System, name: str | None) -> System:
+    from dataclasses import replace
+
+    return system if name is None else replace(system, name=name)
+
+
+def _no_more(settings: dict[str, Any]) -> dict[str, Any]:
+    known = {"parameters", "comparable", "kind", "reference"}
+    for one in settings:
+        if one not in known:
+            raise InputError(f"a system has no setting {one!r}")
+    return {}
+
+
+def _of_text(text: str, name: str | None, settings: dict[str, Any]) -> System:
+    """``bm25(k1=0.5:3:6)``, ``ranker.py:rank`` or ``runs/*.run``, perhaps with ``NAME=`` before."""
+    match = _MODEL.fullmatch(text)
+    if match is not None and match[2] in MODELS and not Path(text).exists():
+        return _of_model(match[2], match[3] or "", name or match[1], settings)
+    reference = _REFERENCE.fullmatch(text.strip())
+    if reference is not None:
+        loaded = load_reference(reference[2])
+        settings = {"reference": reference[2], **settings}
+        return _of_call(loaded, name or reference[1] or _attribute(reference[2]), settings)
+    own, pattern = _named_pattern(text)
+    paths = run_paths(pattern)
+    if not paths:
+        raise InputError(
+            f"{text!r} is no model, no file and no function: write bm25(k1=0.5:3:6), a run or a "
+            f"pattern of runs, or file.py:function; models are {', '.join(MODELS)}"
+        )
+    return _of_runs({one: one for one in paths}, name or own)
+
+
+def _named_pattern(text: str) -> tuple[str | None, str]:
+    """A name before the first ``=``, unless the text is a path as it stands."""
+    if run_paths(text):
+        return None, text
+    name, equals, rest = text.partition("=")
+    return (name.strip(), rest.strip()) if equals and rest.strip() else (None, text)
+
+
+def run_paths(pattern: str) -> list[str]:
+    """The files that a path or a pattern names, in the order of their names."""
+    if Path(pattern).is_file():
+        return [pattern]
+    return sorted(one for one in glob.glob(pattern) if Path(one).is_file())  # noqa: PTH207
+
+
+def _attribute(reference: str) -> str:
+    return reference.rpartition(":")[2]
+
+
+def _of_model(model: str, arguments: str, name: str | None, settings: dict[str, Any]) -> System:
+    fixed: dict[str, Any] = dict(_pairs(settings.pop("parameters", None)))
+    axes: list[Axis] = []
+    for part in filter(str.strip, _NEXT_PARAMETER.split(arguments)):
+        key, equals, value = (one.strip() for one in part.partition("="))
+        if not equals or not value:
+            raise InputError(
+                f"{model}: {part.strip()!r} is not a parameter: write k1=0.9, k1=0.5:3:6 "
+                "(from:to:count) or b=0.3,0.75"
+            )
+        if ":" in value or "," in value:
+            axes.append(parse_axis(f"{key}={value}"))
+        else:
+            fixed[key] = parse_value(value)
+    space = _space(settings.pop("space", None))
+    axes += [] if space is None else list(space.axes)
+    _no_more(settings)
+    return _checked_model(
+        ModelSystem(
+            name=name or model,
+            model=model,
+            parameters=tuple(fixed.items()),
+            space=Space(tuple(axes)) if axes else None,
+        )
+    )
+
+
+def _checked_model(system: ModelSystem) -> ModelSystem:
+    twice = {key for key, _ in system.parameters} & {
+        axis.name for axis in (system.space.axes if system.space else ())
+    }
+    if twice:
+        raise InputError(f"{min(twice)} is both fixed and tuned: give it one of the two")
+    for axis in system.space.axes if system.space else ():
+        if not axis.ordered:
+            raise InputError(f"{axis.name}: values of a model are numbers, not {axis.values!r}")
+    for key, value in system.parameters:
+        if isinstance(value, str | bool):
+            raise InputError(f"{system.model}: {key} = {value!r} is not a number")
+    system.models()  # each value is looked at now, not in the middle of the night
+    return system
+
+
+def _of_runs(runs: Mapping[Any, Any], name: str | None) -> System:
+    listed = {
+        str(key): one if isinstance(one, Run) else os.fspath(one) for key, one in runs.items()
+    }
+    for key, one in listed.items():
+        if not isinstance(one, Run | str):
+            raise InputError(f"{key}: expected a run or the path of one, not {type(one).__name__}")
+        if isinstance(one, str) and not Path(one).is_file():
+            raise InputError(f"{one}: there is no such run")
+    labels = _labels(list(listed))
+    order, points = read_names(labels)
+    values = list(listed.values())
+    space: Space | Listed | None = None
+    if len(listed) > 1:
+        space = points or Space((given("run", [labels[at] for at in order]),))
+    return RunSystem(
+        name=name or (labels[0] if space is None else "runs"),
+        runs=tuple(values[at] for at in order),
+        space=space,
+    )
+
+
+def _labels(names: list[str]) -> list[str]:
+    """Names of files without folders and endings, if they can be told apart so."""
+    for short in (
+        [_ENDING.sub("", Path(one).name) or one for one in names],
+        [Path(one).name for one in names],
+    ):
+        if len(set(short)) == len(short):
+            return short
+    return names
+
+
+def _of_call(call: Any, name: str | None, settings: dict[str, Any]) -> System:
+    kind = settings.pop("kind", None) or _kind_of(call)
+    described = name or getattr(call, "__name__", None) or type(call).__name__
+    space = _space(settings.pop("space", None))
+    system = CallSystem(
+        name=described,
+        call=call,
+        kind=kind,
+        space=space,
+        parameters=tuple(_pairs(settings.pop("parameters", None)).items()),
+        comparable=settings.pop("comparable", None),
+        reference=settings.pop("reference", ""),
+        home=settings.pop("home", ""),
+    )
+    _no_more(settings)
+    made = isinstance(call, type) or callable(call)
+    if kind != "function" and (space is not None or system.parameters) and not made:
+        raise InputError(
+            f"{described}: to set parameters, give a class or a function that makes the {kind}, "
+            "not one that is made already"
+        )
+    return system
+
+
+def _kind_of(call: Any) -> Any:
+    if hasattr(call, "fit") and hasattr(call, "predict"):
+        return "object"
+    if hasattr(call, "transform"):
+        return "transformer"
+    if callable(call):
+        return "function"
+    raise InputError(
+        f"{call!r} is no system: give a text such as bm25(k1=0.5:3:6), a Model, a Run, a function "
+        "f(train, test, **parameters), an object with fit and predict, or a PyTerrier transformer"
+    )
+
+
+def _pairs(given_parameters: Any) -> Mapping[str, Any]:
+    if given_parameters is None:
+        return {}
+    if not isinstance(given_parameters, Mapping):
+        raise InputError(f"parameters are names with values, not {given_parameters!r}")
+    for key, value in given_parameters.items():
+        if not isinstance(value, int | float | str):
+            raise InputError(f"{key} = {value!r}: expected a number, a text, true or false")
+    return given_parameters
+
+
+def _space(described: Any) -> Space | None:
+    """A space from ``{"k1": "0.5:3:6", "b": [0.3, 0.75]}``, or as it is."""
+    if described is None or isinstance(described, Space):
+        return described
+    if not isinstance(described, Mapping) or not described:
+        raise InputError(
+            f'space: expected names with values such as {{k1 = "0.5:3:6", b = [0.3, 0.75]}}, not '
+            f"{described!r}"
+        )
+    return Space(tuple(_axis(str(key), value) for key, value in described.items()))
+
+
+def _axis(name: str, value: Any) -> Axis:
+    if isinstance(value, Axis):
+        return value
+    if isinstance(value, str):
+        return parse_axis(f"{name}={value}")
+    if isinstance(value, Sequence) or hasattr(value, "tolist"):
+        return given(name, value.tolist() if hasattr(value, "tolist") else value)
+    return given(name, [value])
+
+
+def load_reference(reference: str, folder: Path | None = None) -> Any:
+    """What ``file.py:name`` or ``package.module:name`` names.
+
+    Parameters
+    ----------
+    folder
+        Where a relative file is looked for.
+    """
+    place, _, attribute = reference.rpartition(":")
+    module = _load_file(place, folder) if place.endswith(".py") else _load_module(place)
+    if not hasattr(module, attribute):
+        raise InputError(f"{place} has no {attribute!r}")
+    return getattr(module, attribute)
+
+
+def _load_module(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise InputError(f"{name} cannot be imported ({error})") from None
+
+
+def _load_file(place: str, folder: Path | None) -> Any:
+    path = (folder or Path()) / place
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file")
+    name = f"heldout_experiment_{re.sub(r'[^0-9A-Za-z]', '_', str(path.resolve()))}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise InputError(f"{path}: not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise InputError(f"{path} cannot be run ({type(error).__name__}: {error})") from error
+    return module
+
+
+def system_from_table(table: Mapping[str, Any], folder: Path | None = None) -> System:
+    """A system from a table of ``experiment.toml``.
+
+    Parameters
+    ----------
+    folder
+        Where relative paths are looked for.
+    """
+    sources = [one for one in _SOURCES if one in table]
+    if len(sources) != 1:
+        found = f"has {' and '.join(sources)}" if sources else "has none of them"
+        raise InputError(f"a system has one of {', '.join(_SOURCES)}; this one {found}")
+    kind, given_source = sources[0], table[sources[0]]
+    name = table.get("name")
+    if name is not None and (not isinstance(name, str) or not name.strip()):
+        raise InputError(f"name = {name!r}: expected a text")
+    settings = {key: table[key] for key in ("parameters", "space", "comparable") if key in table}
+    if "comparable" in settings and not isinstance(settings["comparable"], bool):
+        raise InputError(f"comparable = {settings['comparable']!r}: expected true or false")
+    return _MAKERS[kind](given_source, name, settings, folder, kind)
+
+
+def _model_from(
+    text: Any, name: str | None, settings: dict[str, Any], folder: Path | None, kind: str
+) -> System:
+    del folder, kind
+    match = _MODEL.fullmatch(text) if isinstance(text, str) else None
+    if match is None or match[1] or match[2] not in MODELS:
+        raise InputError(f"there is no model {text!r}; there are {', '.join(MODELS)}")
+    _refuse_comparable(settings)
+    return _of_model(match[2], match[3] or "", name, settings)
+
+
+def _runs_from(
+    given_runs: Any, name: str | None, settings: dict[str, Any], folder: Path | None, kind: str
+) -> System:
+    del kind
+    for key in ("parameters", "space"):
+        if key in settings:
+            raise InputError(f"runs have no {key}: their values are read from the files' names")
+    _refuse_comparable(settings)
+    listed = [given_runs] if isinstance(given_runs, str) else given_runs
+    if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
+        raise InputError(f"runs = {given_runs!r}: expected a path, a pattern, or a list of them")
+    base = folder or Path()
+    paths: dict[str, str] = {}
+    for one in listed:
+        found = run_paths(str(base / one))
+        if not found:
+            raise InputError(f"no run is called {one}")
+        paths.update({path: path for path in found})
+    return _of_runs(paths, name)
+
+
+def _refuse_comparable(settings: dict[str, Any]) -> None:
+    if "comparable" in settings:
+        raise InputError("comparable is for functions and objects")
+
+
+def _call_from(
+    reference: Any, name: str | None, settings: dict[str, Any], folder: Path | None, kind: str
+) -> System:
+    if not isinstance(reference, str) or ":" not in reference:
+        raise InputError(f'{kind} = {reference!r}: expected "file.py:name" or "module:name"')
+    loaded = load_reference(reference, folder)
+    home = "" if folder is None else str(folder)
+    settings = {"kind": kind, "reference": reference, "home": home, **settings}
+    if kind == "function" and not callable(loaded):
+        raise InputError(f"{reference} is not a function")
+    return _of_call(loaded, name or _attribute(reference), settings)
+
+
+_MAKERS: Final[dict[str, Callable[..., System]]] = {
+    "model": _model_from,
+    "runs": _runs_from,
+    "function": _call_from,
+    "object": _call_from,
+    "transformer": _call_from,
+}

@@ -1,0 +1,161 @@
+"""Outcomes as tables: one row a system, place, unit and measure."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heldout.experiment.lists import ABSENT, NONE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from heldout.experiment.config import Settings
+    from heldout.experiment.outcomes import HeldOut, Outcome, Place
+    from heldout.experiment.systems import System
+
+__all__ = ["make_tables"]
+
+
+def _places() -> dict[str, Any]:
+    import polars as pl
+
+    return {"repeat": pl.Int32, "fold": pl.Int32, "other": pl.Int32, "run": pl.Int32}
+
+
+def make_tables(settings: Settings, outcomes: Sequence[Outcome]) -> dict[str, pl.DataFrame]:
+    """The tables `values`, `folds`, `surface` and `lists`."""
+    makers = {"values": _values, "folds": _folds, "surface": _surface, "lists": _lists}
+    pairs = list(zip(settings.systems, outcomes, strict=True))
+    return {name: make(settings, pairs) for name, make in makers.items()}
+
+
+def _shown(system: System, number: int) -> str | None:
+    return None if number < 0 else json.dumps(system.settings(number), ensure_ascii=False)
+
+
+def _row(system: System, place: Place) -> list[Any]:
+    return [system.name, place.repeat, place.fold, place.other, place.run]
+
+
+def _stacked(parts: list[pl.DataFrame], schema: dict[str, Any]) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.concat(parts) if parts else pl.DataFrame(schema=schema)
+
+
+def _at(frame: pl.DataFrame, system: System, place: Place) -> pl.DataFrame:
+    """A frame with the columns that say where it comes from, before its own."""
+    import polars as pl
+
+    constants = [pl.lit(system.name).alias("system")] + [
+        pl.lit(getattr(place, name), dtype=kind).alias(name) for name, kind in _places().items()
+    ]
+    return frame.select(*constants, pl.all())
+
+
+def _values(settings: Settings, pairs: list[tuple[System, Outcome]]) -> pl.DataFrame:
+    import polars as pl
+
+    ids = np.array(settings.collection.queries.ids, dtype=object)
+    own = {"unit": pl.String, "measure": pl.String, "value": pl.Float64, "parameters": pl.String}
+    parts = []
+    for system, outcome in pairs:
+        for one in outcome.held_out:
+            row, query = np.nonzero(np.isfinite(one.values))
+            names = np.array([str(measure) for measure in settings.measures], dtype=object)
+            frame = pl.DataFrame(
+                {
+                    "unit": ids[query].tolist(),
+                    "measure": names[row].tolist(),
+                    "value": one.values[row, query],
+                    "parameters": [_shown(system, one.number)] * len(row),
+                },
+                schema=own,
+            )
+            parts.append(_at(frame, system, one.place))
+    return _stacked(parts, {"system": pl.String, **_places(), **own})
+
+
+def _folds(settings: Settings, pairs: list[tuple[System, Outcome]]) -> pl.DataFrame:
+    import polars as pl
+
+    del settings
+    own = {
+        "number": pl.Int32,
+        "parameters": pl.String,
+        "train": pl.Float64,
+        "held_out": pl.Float64,
+        "edges": pl.String,
+    }
+    rows = [
+        [
+            *_row(system, fold.place),
+            fold.chosen.number,
+            _shown(system, fold.chosen.number),
+            _defined(fold.chosen.train),
+            _defined(fold.held_out),
+            ",".join(system.edges(fold.chosen.number)) if system.tuned else "",
+        ]
+        for system, outcome in pairs
+        for fold in outcome.folds
+    ]
+    return pl.DataFrame(rows, schema={"system": pl.String, **_places(), **own}, orient="row")
+
+
+def _defined(value: float) -> float | None:
+    return value if np.isfinite(value) else None
+
+
+def _surface(settings: Settings, pairs: list[tuple[System, Outcome]]) -> pl.DataFrame:
+    import polars as pl
+
+    del settings
+    rows: list[list[Any]] = []
+    for system, outcome in pairs:
+        if not system.tuned:
+            continue
+        shown = [_shown(system, number) for number in range(len(system.points()))]
+        named = [(_row(system, one.place), one.chosen.surface) for one in outcome.folds]
+        nowhere = [system.name, None, None, None, None]
+        for place, means in [*named, (nowhere, outcome.final.surface)]:
+            rows += [
+                [*place, number, shown[number], _defined(mean)]
+                for number, mean in enumerate(means.tolist())
+            ]
+    own = {"number": pl.Int32, "parameters": pl.String, "mean": pl.Float64}
+    return pl.DataFrame(rows, schema={"system": pl.String, **_places(), **own}, orient="row")
+
+
+def _lists(settings: Settings, pairs: list[tuple[System, Outcome]]) -> pl.DataFrame:
+    import polars as pl
+
+    own = {"unit": pl.String, "rank": pl.Int32, "document": pl.String, "score": pl.Float64}
+    parts = [
+        _at(_top(settings, one), system, one.place)
+        for system, outcome in pairs
+        for one in outcome.held_out
+    ]
+    return _stacked(parts, {"system": pl.String, **_places(), **own})
+
+
+def _top(settings: Settings, one: HeldOut) -> pl.DataFrame:
+    import polars as pl
+
+    query, place = np.nonzero(one.lists.documents != NONE)
+    numbers = one.lists.documents[query, place].tolist()
+    scores = one.lists.scores[query, place]
+    ids, queries = settings.collection.documents.ids, settings.collection.queries.ids
+    return pl.DataFrame(
+        {
+            "unit": [queries[at] for at in query.tolist()],
+            "rank": (place + 1).astype(np.int32),
+            "document": [None if at == ABSENT else ids[at] for at in numbers],
+            "score": np.where(np.isfinite(scores), scores, np.nan),
+        },
+        schema={"unit": pl.String, "rank": pl.Int32, "document": pl.String, "score": pl.Float64},
+    ).with_columns(pl.col("score").fill_nan(None))
