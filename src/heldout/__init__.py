@@ -39,12 +39,19 @@ if TYPE_CHECKING:
     from heldout.retrieve.index import Index
     from heldout.retrieve.models import Model, parse_model
     from heldout.retrieve.search import search
+    from heldout.tune.choose import Choice, choose
+    from heldout.tune.cross_validate import TunedFolds, cross_validate
+    from heldout.tune.runs import TunedRuns, tune_runs
+    from heldout.tune.search import Trials, search_grid, search_optuna, search_random
+    from heldout.tune.space import Axis, Space, parse_axis
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "Analyzer": "heldout.retrieve.analyze",
+    "Axis": "heldout.tune.space",
     "Bootstrap": "heldout.resample.plans",
+    "Choice": "heldout.tune.choose",
     "Chronological": "heldout.resample.holdout",
     "Collection": "heldout.data.collection",
     "Comparison": "heldout.infer.compare",
@@ -70,17 +77,24 @@ _HOMES = {
     "ResamplingWarning": "heldout.resample.notices",
     "Run": "heldout.data.run",
     "Scores": "heldout.data.scores",
+    "Space": "heldout.tune.space",
     "Split": "heldout.resample.split",
     "SplitKey": "heldout.resample.split",
     "Splits": "heldout.resample.split",
     "TestSet": "heldout.resample.holdout",
+    "Trials": "heldout.tune.search",
+    "TunedFolds": "heldout.tune.cross_validate",
+    "TunedRuns": "heldout.tune.runs",
     "TwoWay": "heldout.resample.combined",
     "View": "heldout.data.view",
+    "choose": "heldout.tune.choose",
     "compare": "heldout.infer.compare",
+    "cross_validate": "heldout.tune.cross_validate",
     "define_measure": "heldout.measure.custom",
     "evaluate": "heldout.measure.evaluate",
     "export_collection": "heldout.data.export",
     "from_sklearn": "heldout.resample.given",
+    "parse_axis": "heldout.tune.space",
     "parse_measure": "heldout.measure.names",
     "parse_measures": "heldout.measure.names",
     "parse_model": "heldout.retrieve.models",
@@ -89,11 +103,17 @@ _HOMES = {
     "read_run": "heldout.data.files",
     "read_scores": "heldout.data.scores",
     "search": "heldout.retrieve.search",
+    "search_grid": "heldout.tune.search",
+    "search_optuna": "heldout.tune.search",
+    "search_random": "heldout.tune.search",
+    "tune_runs": "heldout.tune.runs",
 }
 
 __all__ = [
     "Analyzer",
+    "Axis",
     "Bootstrap",
+    "Choice",
     "Chronological",
     "Collection",
     "Comparison",
@@ -119,17 +139,24 @@ __all__ = [
     "ResamplingWarning",
     "Run",
     "Scores",
+    "Space",
     "Split",
     "SplitKey",
     "Splits",
     "TestSet",
+    "Trials",
+    "TunedFolds",
+    "TunedRuns",
     "TwoWay",
     "View",
+    "choose",
     "compare",
+    "cross_validate",
     "define_measure",
     "evaluate",
     "export_collection",
     "from_sklearn",
+    "parse_axis",
     "parse_measure",
     "parse_measures",
     "parse_model",
@@ -138,6 +165,10 @@ __all__ = [
     "read_run",
     "read_scores",
     "search",
+    "search_grid",
+    "search_optuna",
+    "search_random",
+    "tune_runs",
 ]
 
 

@@ -121,6 +121,13 @@ def test_whole_numbers_are_drawn_as_such_ends_included():
     assert all(isinstance(one, int) for one in drawn)
 
 
+def test_the_ends_of_whole_numbers_are_drawn_as_often_as_the_others():
+    space = Space((linear("k", 1, 5, 5),))
+    drawn = [space.sample(1, seed)[0]["k"] for seed in range(1000)]
+    for value in range(1, 6):
+        assert abs(drawn.count(value) - 200) < 4 * math.sqrt(1000 * 0.2 * 0.8)
+
+
 @hypothesis_given(st.lists(st.integers(1, 4), min_size=1, max_size=3), st.integers(1, 80))
 def test_a_sample_of_given_values_never_repeats(sizes, count):
     space = Space(tuple(given(f"p{at}", range(size)) for at, size in enumerate(sizes)))

@@ -121,8 +121,9 @@ def _aligned(rows: list[list[str]]) -> str:
 def _how_lines(tuned: TunedRuns) -> list[str]:
     folds = tuned.systems[0].folds
     units = count_of(len(tuned.splits.ids), "query", "queries")
-    seed = "" if tuned.splits.seed is None else f", seed {tuned.splits.seed}"
-    what = f"{count_of(len(folds.folds), 'split')} of {units} by {tuned.splits.plan!r}{seed}"
+    plan, seed = repr(tuned.splits.plan), tuned.splits.seed
+    plan += "" if seed is None or "seed=" in plan else f", seed {seed}"
+    what = f"{count_of(len(folds.folds), 'split')} of {units} by {plan}"
     return [
         f"{what}: the run is chosen on the seen queries ({_RULES[folds.rule]}).",
         "Held out: the mean over queries of what each got where it had no say in the choice.",

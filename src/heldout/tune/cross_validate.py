@@ -10,7 +10,7 @@ import numpy as np
 
 from heldout.data.notes import named_few
 from heldout.errors import InputError
-from heldout.tune.choose import Choice, Rule, as_table, choose, complete_units
+from heldout.tune.choose import TIE, Choice, Rule, as_table, choose, complete_units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -133,8 +133,10 @@ class TunedFolds:
     @property
     def optimism(self) -> float:
         """By how much the optimistic score is too good, in the direction of the measure."""
-        gap = self.optimistic - self.mean
-        return gap if self.higher_is_better else -gap
+        honest = self.mean
+        gap = self.optimistic - honest if self.higher_is_better else honest - self.optimistic
+        # Two sums of the same numbers in another order are the same.
+        return gap if abs(gap) > TIE * max(abs(honest), abs(self.optimistic)) else 0.0
 
     def gather(self, values: ArrayLike) -> Floats:
         """What every unit got where it was held out, in another measure, under the same choices.
