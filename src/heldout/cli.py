@@ -16,8 +16,10 @@ from heldout.cli_compare import add_compare
 from heldout.cli_index import add_index
 from heldout.cli_ledger import add_ledger
 from heldout.cli_plan import add_plan
+from heldout.cli_run import add_run
 from heldout.cli_search import add_search
 from heldout.cli_split import add_split
+from heldout.cli_study import add_study
 from heldout.cli_tune import add_tune
 from heldout.errors import HeldoutError, InputError
 
@@ -50,6 +52,8 @@ def _parser() -> argparse.ArgumentParser:
     add_collection(_command, commands)
     add_split(_command, commands)
     add_tune(_command, commands)
+    add_study(_command, commands)
+    add_run(_command, commands)
     add_index(_command, commands)
     add_search(_command, commands)
     _add_measures(commands)

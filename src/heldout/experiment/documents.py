@@ -12,7 +12,7 @@ from heldout.experiment.candidates import Candidates
 from heldout.experiment.estimators import check_estimator, fold_values, per_fold, pool
 from heldout.experiment.extrapolate import check_extrapolation, extrapolate
 from heldout.experiment.rank_table import check_measures
-from heldout.experiment.uncertainty import ESTIMANDS, bootstrap_spread, interval
+from heldout.experiment.uncertainty import ESTIMANDS, SAME_SIZE, half_sample_spread, interval
 from heldout.retrieve.sides import held_out_side, seen_side
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
     depth: int = 1000,
     k: int = 10,
     seed: int = 0,
-    replicates: int = 1000,
+    replicates: int = 500,
     level: float = 0.95,
 ) -> DocumentEstimate:
     """Tune a model inside document folds and estimate its score on unseen documents.
@@ -228,7 +228,7 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
     k
         How many documents of each ranking to keep.
     replicates
-        How often the documents are drawn anew for the interval.
+        How often the documents are cut into halves for the interval.
     """
     check_estimator(estimator)
     check_measures([tune_for, *measures])
@@ -238,7 +238,8 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
     target = size if target_size is None else target_size
     if target < 1:
         raise InputError(f"the target size is {target}: give at least 1")
-    if target != size and estimator == "pooled":
+    resized = abs(target / size - 1) > SAME_SIZE
+    if resized and estimator == "pooled":
         check_extrapolation(measures)
     candidates = Candidates.make(index, collection, models, depth=depth)
     choices = choose_values(candidates, folds, number, tune_for, inner=inner, rule=rule, seed=seed)
@@ -253,7 +254,7 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
     values = {"pooled": merged, "training": training}.get(estimator)
     if values is None:
         values = per_fold(parts, estimator)[: len(measures)]
-    spreads = bootstrap_spread(
+    spreads = half_sample_spread(
         table,
         pooled.documents,
         np.flatnonzero(folds >= 0).astype(np.int32),
@@ -262,11 +263,17 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
         depth=depth,
         replicates=replicates,
         seed=seed,
+        ratio=target / size if estimator == "pooled" else 1.0,
     )
     carried = None
-    if target != size and estimator == "pooled":
+    if resized and estimator == "pooled":
         carried = extrapolate(
-            table, pooled.ranks, counted, target / size, measures, n_documents=size, seed=seed
+            table.rows(pooled.ranks, counted),
+            table.n_queries,
+            target / size,
+            measures,
+            n_documents=size,
+            seed=seed,
         ).means
     basis = _Basis(estimator, estimand, target, size, level)
     estimates = []
@@ -308,8 +315,7 @@ class _Basis:
 def _estimate(
     measure: str, value: float, values: Floats, optimism: float, spread: Spread, basis: _Basis
 ) -> Estimate:
-    ratio = basis.target / basis.size
-    low, high = interval(value, spread, basis.estimand, ratio=ratio, level=basis.level)
+    low, high = interval(value, spread, basis.estimand, level=basis.level)
     there = int(np.isfinite(values).sum())
     return Estimate(
         measure,

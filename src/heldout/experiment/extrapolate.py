@@ -34,10 +34,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from heldout.experiment.rank_table import RankTable
     from heldout.measure.names import Measure
 
-    Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
@@ -82,10 +80,10 @@ def check_extrapolation(measures: Sequence[Measure]) -> None:
             )
 
 
-def mixture(likelihood: Floats, weights: Floats) -> Floats:
+def mixture(likelihood: Floats, weights: Floats, steps: int = _STEPS) -> Floats:
     """Posterior (observations × support) under the mixing weights of greatest likelihood (EM)."""
     mixing = np.full(likelihood.shape[1], 1 / likelihood.shape[1])
-    for _ in range(_STEPS):
+    for _ in range(steps):
         joint = likelihood * mixing
         joint /= joint.sum(axis=1, keepdims=True)
         mixing = weights @ joint
@@ -126,20 +124,20 @@ class _Relevant:
     count: Ints  # of each query how many it has
 
 
-def _relevant(table: RankTable, ranks: NDArray[np.integer], counted: Flags) -> _Relevant:
-    rows = np.flatnonzero(counted & (table.grades > 0))
-    query, rank = table.queries[rows], ranks[rows].astype(np.int64)
+def _relevant(sample: Rows, n_queries: int) -> _Relevant:
+    rows = np.flatnonzero(sample.grade > 0)
+    query, rank = sample.query[rows], sample.rank[rows].astype(np.int64)
     last = np.iinfo(np.int64).max
     order = np.lexsort((np.where(rank > 0, rank, last), query))
-    query, rank, grade = query[order], rank[order], table.grades[rows][order]
-    count = np.bincount(query, minlength=table.n_queries)
+    query, rank, grade = query[order], rank[order], sample.grade[rows][order]
+    count = np.bincount(query, minlength=n_queries)
     first = np.cumsum(count) - count
     nth = np.arange(len(query)) - first[query]
     before = np.where(rank > 0, rank - 1 - nth, -1)
     return _Relevant(query, grade, before, first, count)
 
 
-def _rate_posteriors(sample: _Relevant, rates: Floats) -> Floats:
+def _rate_posteriors(sample: _Relevant, rates: Floats, steps: int) -> Floats:
     """For each relevant document what its rate may be; a row of zeros: it is never retrieved."""
     found = sample.before >= 0
     result = np.zeros((len(sample.query), len(rates)))
@@ -150,9 +148,8 @@ def _rate_posteriors(sample: _Relevant, rates: Floats) -> Floats:
             continue
         base = mine if mine.sum() >= _FEW else found
         counts, place = np.unique(sample.before[base], return_inverse=True)
-        posterior = mixture(
-            _poisson(counts, rates), np.bincount(place, weights[base]).astype(np.float64)
-        )
+        seen = np.bincount(place, weights[base]).astype(np.float64)
+        posterior = mixture(_poisson(counts, rates), seen, steps)
         result[mine] = posterior[np.searchsorted(counts, sample.before[mine])]
     return result
 
@@ -179,41 +176,45 @@ def _draw_rows(chances: Floats, generator: np.random.Generator) -> Ints:
 
 
 def extrapolate(
-    table: RankTable,
-    ranks: NDArray[np.integer],
-    counted: Flags,
+    rows: Rows,
+    n_queries: int,
     ratio: float,
     measures: Sequence[Measure],
     *,
     n_documents: int,
     seed: int = 0,
     draws: int = 40,
+    steps: int = _STEPS,
 ) -> Target:
     """What a target would show that has `ratio` times as many documents as the sample.
 
     Parameters
     ----------
-    ranks, counted
-        Of each judgement the rank of its document in the sample, and whether it is in the sample.
+    rows
+        The judged documents of the sample with their ranks.
+    n_queries
+        How many queries there are, with and without relevant documents in the sample.
     n_documents
         The size of the sample.
     draws
         How many targets are drawn.
+    steps
+        How many steps the mixtures are improved by.
     """
     check_extrapolation(measures)
-    sample = _relevant(table, ranks, counted)
+    sample = _relevant(rows, n_queries)
     if not len(sample.query):
         raise MeasureError("no query has a relevant document in the sample")
     generator = np.random.default_rng([seed, 0x72686F])
     rates = np.geomspace(0.01, max(n_documents, 10), _RATES)
-    rate_chances = np.cumsum(_rate_posteriors(sample, rates), axis=1)
-    number_chances, totals = _number_chances(sample.count, ratio)
+    rate_chances = np.cumsum(_rate_posteriors(sample, rates, steps), axis=1)
+    number_chances, totals = _number_chances(sample.count, ratio, steps)
     alike = _alikeness(sample)
     weights = 1 / sample.count[sample.query]
     parts = []
     for _ in range(draws):
         number = totals[_draw_rows(number_chances, generator)] - sample.count
-        query = np.repeat(np.arange(table.n_queries), np.maximum(number, 0))
+        query = np.repeat(np.arange(n_queries), np.maximum(number, 0))
         lender = generator.choice(len(sample.query), len(query), p=weights / weights.sum())
         has = sample.count[query] > 0
         own = sample.first[query] + (generator.random(len(query)) * sample.count[query]).astype(int)
@@ -221,7 +222,7 @@ def extrapolate(
         lender = np.where(keep, np.minimum(own, len(sample.query) - 1), lender)
         before = generator.poisson(ratio * rates[_draw_rows(rate_chances[lender], generator)])
         before = np.where(sample.before[lender] >= 0, before, -1)
-        parts.append(_target_values(table, query, sample.grade[lender], before, measures))
+        parts.append(_target_values(n_queries, query, sample.grade[lender], before, measures))
     values = np.stack(parts)  # draws × measures × queries
     there = np.isfinite(values)
     totalled = np.where(there, values, 0.0).sum(axis=0)
@@ -232,24 +233,24 @@ def extrapolate(
     return Target(expected, times[0] / draws, means)
 
 
-def _number_chances(counts: Ints, ratio: float) -> tuple[Floats, Ints]:
+def _number_chances(counts: Ints, ratio: float, steps: int) -> tuple[Floats, Ints]:
     """For each query the cumulative chances of its number of relevant documents in all."""
     totals = np.arange(int(counts.max() * (1 + ratio) * 1.5) + 11)
     seen, place = np.unique(counts, return_inverse=True)
     weights = np.bincount(place).astype(np.float64)
-    posterior = mixture(_binomial(seen, totals, 1 / (1 + ratio)), weights)
+    posterior = mixture(_binomial(seen, totals, 1 / (1 + ratio)), weights, steps)
     return np.cumsum(posterior, axis=1)[place], totals
 
 
 def _target_values(
-    table: RankTable, query: Ints, grade: Ints, before: Ints, measures: Sequence[Measure]
+    n_queries: int, query: Ints, grade: Ints, before: Ints, measures: Sequence[Measure]
 ) -> Floats:
     """Measure one target: ranks follow from who stands before whom."""
     last = np.iinfo(np.int64).max
     order = np.lexsort((np.where(before >= 0, before, last), query))
     query, grade, before = query[order], grade[order], before[order]
-    count = np.bincount(query, minlength=table.n_queries)
+    count = np.bincount(query, minlength=n_queries)
     nth = np.arange(len(query)) - (np.cumsum(count) - count)[query] + 1
     rank = np.where(before >= 0, before + nth, 0)
-    retrieved = np.full(table.n_queries, last)
+    retrieved = np.full(n_queries, last)
     return measure_rows(Rows(query, grade, rank), retrieved, measures)

@@ -1,8 +1,11 @@
 """How far an estimate may be from what it estimates: documents, queries, or both drawn anew.
 
-The documents of a sample are drawn again with replacement, and every ranked list is read again with
-each document standing as often as it was drawn. Duplicates shift the values a little, so replicates
-serve for the spread alone, around the estimate itself.
+The documents of a sample are cut into two random halves many times, and every ranked list is read
+again with the documents of each half alone. Two halves differ as two samples of half the size do,
+so a quarter of the mean squared difference is the variance of the whole sample's estimate. Drawing
+with replacement would be the more usual way, and is too narrow here: a query whose one relevant
+document is drawn twice counts once, so that the draw of queries is lost, and duplicates shift the
+values. Halves have neither fault.
 
 For the estimand
 
@@ -19,14 +22,14 @@ For the estimand
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
 import numpy as np
 
 from heldout.errors import InputError
+from heldout.experiment.extrapolate import extrapolate
 from heldout.experiment.rank_table import Rows, measure_rows
-from heldout.retrieve.bootstrap import draw_documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,7 +43,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Numbers = NDArray[np.int32]
 
-__all__ = ["ESTIMANDS", "Estimand", "Spread", "bootstrap_spread", "interval"]
+__all__ = ["ESTIMANDS", "SAME_SIZE", "Estimand", "Spread", "half_sample_spread", "interval"]
 
 Estimand = Literal["documents", "queries", "both"]
 
@@ -52,6 +55,13 @@ ESTIMANDS: Final[dict[Estimand, str]] = {
 """What an estimate is of, in words."""
 
 _CELLS: Final = 1 << 24
+_TOGETHER: Final = 1 << 17
+"""Judgements × replicates that are measured together."""
+_CARRIED: Final = 20
+_QUICK: Final = 40
+"""Cuts, and steps of the mixture, by which the spread of an estimate for another size is found."""
+SAME_SIZE: Final = 0.01
+"""Sizes that differ by a smaller share are the same."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,6 +76,8 @@ class Spread:
         When the queries are drawn anew.
     shared
         The part that is in both.
+    target
+        Of a set of the target's size, when its documents are drawn anew.
     n_queries
         How many queries the mean is over.
     """
@@ -73,27 +85,25 @@ class Spread:
     documents: float
     queries: float
     shared: float
+    target: float
     n_queries: int
 
-    def variance(self, estimand: Estimand, ratio: float = 1.0) -> float:
-        """The variance of the difference between estimate and truth.
-
-        `ratio` is the size of the target over that of the sample; infinite: the expected score.
-        """
+    def variance(self, estimand: Estimand) -> float:
+        """The variance of the difference between estimate and truth."""
         if estimand not in get_args(Estimand):
             raise InputError(
                 f"there is no estimand {estimand!r}; there are {', '.join(get_args(Estimand))}"
             )
         if estimand == "queries":
             return self.queries
-        documents = self.documents * (1 + 1 / ratio)
+        documents = self.documents + self.target
         if estimand == "documents":
             return documents
         return max(documents + self.queries - self.shared, documents, self.queries)
 
 
 def interval(
-    value: float, spread: Spread, estimand: Estimand, *, ratio: float = 1.0, level: float = 0.95
+    value: float, spread: Spread, estimand: Estimand, *, level: float = 0.95
 ) -> tuple[float, float]:
     """An interval around an estimate, for the estimand that it names."""
     from scipy.special import ndtri, stdtrit
@@ -101,11 +111,11 @@ def interval(
     tail = (1 + level) / 2
     by_query = estimand == "queries" and spread.n_queries > 1
     factor = float(stdtrit(spread.n_queries - 1, tail) if by_query else ndtri(tail))
-    half = factor * math.sqrt(spread.variance(estimand, ratio))
+    half = factor * math.sqrt(spread.variance(estimand))
     return value - half, value + half
 
 
-def bootstrap_spread(
+def half_sample_spread(
     table: RankTable,
     lists: Numbers,
     sample: Numbers,
@@ -113,10 +123,11 @@ def bootstrap_spread(
     values: Floats,
     *,
     depth: int,
-    replicates: int = 1000,
+    replicates: int = 500,
     seed: int = 0,
+    ratio: float = 1.0,
 ) -> tuple[Spread, ...]:
-    """Variances for each measure, from documents that are drawn anew.
+    """Variances for each measure, from halves of the documents.
 
     Parameters
     ----------
@@ -128,15 +139,40 @@ def bootstrap_spread(
         Measures × queries: the values whose mean is the estimate; NaN: left out.
     depth
         Ranks beyond it count as not retrieved.
+    replicates
+        How often the sample is cut into halves.
+    ratio
+        The size of the target over that of the sample. Where it is not 1, each half of a few cuts
+        is carried over to a target, to find the variance of the estimate that was carried over.
     """
     reach = _reach(lists.shape[1], measures)
     reader = _Reader.make(table, lists[:, :reach], sample)
-    drawn = []
+    one, other = [], []
     for begin, end in _stretches(len(sample), table, reach, replicates):
-        weights = draw_documents(len(sample), end - begin, seed, begin)
-        drawn.append(reader.read(weights, measures, depth))
-    replicated = np.concatenate(drawn, axis=1)  # measures × replicates × queries
-    return tuple(_spread(own, now) for own, now in zip(replicated, values, strict=True))
+        first = _halves(len(sample), end - begin, seed, begin)
+        one.append(reader.read(first, measures, depth))
+        other.append(reader.read(1 - first, measures, depth))
+    halves = np.concatenate(one, axis=1), np.concatenate(other, axis=1)
+    plain = [
+        _spread(mine, yours, now, ratio) for mine, yours, now in zip(*halves, values, strict=True)
+    ]
+    if abs(ratio - 1) <= SAME_SIZE:
+        return tuple(plain)
+    carried = reader.carry(measures, ratio, len(sample), seed)
+    return tuple(
+        replace(spread, documents=float((gap**2).mean()) / 4)
+        for spread, gap in zip(plain, carried, strict=True)
+    )
+
+
+def _halves(documents: int, replicates: int, seed: int, first: int) -> NDArray[np.uint8]:
+    """Documents × replicates: 1 for the one half, 0 for the other, by a coin for each document."""
+    drawn = np.empty((replicates, documents), np.uint8)
+    for r in range(replicates):
+        generator = np.random.default_rng([seed, 0x68616C66, first + r])
+        bits = np.frombuffer(generator.bytes(-(-documents // 8)), np.uint8)
+        drawn[r] = np.unpackbits(bits, count=documents)
+    return np.ascontiguousarray(drawn.T)
 
 
 def _reach(places: int, measures: Sequence[Measure]) -> int:
@@ -155,27 +191,33 @@ def _stretches(
         yield begin, min(begin + step, replicates)
 
 
-def _spread(replicated: Floats, values: Floats) -> Spread:
-    there = np.isfinite(replicated)
+def _spread(one: Floats, other: Floats, values: Floats, ratio: float) -> Spread:
+    """Variances from the values in two halves (replicates × queries)."""
+    gap = _row_means(one) - _row_means(other)
+    documents = float((gap**2).mean()) / 4
     number = int(np.isfinite(values).sum())
-    totals = np.where(there, replicated, 0.0)
-    means = totals.sum(axis=1) / np.maximum(there.sum(axis=1), 1)
-    # What drawing documents anew does to single queries: noise that drawing queries anew has too.
-    times = np.maximum(there.sum(axis=0), 1)
-    centre = totals.sum(axis=0) / times
-    single = (np.where(there, replicated - centre, 0.0) ** 2).sum(axis=0) / times
-    kept = np.isfinite(values)
+    # What other documents do to a single query: noise that other queries bring with them as well.
+    single = one - other
+    both = np.isfinite(single)
+    noise = float((single[both] ** 2).mean()) / 4 if both.any() else 0.0
     return Spread(
-        float(means.var(ddof=1)) if len(means) > 1 else 0.0,
-        float(values[kept].var(ddof=1)) / number if number > 1 else 0.0,
-        float(single[kept].mean()) / number if number else 0.0,
+        documents,
+        float(values[np.isfinite(values)].var(ddof=1)) / number if number > 1 else 0.0,
+        noise / number if number else 0.0,
+        documents / ratio,
         number,
     )
 
 
+def _row_means(values: Floats) -> Floats:
+    there = np.isfinite(values)
+    means: Floats = np.where(there, values, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
+    return means
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Reader:
-    """Reads ranked lists again with documents that stand several times."""
+    """Reads ranked lists again with some of the documents."""
 
     places: NDArray[np.int64]  # of each listed document its row of weights
     ends: NDArray[np.bool_]
@@ -206,39 +248,85 @@ class _Reader:
 
     def read(self, weights: NDArray[np.uint8], measures: Sequence[Measure], depth: int) -> Floats:
         """Measures × replicates × queries."""
+        before, retrieved = self._standing(weights)
+        replicates = weights.shape[1]
+        times = weights[self.weight_row].T
+        step = max(_TOGETHER // max(len(self.rank), 1), 1)
+        parts = [
+            self._measure(times[part], before[part], retrieved[part], measures, depth)
+            for part in (slice(begin, begin + step) for begin in range(0, replicates, step))
+        ]
+        return np.concatenate(parts, axis=1)
+
+    def carry(self, measures: Sequence[Measure], ratio: float, size: int, seed: int) -> Floats:
+        """Measures × cuts: the difference of what two halves let expect of a target."""
+        first = _halves(size, _CARRIED, seed, 1 << 20)
+        means = [
+            [self._carried_means(half, r, measures, ratio, seed) for r in range(_CARRIED)]
+            for half in (first, 1 - first)
+        ]
+        gaps: Floats = (np.array(means[0]) - np.array(means[1])).T
+        return gaps
+
+    def _carried_means(
+        self,
+        half: NDArray[np.uint8],
+        r: int,
+        measures: Sequence[Measure],
+        ratio: float,
+        seed: int,
+    ) -> Floats:
+        own = half[:, r : r + 1]
+        before, _ = self._standing(own)
+        rows = self._rows(own[self.weight_row].T, before, len(self.places))
+        size = int(own.sum())
+        return extrapolate(
+            rows,
+            len(self.places),
+            ratio,
+            measures,
+            n_documents=size,
+            seed=seed + r,
+            draws=10,
+            steps=_QUICK,
+        ).means
+
+    def _standing(self, weights: NDArray[np.uint8]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Replicates × judgements: documents before each; replicates × queries: retrieved."""
         replicates, queries = weights.shape[1], len(self.places)
-        results = np.empty((len(measures), replicates, queries))
-        before = np.zeros((len(self.rank), replicates), np.int32)
-        retrieved = np.empty((queries, replicates), np.int64)
-        order = np.argsort(self.query, kind="stable")
-        bounds = np.searchsorted(self.query[order], np.arange(queries + 1))
+        before = np.zeros((replicates, len(self.rank)), np.int32)
+        retrieved = np.empty((replicates, queries), np.int64)
+        bounds = np.searchsorted(self.query, np.arange(queries + 1))
         for q in range(queries):
             standing = weights[self.places[q]]
             standing[self.ends[q]] = 0
             total = np.cumsum(standing, axis=0, dtype=np.int32)
-            retrieved[q] = total[-1]
-            mine = order[bounds[q] : bounds[q + 1]]
-            found = mine[self.rank[mine] > 1]
-            before[found] = total[self.rank[found] - 2]
-        for r in range(replicates):
-            results[:, r] = self._measure(
-                weights[:, r], before[:, r], retrieved[:, r], measures, depth
-            )
-        return results
+            retrieved[:, q] = total[-1]
+            found = np.arange(bounds[q], bounds[q + 1])
+            found = found[self.rank[found] > 1]
+            before[:, found] = total[self.rank[found] - 2].T
+        return before, retrieved
+
+    def _rows(self, times: NDArray[np.uint8], before: NDArray[np.int32], queries: int) -> Rows:
+        """Judged documents as often as they are there, replicate by replicate."""
+        often = times.ravel().astype(np.int64)
+        rows = np.repeat(np.arange(len(often)), often)
+        nth = np.arange(len(rows)) - np.repeat(np.cumsum(often) - often, often)
+        replicate, judgement = np.divmod(rows, len(self.rank))
+        rank = np.where(self.rank[judgement] > 0, before.ravel()[rows] + nth + 1, 0)
+        query = replicate * queries + self.query[judgement]
+        return Rows(query, self.grade[judgement], rank)
 
     def _measure(
         self,
-        weights: NDArray[np.uint8],
+        times: NDArray[np.uint8],
         before: NDArray[np.int32],
         retrieved: NDArray[np.int64],
         measures: Sequence[Measure],
         depth: int,
     ) -> Floats:
-        """One replicate: a document that was drawn twice is judged twice."""
-        times = weights[self.weight_row].astype(np.int64)
-        rows = np.repeat(np.arange(len(times)), times)
-        nth = np.arange(len(rows)) - np.repeat(np.cumsum(times) - times, times)
-        rank = np.where(self.rank[rows] > 0, before[rows] + nth + 1, 0)
-        return measure_rows(
-            Rows(self.query[rows], self.grade[rows], rank), retrieved, measures, depth
-        )
+        """Values in some replicates."""
+        replicates, queries = retrieved.shape
+        rows = self._rows(times, before, queries)
+        values = measure_rows(rows, retrieved.ravel(), measures, depth)
+        return values.reshape(len(measures), replicates, queries)

@@ -1,0 +1,233 @@
+"""The commands ``study bias`` and ``study curve``: arguments to library calls."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from heldout.cli_collection import add_collection_options, open_collection
+from heldout.cli_index import add_analyzer_options, build_index, given_analyzer, positive
+from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterator, Sequence
+
+    from heldout.data.collection import Collection
+    from heldout.experiment.candidates import Candidates
+    from heldout.experiment.systems import ModelSystem
+
+__all__ = ["add_study"]
+
+_EXAMPLES = """\
+  heldout study bias pydocs --fraction 0.5 --draws 20 --model bm25 --param k1=1 --param b=0.5
+  heldout study bias pydocs --draws 20 --tune --param k1=0.5:3:6 --param b=0:1:5
+  heldout study curve pydocs --model ql-jm --tune --draws 5
+"""
+
+_BIAS_EXAMPLES = """\
+  heldout study bias pydocs --fraction 0.5 --draws 20 --model bm25 --param k1=1 --param b=0.5
+  heldout study bias pydocs --fraction 0.1667 --draws 20           the truth is 5x the sample
+  heldout study bias pydocs --draws 20 --sets 5 --tune --pre-split as older studies did it
+  heldout study bias scifact --stemmer english --tune --json
+
+In every draw a share of the documents (--fraction) is seen. The system is tuned on them; its score
+on the others is the truth, and every estimator has to find it from the seen documents alone.
+"""
+
+_CURVE_EXAMPLES = """\
+  heldout study curve pydocs --tune --draws 5
+  heldout study curve pydocs --by query --model ql-jm --tune --sizes 0.05,0.1,0.25,0.5,1
+"""
+
+
+def add_study(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
+    """Add the command ``study``."""
+    parser = command(
+        commands, "study", "Try estimators where the truth is known; learning curves.", _EXAMPLES
+    )
+    parts = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_bias(command, parts)
+    _add_curve(command, parts)
+
+
+def _add_shared(parser: argparse.ArgumentParser, draws: int) -> None:
+    add_collection_options(parser)
+    add = parser.add_argument
+    add("--model", default="bm25", metavar="NAME", help="see heldout search --models")
+    add(
+        "--param",
+        action="append",
+        default=[],
+        metavar="NAME=X",
+        help="a value (k1=1), or with --tune an axis: k1=0.5:3:6, mu=10:9999:7:log, b=0.3,0.75",
+    )
+    add("--tune", action="store_true", help="tune instead of fixing; without axes a default grid")
+    add("-m", "--measure", default="nDCG@10", metavar="NAME", help="a measure (default nDCG@10)")
+    add("--draws", type=positive, default=draws, metavar="N", help=f"draws (default {draws})")
+    add("--depth", type=positive, default=1000, metavar="N", help="ranks that count (default 1000)")
+    add("--seed", type=int, default=0, metavar="N", help="of the random numbers (default 0)")
+    add("--json", action="store_true", help="every number at full precision")
+    add("-o", "--output", metavar="FILE", help="write to a file")
+    add_analyzer_options(parser)
+
+
+def _add_bias(command: Callable[..., argparse.ArgumentParser], parts: Any) -> None:
+    parser = command(
+        parts, "bias", "Compare estimators with the truth on unseen documents.", _BIAS_EXAMPLES
+    )
+    _add_shared(parser, 200)
+    add = parser.add_argument
+    add("--fraction", type=float, default=0.5, metavar="X", help="share that is seen (default 0.5)")
+    add("--sets", type=positive, default=1, metavar="N", help="disjoint samples of the seen share")
+    add("--folds", type=positive, default=5, metavar="N", help="document folds (default 5)")
+    add("--inner", type=positive, metavar="N", help="choose values by inner folds of a train side")
+    add("--pre-split", action="store_true", help="tune once before splitting (leaks; with --tune)")
+    add("--replicates", type=int, default=100, metavar="N", help="half-samples an interval (100)")
+    add("--figures", metavar="FOLDER", help="write the data of the study's figures as CSV")
+    parser.set_defaults(run=_bias)
+
+
+def _add_curve(command: Callable[..., argparse.ArgumentParser], parts: Any) -> None:
+    parser = command(
+        parts, "curve", "The held-out score as a function of what is seen.", _CURVE_EXAMPLES
+    )
+    _add_shared(parser, 20)
+    add = parser.add_argument
+    add("--by", choices=("document", "query"), default="document", help="what is held out")
+    add("--sizes", default="0.1,0.2,0.4,0.7,1", metavar="SHARES", help="of the train side")
+    add("--test", type=float, default=0.2, metavar="X", help="share held out (default 0.2)")
+    parser.set_defaults(run=_curve)
+
+
+def _system(options: argparse.Namespace) -> ModelSystem:
+    from heldout.tune.defaults import default_space
+
+    system = _parsed(options.model, options.param)
+    if system.space is not None and not options.tune:
+        raise InputError(f"{system.space.axes[0].name} has several values: add --tune")
+    if not options.tune or system.space is not None:
+        return system
+    fixed = {key for key, _ in system.parameters}
+    axes = [axis for axis in default_space(system.model).axes if axis.name not in fixed]
+    if not axes:
+        raise InputError("--tune: every parameter is fixed by --param")
+    words = [f"{a.name}={','.join(f'{float(v)!r}' for v in a.values)}" for a in axes]
+    return _parsed(options.model, [*options.param, *words])
+
+
+def _parsed(model: str, parameters: Sequence[str]) -> ModelSystem:
+    from heldout.experiment.system_settings import system_of
+    from heldout.experiment.systems import ModelSystem
+
+    system = system_of(f"{model}({', '.join(parameters)})", model)
+    if not isinstance(system, ModelSystem):
+        raise InputError(f"{model} is not a built-in model: see heldout search --models")
+    return system
+
+
+def _candidates(options: argparse.Namespace, system: ModelSystem) -> tuple[Candidates, Collection]:
+    from heldout.experiment.candidates import Candidates
+
+    collection = open_collection(options)
+    if not len(collection.qrels):
+        raise InputError(f"{options.collection} has no judgements: give --qrels")
+    index = build_index(collection.documents, given_analyzer(options))
+    return Candidates.make(index, collection, system.models(), depth=options.depth), collection
+
+
+@contextmanager
+def _progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A bar on a terminal; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console  # only for the progress bar
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, of: bar.update(task, completed=done, total=of)
+
+
+def _named(system: ModelSystem) -> str:
+    models = system.models()
+    return str(models[0]) if len(models) == 1 else f"{system.model}, {len(models)} values"
+
+
+def _bias(options: argparse.Namespace) -> int:
+    from heldout.cli import emit
+    from heldout.experiment.study import StudySettings, bias_study
+    from heldout.measure.names import parse_measure
+    from heldout.report.study import figure_tables, study_json, study_text
+
+    system = _system(options)
+    if options.pre_split and not options.tune:
+        raise InputError("--pre-split says how values are tuned: add --tune")
+    tuning = "pre-split" if options.pre_split else "nested" if options.tune else "fixed"
+    settings = StudySettings(
+        parse_measure(options.measure),
+        options.fraction,
+        options.draws,
+        options.sets,
+        options.folds,
+        tuning,  # type: ignore[arg-type]
+        options.inner,
+        max(options.replicates, 0),
+        seed=options.seed,
+    )
+    candidates, collection = _candidates(options, system)
+    with _progress("draws") as progress:
+        study = bias_study(candidates, settings, progress)
+    if options.figures:
+        folder = Path(options.figures)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in figure_tables(study, collection.queries.ids).items():
+            emit(text, str(folder / name))
+    form = study_json if options.json else study_text
+    emit(form(study, _named(system)), options.output)
+    return 0
+
+
+def _shares(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"--sizes {text}: expected shares such as 0.1,0.25,0.5,1") from None
+
+
+def _curve(options: argparse.Namespace) -> int:
+    from heldout.cli import emit
+    from heldout.experiment.curve import learning_curve
+    from heldout.measure.names import parse_measure
+    from heldout.report.study import curve_json, curve_text
+
+    system, measure, shares = (
+        _system(options),
+        parse_measure(options.measure),
+        _shares(options.sizes),
+    )
+    candidates, _ = _candidates(options, system)
+    with _progress("draws") as progress:
+        points = learning_curve(
+            candidates,
+            measure,
+            shares,
+            by=options.by,
+            test=options.test,
+            draws=options.draws,
+            seed=options.seed,
+            progress=progress,
+        )
+    unit = {"document": "documents", "query": "queries"}[options.by]
+    title = (
+        f"{_named(system)}, {measure}: tuned on some {unit}, measured on the {options.test:.0%} of "
+        f"the {unit} held out, {options.draws} draws"
+    )
+    emit(
+        curve_json(points, title) if options.json else curve_text(points, title, unit),
+        options.output,
+    )
+    return 0

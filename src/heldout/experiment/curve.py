@@ -1,0 +1,150 @@
+"""Learning curve: how the held-out score grows with what is seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from heldout.errors import InputError
+from heldout.experiment.study import unseen_values
+from heldout.retrieve.sides import seen_side, whole_side
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from heldout.experiment.candidates import Candidates
+    from heldout.measure.names import Measure
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["CurvePoint", "learning_curve"]
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """The held-out score when so much is seen.
+
+    Parameters
+    ----------
+    share, size
+        Of what is not held out.
+    train, held_out, se
+        Mean scores over the draws on what was seen and on what was held out, and the latter's
+        standard error over the draws.
+    """
+
+    share: float
+    size: int
+    train: float
+    held_out: float
+    se: float
+
+
+def learning_curve(
+    candidates: Candidates,
+    measure: Measure,
+    shares: Sequence[float],
+    *,
+    by: Literal["document", "query"] = "document",
+    test: float = 0.2,
+    draws: int = 50,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[CurvePoint, ...]:
+    """Tune on growing parts of what is not held out, and measure on the same held-out part.
+
+    Parameters
+    ----------
+    shares
+        Parts of the train side, each above 0 and at most 1.
+    by
+        What is held out: documents, or queries.
+    test
+        The share that is held out.
+    draws
+        How often everything is divided anew.
+    """
+    if not shares or any(not 0 < share <= 1 for share in shares):
+        raise InputError("sizes: give shares above 0 and at most 1, such as 0.1,0.25,0.5,1")
+    if not 0 < test < 1:
+        raise InputError(f"the test share is {test:g}: give a share between 0 and 1")
+    if draws < 2:
+        raise InputError(f"{draws} draws: at least 2 are needed for a standard error")
+    make = (
+        _DocumentDraw(candidates, measure) if by == "document" else _QueryDraw(candidates, measure)
+    )
+    n = make.units
+    results = np.full((len(shares), draws, 2), np.nan)
+    for draw in range(draws):
+        order = np.random.default_rng([seed, draw]).permutation(n)
+        held = order[: max(1, round(n * test))]
+        rest = order[len(held) :]
+        for place, share in enumerate(shares):
+            seen = rest[: max(1, round(len(rest) * share))]
+            results[place, draw] = make.score(seen, held)
+        if progress:
+            progress(draw + 1, draws)
+    kept = n - max(1, round(n * test))
+    return tuple(
+        CurvePoint(
+            share,
+            max(1, round(kept * share)),
+            float(np.nanmean(own[:, 0])),
+            float(np.nanmean(own[:, 1])),
+            float(np.nanstd(own[:, 1], ddof=1) / np.sqrt(draws)),
+        )
+        for share, own in zip(shares, results, strict=True)
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _DocumentDraw:
+    candidates: Candidates
+    measure: Measure
+
+    @property
+    def units(self) -> int:
+        return self.candidates.index.n_documents
+
+    def score(self, seen: NDArray[np.int64], held: NDArray[np.int64]) -> tuple[float, float]:
+        own, mask = self.candidates, np.zeros((2, self.units), np.bool_)
+        mask[0, seen], mask[1, held] = True, True
+        values = own.evaluate(seen_side(own.index, own.vocabulary, mask[0]), [self.measure])[0]
+        best = _best(values, self.measure)
+        if best is None:
+            return np.nan, np.nan
+        unseen = unseen_values(own, mask[0], mask[1], best, self.measure)
+        return float(np.nanmean(values[best])), _mean(unseen)
+
+
+class _QueryDraw:
+    def __init__(self, candidates: Candidates, measure: Measure) -> None:
+        side = whole_side(candidates.index, candidates.vocabulary)
+        values = candidates.evaluate(side, [measure])[0]
+        self.values = values[:, np.isfinite(values[0])]
+        self.measure = measure
+        self.units = self.values.shape[1]
+
+    def score(self, seen: NDArray[np.int64], held: NDArray[np.int64]) -> tuple[float, float]:
+        best = _best(self.values[:, seen], self.measure)
+        if best is None:
+            return np.nan, np.nan
+        return _mean(self.values[best, seen]), _mean(self.values[best, held])
+
+
+def _best(values: Floats, measure: Measure) -> int | None:
+    from heldout.tune.choose import choose
+
+    if not np.isfinite(values).any():
+        return None
+    higher = measure.definition.higher_is_better is not False
+    return int(choose(values, None, higher_is_better=higher).number)
+
+
+def _mean(values: Floats) -> float:
+    kept = values[np.isfinite(values)]
+    return float(kept.mean()) if len(kept) else float("nan")
