@@ -1,0 +1,194 @@
+"""The results of an experiment, in words and as JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from heldout.infer.compare import note_measures
+from heldout.infer.results import count_of
+from heldout.report.claims import claims_text, json_claims
+from heldout.report.tables import plain_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from heldout.experiment.config import Settings
+    from heldout.experiment.results import Results
+    from heldout.experiment.tasks import Task
+    from heldout.infer.compare import Comparison
+
+__all__ = ["comparisons", "json_results", "plan_text", "results_text"]
+
+_WHAT = {"query": "queries", "document": "documents", "both": "queries and documents"}
+
+
+def comparisons(results: Results) -> list[Comparison]:
+    """The systems compared in each measure that has a better and a worse; none for one system."""
+    from heldout.measure.names import parse_measure
+
+    if len(results.systems) < 2:
+        return []
+    directed = [
+        one
+        for one in results.measures
+        if parse_measure(one).definition.higher_is_better is not None
+    ]
+    return note_measures([results.compare(one) for one in directed])
+
+
+def results_text(results: Results, *, terminal: bool = False) -> str:
+    """A table a measure, what it means, what to ship, then the comparison."""
+    parts = [_aligned(_rows(results, measure)) for measure in results.measures]
+    parts.append("".join(line + "\n" for line in _sentences(results)))
+    parts += [
+        f"The systems compared on held-out {plain_text(one.scores.measure)}:\n\n"
+        + claims_text(one, "table", terminal=terminal)
+        for one in comparisons(results)
+    ]
+    return "\n".join(parts)
+
+
+def _number(value: float | None, form: str = ".4f") -> str:
+    return "—" if value is None else f"{value:{form}}"
+
+
+def _rows(results: Results, measure: str) -> list[list[str]]:
+    """Head and rows of the table of a measure."""
+    first = results.estimate(results.systems[0], measure)
+    level = f"{first['level']:.0%} interval"
+    rows = [["system", "values", f"{measure} held out", level, "seen", "optimism", "queries"]]
+    for one in results.summary:
+        found = results.estimate(one["name"], measure)
+        bounds = "—" if found["low"] is None else f"[{found['low']:.4f}, {found['high']:.4f}]"
+        optimism = _number(found["optimism"], "+.4f") if one["tuned"] else "—"
+        rows.append(
+            [
+                one["name"],
+                str(one["points"]),
+                _number(found["value"]),
+                bounds,
+                _number(found["train"]),
+                optimism,
+                str(found["n_queries"]),
+            ]
+        )
+    return [[plain_text(cell) for cell in row] for row in rows]
+
+
+def _aligned(rows: list[list[str]]) -> str:
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [
+            f"{cell:<{width}}" if not at else f"{cell:>{width}}"
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip() + "\n")
+    return "".join(lines)
+
+
+def _sentences(results: Results) -> Iterator[str]:
+    settings = results.manifest["settings"]
+    what = _WHAT[settings["by"]]
+    splits = count_of(settings["splits"], "split")
+    plan = plain_text(settings["plan"])
+    seed = "" if "seed=" in plan else f", seed {settings['seed']}"
+    yield (
+        f"{splits} of the {what} by {plan}{seed}; parameters are chosen by {settings['tune_for']} "
+        "on what is seen, and never by what is held out."
+    )
+    yield from _meanings(results)
+    yield "Seen: the same on the data that the parameters were chosen on, which flatters."
+    for one in results.summary:
+        if one["tuned"]:
+            yield (
+                f"To ship: {plain_text(one['name'])} with {parameters(one['ship'])}, chosen on "
+                "everything. The held-out estimate stands for it, and is slightly pessimistic: the "
+                "choices in it were made on less data."
+            )
+    yield from (f"Careful: {plain_text(note)}." for note in careful(results))
+
+
+def _meanings(results: Results) -> Iterator[str]:
+    """What the estimates are of, once for all systems of which it is the same."""
+    found: dict[str, list[str]] = {}
+    for one in results.summary:
+        first = one["estimates"][0]
+        size = first["target_size"]
+        words = first["estimand"]
+        if results.manifest["settings"]["by"] != "query" and size is not None:
+            words += f", {size:,} of them"
+        words = f"{words} ({first['estimator']}, interval: {first['interval']})"
+        found.setdefault(words, []).append(plain_text(one["name"]))
+    for words, names in found.items():
+        of = "" if len(found) == 1 else f" of {', '.join(names)}"
+        yield f"The held-out estimate{of} is for {words}."
+
+
+def parameters(values: dict[str, Any]) -> str:
+    """Parameters as they are written: ``k1=1.2, b=0.75``."""
+    shown = (
+        f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}"
+        for key, value in values.items()
+        if value is not None
+    )
+    return plain_text(", ".join(shown)) or "no parameters"
+
+
+def careful(results: Results) -> list[str]:
+    """What a careful reader should know."""
+    notes = list(results.manifest["notes"])
+    splits = results.manifest["settings"]["splits"]
+    for one in results.summary:
+        for edge in one["edges"]:
+            times = f"in {edge['folds']} of {count_of(splits, 'split')}" if edge["folds"] else ""
+            ships = "to ship" if edge["shipped"] else ""
+            where = " and ".join(filter(None, (times, ships)))
+            notes.append(
+                f"{one['name']}: {edge['name']}={edge['value']:g}, at an end of its grid, was "
+                f"chosen {where}; the best may lie beyond it: try more values there, unless there "
+                "are none"
+            )
+        left = one["estimates"][0]["left_out"]
+        if left:
+            notes.append(
+                f"{one['name']}: {count_of(left, 'query', 'queries')} without a relevant document "
+                "had no value and were left out"
+            )
+    return list(dict.fromkeys(notes))
+
+
+def json_results(results: Results) -> str:
+    """Everything that is printed, at full precision."""
+    content = {
+        "manifest": results.manifest,
+        "systems": results.summary,
+        "warnings": careful(results),
+        "comparisons": json.loads(json_claims(comparisons(results))),
+    }
+    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def plan_text(settings: Settings, tasks: tuple[Task, ...]) -> str:
+    """What would be run."""
+    collection, plan = settings.collection, plain_text(repr(settings.splits.plan))
+    sizes = (
+        f"{len(collection.documents):,} documents, {len(collection.queries):,} queries, "
+        f"{len(collection.qrels):,} judgements"
+    )
+    measures = ", ".join(map(str, settings.measures))
+    lines = [
+        f"{plain_text(collection.name)}: {sizes}",
+        f"{count_of(len(settings.splits), 'split')} of the {_WHAT[settings.by]} by {plan}",
+        f"measures: {measures}; parameters are chosen by {settings.tune_for}",
+    ]
+    for number, system in enumerate(settings.systems):
+        mine = sum(task.system == number for task in tasks)
+        lines.append(
+            f"{plain_text(system.name)}: {count_of(len(system.points()), 'value')}, "
+            f"{count_of(mine, 'task')}"
+        )
+    lines.append(f"{count_of(len(tasks), 'task')} in all; nothing was run")
+    lines += [f"Careful: {plain_text(note)}." for note in settings.notes]
+    return "".join(line + "\n" for line in lines)
