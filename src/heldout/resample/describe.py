@@ -176,6 +176,11 @@ def advice(units: int, plural: str) -> str:
     >>> advice(225, "queries")
     '225 queries: stratified 10-fold (KFold(10, stratify=…)), repeated if you can afford it'
     """
+    if plural == "documents":
+        return (
+            "what counts are the relevant documents of a query, not the documents: KFold(5, "
+            "stratify='relevance'), and where Pro10 is far below 1, folds pooled into one ranking"
+        )
     if units < SMALL:
         return (
             f"{units} {plural} are few: LeaveOneOut() uses all but one, but predicting the more "
@@ -238,7 +243,7 @@ def _relevance_notes(splits: Splits, rows: Sequence[SplitRow]) -> Iterator[Note]
     judged = [row for row in rows if row.without_test is not None]
     if not by_documents or not judged:
         return
-    stratified = "stratify='relevance'" in repr(splits.plan)
+    settled = "stratify='relevance'" in repr(splits.plan) or "KFold" not in repr(splits.plan)
     test = max(row.without_test or 0 for row in judged)
     train = max(row.without_train or 0 for row in judged)
     if test:
@@ -247,7 +252,7 @@ def _relevance_notes(splits: Splits, rows: Sequence[SplitRow]) -> Iterator[Note]
             test,
             f"up to {test} queries have no relevant document in a test side: they are undefined "
             "there; pool the folds into one ranking, or take fewer folds"
-            + ("" if stratified else ", or stratify='relevance'"),
+            + ("" if settled else ", or stratify='relevance'"),
         )
     if train:
         yield Note(
@@ -255,7 +260,7 @@ def _relevance_notes(splits: Splits, rows: Sequence[SplitRow]) -> Iterator[Note]
             train,
             f"up to {train} queries have no relevant document in a train side: they say nothing "
             "when parameters are chosen there"
-            + ("" if stratified else "; with stratify='relevance' they are fewer"),
+            + ("" if settled else "; with stratify='relevance' they are fewer"),
         )
 
 
