@@ -41,6 +41,7 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/significance.py
 	$(BIN)/python benchmarks/tukey.py
 	$(BIN)/python benchmarks/error_rates.py
+	$(BIN)/python benchmarks/retrieval.py
 
 clean:
 	$(PYTHON) -c "import shutil; [shutil.rmtree(d, ignore_errors=True) for d in ('$(VENV)', 'build', 'dist', 'demo-report')]"

@@ -1,0 +1,360 @@
+"""One contestant does one piece of work in a process of its own, and says how long it took.
+
+Used as a program, so that its memory peak is its own: ``NAME WORK FOLDER``, printing JSON. What it
+found goes to a file for comparing. Times are of the work alone, after imports; loops are compiled
+and data are warm before the clock starts, except where starting is the work.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import time
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Answer = dict[str, Any]
+
+K1, B = 1.2, 0.75
+FOLDS, GRID = 5, {"k1": (1.0, 1.75, 2.5), "b": (0.0, 0.25, 0.5)}
+REPLICATES, SEED = 1000, 3
+
+
+def least(work: Callable[[], Any], rounds: int) -> tuple[float, Any]:
+    """The least time of several rounds, and what the last gave; the first round is not counted."""
+    found, seconds = work(), float("inf")
+    for _ in range(rounds):
+        begin = time.perf_counter()
+        found = work()
+        seconds = min(seconds, time.perf_counter() - begin)
+    return seconds, found
+
+
+def quietly(work: Callable[[], Answer], errors: bool) -> Answer:
+    """Keep standard output for the answer; PISA shows its progress on standard error, too."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    kept = {number: os.dup(number) for number in ((1, 2) if errors else (1,))}
+    for number in kept:
+        os.dup2(nothing, number)
+    try:
+        return work()
+    finally:
+        for number, own in kept.items():
+            os.dup2(own, number)
+
+
+def memory_peak() -> float | None:
+    """In MB. What a parent process hears of (ru_maxrss) begins with the parent's own size."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return None
+    found = re.search(r"VmHWM:\s*(\d+) kB", status.read_text())
+    return int(found[1]) / 1024 if found else None
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def queries(options: argparse.Namespace) -> list[str]:
+    return lines(options.folder / f"queries-{options.queries}.txt")
+
+
+def fold_of(documents: int) -> np.ndarray:
+    """The fold of each document, the same for the contestant and for the check."""
+    return np.random.default_rng(SEED).permutation(documents).astype(np.int32) % np.int32(FOLDS)
+
+
+def save(options: argparse.Namespace, documents: np.ndarray, scores: np.ndarray) -> None:
+    if options.out is not None:
+        np.savez(options.out, documents=documents, scores=scores)
+
+
+# heldout
+
+
+def heldout_index(options: argparse.Namespace) -> Answer:
+    from heldout.data.collection_files import read_documents
+    from heldout.retrieve.index import Index
+
+    Index.build(["warm up", "the loops"], path=options.folder / "warm.index")
+    (options.folder / "warm.index").unlink()
+    begin = time.perf_counter()
+    documents = read_documents(options.folder / "docs.dat")
+    index = Index.build(documents, path=options.folder / "heldout.index", threads=options.threads)
+    return {"seconds": time.perf_counter() - begin, "postings": index.n_postings}
+
+
+def heldout_open(options: argparse.Namespace) -> Answer:
+    from heldout.retrieve.index import Index
+
+    path = options.folder / "heldout.index"
+    begin = time.perf_counter()
+    index = Index.open(path)
+    seconds = time.perf_counter() - begin
+    return {"seconds": seconds, "bytes": path.stat().st_size, "postings": index.n_postings}
+
+
+def heldout_search(options: argparse.Namespace) -> Answer:
+    from heldout.retrieve.index import Index
+    from heldout.retrieve.models import Model
+    from heldout.retrieve.search import search_numbers
+
+    index, texts = Index.open(options.folder / "heldout.index"), queries(options)
+    model = Model.make("bm25-lucene", k1=K1, b=B)
+    seconds, found = least(
+        lambda: search_numbers(index, texts, model, options.depth), options.rounds
+    )
+    save(options, *found)
+    terms = index.encode(texts).terms
+    postings = int((index.offsets[terms + 1] - index.offsets[terms]).sum())
+    return {"seconds": seconds, "postings_a_query": postings / len(texts)}
+
+
+def heldout_folds(options: argparse.Namespace) -> Answer:
+    from heldout.retrieve.index import Index
+    from heldout.retrieve.models import grid
+    from heldout.retrieve.rank import rank
+    from heldout.retrieve.sides import held_out_side
+    from heldout.retrieve.statistics import Vocabulary
+
+    index, texts = Index.open(options.folder / "heldout.index"), queries(options)
+    folds, models = fold_of(index.n_documents), grid("bm25", k1=GRID["k1"], b=GRID["b"])
+
+    def work() -> Any:
+        vocabulary = Vocabulary.of(index.encode(texts))
+        side = held_out_side(index, vocabulary, folds, FOLDS)
+        return rank(index, vocabulary, [models], side, k=options.depth)
+
+    seconds, found = least(work, options.rounds)
+    save(options, found.documents, found.scores)
+    return {"seconds": seconds}
+
+
+def heldout_bootstrap(options: argparse.Namespace) -> Answer:
+    from heldout.retrieve.bootstrap import rank_bootstrap
+    from heldout.retrieve.index import Index
+    from heldout.retrieve.models import Model
+    from heldout.retrieve.statistics import Vocabulary
+
+    index, texts = Index.open(options.folder / "heldout.index"), queries(options)
+    model = Model.make("bm25", k1=K1, b=B)
+
+    def work(replicates: int = REPLICATES) -> Any:
+        vocabulary = Vocabulary.of(index.encode(texts))
+        return rank_bootstrap(
+            index, vocabulary, model, replicates=replicates, seed=SEED, k=options.depth
+        )
+
+    work(10)
+    seconds, found = float("inf"), None
+    for _ in range(min(options.rounds, 2)):
+        begin = time.perf_counter()
+        found = work()
+        seconds = min(seconds, time.perf_counter() - begin)
+    assert found is not None
+    save(options, found.documents, found.scores)
+    return {"seconds": seconds}
+
+
+def heldout_kernels(options: argparse.Namespace) -> Answer:
+    """Everything that is compiled, used once on a few documents."""
+    begin = time.perf_counter()
+    from heldout.retrieve.bootstrap import rank_bootstrap
+    from heldout.retrieve.index import Index
+    from heldout.retrieve.models import Model
+    from heldout.retrieve.rank import JudgedDocuments, rank
+    from heldout.retrieve.search import search_numbers
+    from heldout.retrieve.sides import held_out_side
+    from heldout.retrieve.statistics import Vocabulary
+
+    imported = time.perf_counter()
+    texts = [f"a{number % 3} b{number % 5} c" for number in range(20)]
+    index = Index.build(texts, path=options.folder / "few.index")
+    vocabulary = Vocabulary.of(index.encode(["a1 b1", "c"]))
+    folds = np.arange(20, dtype=np.int32) % 2
+    judged = JudgedDocuments(np.array([0, 1, 2]), np.array([3, 4], np.int32))
+    for name in ("bm25", "bm25-plus", "ql-jm"):
+        model = Model.make(name)
+        search_numbers(index, ["a1 b1"], model, 5)
+        side = held_out_side(index, vocabulary, folds, 2)
+        rank(index, vocabulary, [[model]], side, k=3, judged=judged)
+        rank_bootstrap(index, vocabulary, model, replicates=5, seed=1, side="seen")
+        rank_bootstrap(index, vocabulary, model, replicates=5, seed=1, side="unseen")
+    (options.folder / "few.index").unlink()
+    return {"seconds": time.perf_counter() - imported, "import_seconds": imported - begin}
+
+
+# bm25s
+
+WHOLE_WORDS: dict[str, Any] = {"stopwords": None, "token_pattern": r"\w+"}
+
+
+def bm25s_index(options: argparse.Namespace) -> Answer:
+    bm25s: Any = import_module("bm25s")
+    begin = time.perf_counter()
+    texts = lines(options.folder / "docs.dat")
+    tokens = bm25s.tokenize(texts, show_progress=False, **WHOLE_WORDS)
+    tokenized = time.perf_counter()
+    engine = bm25s.BM25(method="lucene", k1=K1, b=B, backend="numba")
+    engine.index(tokens, show_progress=False)
+    done = time.perf_counter()
+    engine.save(str(options.folder / "bm25s"), show_progress=False)
+    return {"seconds": done - begin, "index_alone_seconds": done - tokenized}
+
+
+def bm25s_search(options: argparse.Namespace) -> Answer:
+    bm25s: Any = import_module("bm25s")
+    engine = bm25s.BM25.load(str(options.folder / "bm25s"), show_progress=False)
+    engine.backend = "numba"
+    asked = bm25s.tokenize(queries(options), return_ids=False, show_progress=False, **WHOLE_WORDS)
+
+    def work() -> Any:
+        return engine.retrieve(
+            asked, k=options.depth, n_threads=options.threads, show_progress=False
+        )
+
+    seconds, found = least(work, options.rounds)
+    save(options, np.asarray(found.documents), np.asarray(found.scores))
+    return {"seconds": seconds}
+
+
+# tantivy
+
+
+def _tantivy_schema() -> Any:
+    import tantivy
+
+    builder = tantivy.SchemaBuilder()
+    builder.add_integer_field("number", fast=True)
+    builder.add_text_field("text", tokenizer_name="default", index_option="freq")
+    return builder.build()
+
+
+def tantivy_index(options: argparse.Namespace) -> Answer:
+    import tantivy
+
+    target = options.folder / f"tantivy-{options.threads}"
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir()
+    begin = time.perf_counter()
+    index = tantivy.Index(_tantivy_schema(), path=str(target))
+    writer = index.writer(heap_size=500_000_000, num_threads=options.threads)
+    with (options.folder / "docs.dat").open(encoding="utf-8") as file:
+        for number, line in enumerate(file):
+            writer.add_document(tantivy.Document(number=number, text=line))
+    writer.commit()
+    writer.wait_merging_threads()
+    return {"seconds": time.perf_counter() - begin}
+
+
+def tantivy_search(options: argparse.Namespace) -> Answer:
+    import tantivy
+
+    index = tantivy.Index.open(str(options.folder / "tantivy-1"))
+    index.reload()
+    searcher, schema = index.searcher(), index.schema
+    cut = [
+        "".join(c if c.isalnum() else " " for c in text.lower()).split()
+        for text in queries(options)
+    ]
+    asked = [
+        tantivy.Query.boolean_query(
+            [
+                (tantivy.Occur.Should, tantivy.Query.term_query(schema, "text", word, "freq"))
+                for word in words
+            ]
+        )
+        for words in cut
+    ]
+    seconds, found = least(
+        lambda: [searcher.search(one, limit=options.depth, count=False).hits for one in asked],
+        options.rounds,
+    )
+    documents = np.full((len(asked), options.depth), -1, np.int32)
+    scores = np.full(documents.shape, -np.inf)
+    for row, hits in enumerate(found):
+        addresses = [address for _, address in hits]
+        numbers = searcher.fast_field_values("number", addresses)
+        documents[row, : len(hits)] = numbers
+        scores[row, : len(hits)] = [score for score, _ in hits]
+    save(options, documents, scores)
+    return {"seconds": seconds, "segments": searcher.num_segments}
+
+
+# PISA
+
+
+def pisa_index(options: argparse.Namespace) -> Answer:
+    pisa: Any = import_module("pyterrier_pisa")
+    target = options.folder / "pisa"
+    begin = time.perf_counter()
+    index = pisa.PisaIndex(
+        str(target), text_field="text", stemmer="none", stops="none", threads=options.threads,
+        overwrite=True,
+    )  # fmt: skip
+    with (options.folder / "docs.dat").open(encoding="utf-8") as file:
+        index.index({"docno": str(number), "text": line} for number, line in enumerate(file))
+    return {"seconds": time.perf_counter() - begin}
+
+
+def pisa_search(options: argparse.Namespace) -> Answer:
+    import pandas as pd
+
+    pisa: Any = import_module("pyterrier_pisa")
+    index = pisa.PisaIndex(str(options.folder / "pisa"), stemmer="none", stops="none")
+    engine = index.bm25(k1=K1, b=B, num_results=options.depth, threads=options.threads)
+    texts = queries(options)
+    frame = pd.DataFrame({"qid": [str(n) for n in range(len(texts))], "query": texts})
+    seconds, found = least(lambda: engine(frame), options.rounds)
+    documents = np.full((len(texts), options.depth), -1, np.int32)
+    scores = np.full(documents.shape, -np.inf)
+    rows, ranks = found["qid"].astype(int).to_numpy(), found["rank"].to_numpy()
+    documents[rows, ranks] = found["docno"].astype(int).to_numpy()
+    scores[rows, ranks] = found["score"].to_numpy()
+    save(options, documents, scores)
+    return {"seconds": seconds}
+
+
+WORKS: dict[str, dict[str, Callable[[argparse.Namespace], Answer]]] = {
+    "heldout": {
+        "index": heldout_index,
+        "open": heldout_open,
+        "search": heldout_search,
+        "folds": heldout_folds,
+        "bootstrap": heldout_bootstrap,
+        "kernels": heldout_kernels,
+    },
+    "bm25s": {"index": bm25s_index, "search": bm25s_search},
+    "tantivy": {"index": tantivy_index, "search": tantivy_search},
+    "pisa": {"index": pisa_index, "search": pisa_search},
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("name", choices=WORKS)
+    parser.add_argument("work")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--queries", type=int, default=150)
+    parser.add_argument("--depth", type=int, default=10)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    os.environ["HELDOUT_THREADS"] = str(options.threads)
+    answer = quietly(lambda: WORKS[options.name][options.work](options), options.name == "pisa")
+    print(json.dumps({**answer, "memory_mb": memory_peak()}))
+
+
+if __name__ == "__main__":
+    main()
