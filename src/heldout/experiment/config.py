@@ -214,8 +214,9 @@ def _measures(
     tune_for = found[0] if found else None
     if given["tune_for"] is not None:
         with problems.at("tune_for"):
-            tune_for = parse_measure(given["tune_for"])
-            _refuse_measure(tune_for)
+            wished = parse_measure(given["tune_for"])
+            _refuse_measure(wished)
+            tune_for = wished
     if tune_for is not None and tune_for.definition.higher_is_better is None:
         problems.add("tune_for", f"{tune_for} has no better or worse: nothing can be chosen by it")
     return tuple(found), tune_for

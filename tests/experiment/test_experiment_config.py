@@ -1,0 +1,240 @@
+"""Settings: everything that is wrong is said at once, with its place."""
+
+import json
+
+import pytest
+from experiment_data import overlap, small_collection
+
+from heldout.errors import FormatError, InputError
+from heldout.experiment.problems import ExperimentError
+from heldout.experiment.run import Experiment
+from heldout.experiment.tasks import plan_tasks
+from heldout.resample.combined import TwoWay
+from heldout.resample.plans import KFold
+
+RANKER = """\
+def rank(train, test, power=1.0):
+    return {}
+
+def other(train, test):
+    return {}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    collection = small_collection()
+    (tmp_path / "docs.jsonl").write_text(
+        "".join(
+            json.dumps({"_id": one, "text": text}) + "\n"
+            for one, text in collection.documents.pairs()
+        )
+    )
+    (tmp_path / "queries.tsv").write_text(
+        "".join(f"{one}\t{text}\n" for one, text in collection.queries.to_dict().items())
+    )
+    (tmp_path / "qrels.txt").write_text(
+        "".join(
+            f"{query} 0 {doc} {grade}\n"
+            for query, judged in collection.qrels.to_dict().items()
+            for doc, grade in judged.items()
+        )
+    )
+    (tmp_path / "ranker.py").write_text(RANKER)
+    return tmp_path
+
+
+HEAD = """\
+measures = ["nDCG@10", "AP"]
+seed = 7
+
+[collection]
+source = "docs.jsonl"
+queries = "queries.tsv"
+qrels = "qrels.txt"
+
+"""
+
+
+def toml(folder, text):
+    path = folder / "experiment.toml"
+    path.write_text(text)
+    return path
+
+
+def problems(folder, text):
+    with pytest.raises(ExperimentError) as error:
+        Experiment.read(toml(folder, text)).check()
+    return error.value.problems
+
+
+def test_a_file_and_python_are_the_same_experiment(folder):
+    path = toml(
+        folder,
+        HEAD
+        + """
+[plan]
+folds = 4
+repeats = 2
+
+[[systems]]
+name = "BM25"
+model = "bm25"
+space = {k1 = "0.5:3:6", b = [0.25, 0.75]}
+
+[[systems]]
+model = "ql-jm(lambda=0.3)"
+
+[[systems]]
+function = "ranker.py:rank"
+space = {power = [0.5, 1.0]}
+""",
+    )
+    read = Experiment.read(path).check()
+    assert [one.name for one in read.systems] == ["BM25", "ql-jm", "rank"]
+    assert [len(one.points()) for one in read.systems] == [12, 1, 2]
+    assert read.systems[0].points()[1] == {"k1": 0.5, "b": 0.75}
+    assert (len(read.splits), read.seed, read.by) == (8, 7, "query")
+    made = Experiment(
+        collection=read.collection,
+        systems={"BM25": "bm25(k1=0.5:3:6, b=0.25,0.75)", "ql-jm": "ql-jm(lambda=0.3)"},
+        plan=KFold(4, repeats=2, seed=7),
+        measures=["nDCG@10", "AP"],
+    ).check()
+    assert made.systems[0].models() == read.systems[0].models()
+    assert made.splits.fingerprint == read.splits.fingerprint
+
+
+def test_all_problems_are_listed_with_their_lines(folder):
+    found = problems(
+        folder,
+        """\
+measures = ["nDCG@10", "nDGC@5"]
+tune_for = "NumRet"
+seed = -1
+sede = 4
+rule = "first"
+
+[collection]
+source = "nowhere.jsonl"
+
+[plan]
+folds = "ten"
+foldz = 3
+
+[[systems]]
+model = "bm52"
+
+[[systems]]
+model = "bm25"
+[systems.space]
+b = [0.5, 1.5]
+
+[[systems]]
+name = "gone"
+runs = "runs/*.run"
+
+[[systems]]
+function = "ranker.py:nothing"
+""",
+    )
+    said = "\n".join(found)
+    for place in (
+        "line 4, sede: not known here; did you mean seed?",
+        "line 3, seed: -1 is not a whole number",
+        "line 5, rule:",
+        "line 1, measures[1]:",
+        "line 2, tune_for:",
+        "line 14, systems[0]: there is no model 'bm52'",
+        "line 17, systems[1]: bm25: b = 1.5 is outside 0 to 1",
+        "line 22, systems[2]: no run is called runs/*.run",
+        "line 26, systems[3]: ",
+        "line 7, collection:",
+        "line 12, plan.foldz: not known here; did you mean folds?",
+        "line 11, plan.folds: 'ten' is not a whole number",
+    ):
+        assert place in said, said
+    assert len(found) == 12
+
+
+def test_a_file_that_is_no_toml_says_where(folder):
+    with pytest.raises(FormatError, match=r"experiment\.toml:2: not valid TOML"):
+        Experiment.read(toml(folder, "seed = 1\nseed 2\n"))
+
+
+def test_the_plan_must_fit_the_data(folder):
+    (found,) = problems(folder, HEAD + '[plan]\nfolds = 99\n[[systems]]\nmodel = "bm25"\n')
+    assert found.startswith("line 9, plan: 99 folds of 24 queries")
+
+
+@pytest.mark.parametrize(
+    ("by", "system", "message"),
+    [
+        ("document", overlap, "say whether scores of one fit"),
+        ("both", overlap, "say whether scores of one fit"),
+    ],
+)
+def test_what_cannot_hold_documents_out_is_refused(by, system, message):
+    with pytest.raises(ExperimentError, match=message):
+        Experiment(collection=small_collection(), systems=[system], by=by).check()
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"systems": []}, "there are none"),
+        ({"systems": ["bm25", "bm25(k1=2)"]}, "2 are called 'bm25'"),
+        ({"systems": ["bm25"], "baseline": "x"}, "there is no system 'x'"),
+        ({"systems": ["bm25"], "estimator": "per-fold"}, "for documents that are held out"),
+        ({"systems": ["bm25"], "by": "document", "estimator": "x"}, "no estimator 'x'"),
+        ({"systems": ["bm25(k1=0.5, k1=1:2:3)"]}, "both fixed and tuned"),
+        ({"systems": ["bm25(k1)"]}, "is not a parameter"),
+        ({"systems": ["bm25(k2=1)"]}, "has no parameter k2"),
+        ({"systems": ["no-such-file.run"]}, "is no model, no file and no function"),
+        ({"systems": [3]}, "is no system"),
+        ({"systems": ["bm25"], "measures": []}, "not a list of measures"),
+        ({"systems": ["bm25"], "measures": ["RelString@5"]}, "has no mean"),
+        ({"systems": ["bm25"], "plan": TwoWay(), "by": "document"}, "does not go with"),
+        ({"systems": ["bm25"], "alpha": 2}, "between 0 and 1"),
+        ({"systems": ["bm25"], "inner": 1}, "whole number from 2"),
+        ({"systems": ["bm25"], "plan": {"kind": "given"}}, "file is missing"),
+        ({"systems": ["bm25"], "analyzer": {"stemmer": "klingon"}}, "klingon"),
+    ],
+)
+def test_refuses(fields, message):
+    with pytest.raises(ExperimentError, match=message):
+        Experiment(collection=small_collection(), **fields).check()
+
+
+def test_an_unknown_field_is_refused_at_once():
+    with pytest.raises(InputError, match="no field 'colection'"):
+        Experiment(colection="pydocs")
+
+
+def test_a_collection_without_judgements_is_refused():
+    from heldout.data.collection import Collection
+
+    bare = Collection(["a", "b"], {"q": "a", "r": "b"})
+    with pytest.raises(ExperimentError, match="no judgements"):
+        Experiment(collection=bare, systems="bm25", plan={"folds": 2}).check()
+
+
+def test_the_tasks_follow_from_the_settings_alone():
+    def keys(**fields):
+        settings = Experiment(collection=small_collection(), **fields).check()
+        return [task.key for task in plan_tasks(settings)]
+
+    assert keys(systems="bm25(k1=1:40:40)") == ["bm25/grid/p0", "bm25/grid/p32", "bm25/lists"]
+    assert keys(systems="bm25", by="document", plan={"folds": 3, "repeats": 2}) == [
+        "bm25/folds/r0",
+        "bm25/folds/r1",
+    ]
+    called = keys(systems={"f": overlap}, plan={"folds": 2})
+    assert called == ["f/test/r0/f0", "f/test/r0/f1"]
+    from heldout.experiment.systems import System
+
+    tuned = System.of(overlap, "f", space={"power": [0.5, 1.0]})
+    several = keys(systems=[tuned], plan={"folds": 2}, inner=3)
+    assert len(several) == len(set(several)) == 3 * 3 * 2 + 2
+    assert several[0] == "f/tune/r0/f0/i0/p0"
+    assert several[-1] == "f/test/r0/f1"
