@@ -24,6 +24,9 @@ if TYPE_CHECKING:
         MeasureError,
         MissingExtraError,
     )
+    from heldout.experiment.results import Results
+    from heldout.experiment.run import Experiment
+    from heldout.experiment.systems import System
     from heldout.infer.compare import Comparison, compare
     from heldout.measure.custom import RankedList, define_measure
     from heldout.measure.evaluate import Evaluation, evaluate
@@ -57,6 +60,7 @@ _HOMES = {
     "Comparison": "heldout.infer.compare",
     "DuplicateError": "heldout.errors",
     "Evaluation": "heldout.measure.evaluate",
+    "Experiment": "heldout.experiment.run",
     "FormatError": "heldout.errors",
     "GivenFolds": "heldout.resample.given",
     "HeldoutError": "heldout.errors",
@@ -75,12 +79,14 @@ _HOMES = {
     "RankedList": "heldout.measure.custom",
     "RepeatedRuns": "heldout.resample.combined",
     "ResamplingWarning": "heldout.resample.notices",
+    "Results": "heldout.experiment.results",
     "Run": "heldout.data.run",
     "Scores": "heldout.data.scores",
     "Space": "heldout.tune.space",
     "Split": "heldout.resample.split",
     "SplitKey": "heldout.resample.split",
     "Splits": "heldout.resample.split",
+    "System": "heldout.experiment.systems",
     "TestSet": "heldout.resample.holdout",
     "Trials": "heldout.tune.search",
     "TunedFolds": "heldout.tune.cross_validate",
@@ -119,6 +125,7 @@ __all__ = [
     "Comparison",
     "DuplicateError",
     "Evaluation",
+    "Experiment",
     "FormatError",
     "GivenFolds",
     "HeldoutError",
@@ -137,12 +144,14 @@ __all__ = [
     "RankedList",
     "RepeatedRuns",
     "ResamplingWarning",
+    "Results",
     "Run",
     "Scores",
     "Space",
     "Split",
     "SplitKey",
     "Splits",
+    "System",
     "TestSet",
     "Trials",
     "TunedFolds",

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Weights = NDArray[np.int32] | None
     Sides = tuple[tuple[Weights, Weights], tuple[Weights, Weights]]
 
-__all__ = ["Call", "call_of", "do_run", "finish_call", "make_call"]
+__all__ = ["Call", "call_of", "do_run", "finish_call", "make_call", "sendable"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,6 +51,8 @@ class Call:
         The weights of documents and queries on each side.
     depth
         How many documents of each list come back.
+    version
+        Of the source that the system is to be loaded from; empty: it is here.
     """
 
     parcel: Parcel
@@ -60,6 +62,7 @@ class Call:
     train: tuple[Weights, Weights]
     test: tuple[Weights, Weights]
     depth: int
+    version: str = ""
 
 
 def call_of(settings: Settings, parcel: Parcel, task: Task, number: int) -> Call:
@@ -74,8 +77,6 @@ def call_of(settings: Settings, parcel: Parcel, task: Task, number: int) -> Call
     if not isinstance(system, CallSystem):
         raise TypeError(task.key)
     train, test = _sides(settings, task)
-    if system.reference:
-        system = replace(system, call=None)  # loaded again where it is called
     shown = _shown(settings, task)
     # The same for all points, so that they are compared under the same chance.
     seed = call_seed(settings.seed, system.name, shown, task.inner)
@@ -117,8 +118,20 @@ def _weights(split: Split, side: str, by: str) -> tuple[Weights, Weights]:
 
 
 @lru_cache(maxsize=8)
-def _loaded(reference: str, home: str) -> Any:
-    return load_reference(reference, Path(home) if home else None)
+def _loaded(reference: str, home: str, version: str) -> Any:
+    """What a reference names, loaded once for each version of its source."""
+    del version
+    return load_reference(reference, Path(home))
+
+
+def sendable(call: Call) -> Call:
+    """A call that another process can be sent: a function from a file is loaded there."""
+    system = call.system
+    if not system.reference:
+        return call
+    home = str(Path(system.home).resolve())
+    version = system.source_hash()
+    return replace(call, system=replace(system, call=None, home=home), version=version)
 
 
 def make_call(call: Call, collection: Collection | None = None) -> Lists:
@@ -131,8 +144,8 @@ def make_call(call: Call, collection: Collection | None = None) -> Lists:
     """
     whole = call.parcel.open() if collection is None else collection
     system = call.system
-    if system.reference:
-        system = replace(system, call=_loaded(system.reference, system.home))
+    if call.version:
+        system = replace(system, call=_loaded(system.reference, system.home, call.version))
     train = sealed(View(whole, *call.train), judged=True)
     test = sealed(View(whole, *call.test), judged=False)
     run = call_system(system, train, test, call.number, call.seed)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.errors import HeldoutError, InputError
 from heldout.experiment.choices import choose_for_calls, choose_static, grid_values
-from heldout.experiment.do_calls import call_of, do_run, finish_call, make_call
+from heldout.experiment.do_calls import call_of, do_run, finish_call, make_call, sendable
 from heldout.experiment.do_models import do_both, do_folds, do_grid, do_lists, do_side
 from heldout.experiment.shared import Parcel, parcel
 from heldout.experiment.systems import ModelSystem, RunSystem
@@ -146,7 +146,7 @@ def _elsewhere(calls: Sequence[Call], workers: int) -> Iterator[tuple[int, Lists
     # Records are written as they come; the order does not matter to the results.
     pool = Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)
     for at, lists, seconds, reason in pool(
-        delayed(_call_there)(at, call) for at, call in enumerate(calls)
+        delayed(_call_there)(at, sendable(call)) for at, call in enumerate(calls)
     ):
         if lists is None:
             raise InputError(reason)

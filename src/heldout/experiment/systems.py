@@ -211,7 +211,14 @@ class CallSystem(System):
     def describe(self) -> dict[str, Any]:
         """What it is, as plain values, with a hash of its source."""
         described = {**System.describe(self), self.kind: self.reference or _qualified(self.call)}
-        return {**described, "comparable": self.comparable, "source": _source_hash(self.call)}
+        return {**described, "comparable": self.comparable, "source": self.source_hash()}
+
+    def source_hash(self) -> str:
+        """A hash of its file, or else of its own source, so that a change is noticed."""
+        place = self.reference.rpartition(":")[0]
+        if place.endswith(".py"):
+            return hashlib.sha256((Path(self.home) / place).read_bytes()).hexdigest()
+        return _source_hash(self.call)
 
     def misfits(self, by: str) -> Iterator[str]:
         """Why it cannot be evaluated on such splits."""

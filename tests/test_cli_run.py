@@ -1,0 +1,296 @@
+"""The command run: what it prints, keeps and refuses, and that it survives being killed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import heldout
+from heldout.cli import main
+
+# Texts whose lengths and counts differ, so that there is something to tune.
+WORDS = ["red", "green", "apple", "pear", "plum", "tree", "garden", "river", "stone", "bird"]
+DOCUMENTS = {
+    f"d{n:02}": " ".join(WORDS[(n * step + step * step) % 10] for step in range(1, 4 + n % 9))
+    for n in range(40)
+}
+QUERIES = {f"q{n:02}": f"{WORDS[n % 10]} {WORDS[(3 * n + 1) % 10]}" for n in range(12)}
+
+RANKER = '''
+import os
+
+
+def rank(train, test, power=1.0):
+    """Shared words over a power of the length; waits for ever where the test says so."""
+    if os.environ.get("WAIT_AT") == f"{power} {len(train.query_ids())}":
+        with open(os.environ["WAIT_FOR"]):  # a pipe that nobody writes to
+            pass
+    found = {}
+    queries = test.collection.queries
+    for query, text in zip(queries.ids, queries.texts, strict=True):
+        words = set(text.split())
+        scores = {
+            one: sum(word in words for word in body.split()) / len(body.split()) ** power
+            for one, body in test.collection.documents.pairs()
+        }
+        found[query] = {one: score for one, score in scores.items() if score}
+    return found
+'''
+
+EXPERIMENT = """\
+measures = ["nDCG@10", "AP"]
+seed = 3
+
+[collection]
+source = "docs.jsonl"
+queries = "queries.tsv"
+qrels = "qrels"
+
+[plan]
+folds = 3
+
+[[systems]]
+name = "BM25"
+model = "bm25(k1=0.1:3:40, b=0.25,0.75)"
+
+[[systems]]
+name = "mine"
+function = "ranker.py:rank"
+space = {power = [0.0, 0.5, 1.0]}
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = [json.dumps({"_id": one, "text": text}) + "\n" for one, text in DOCUMENTS.items()]
+    (tmp_path / "docs.jsonl").write_text("".join(lines))
+    lines = [f"{one}\t{text}\n" for one, text in QUERIES.items()]
+    (tmp_path / "queries.tsv").write_text("".join(lines))
+    lines = [
+        f"{query} 0 {doc} {1 + (len(text) % 2)}\n"
+        for at, (query, words) in enumerate(QUERIES.items())
+        for n, (doc, text) in enumerate(DOCUMENTS.items())
+        if set(words.split()) <= set(text.split()) and (n + at) % 3
+    ]
+    (tmp_path / "qrels").write_text("".join(lines))
+    (tmp_path / "ranker.py").write_text(RANKER)
+    (tmp_path / "experiment.toml").write_text(EXPERIMENT)
+    return tmp_path
+
+
+COLLECTION = ["docs.jsonl", "--queries", "queries.tsv", "--qrels", "qrels"]
+
+
+def refused(capsys, *arguments):
+    with pytest.raises(SystemExit) as ended:
+        main(["run", *arguments])
+    said = capsys.readouterr()
+    assert ended.value.code == 2
+    assert said.out == ""
+    assert said.err.startswith("heldout")
+    assert "Traceback" not in said.err
+    return said.err
+
+
+def kept(place):
+    """The bytes of all results but the timings."""
+    files = sorted(Path(place).iterdir())
+    return {one.name: one.read_bytes() for one in files if one.name != "timings.json"}
+
+
+def start(*arguments, **environment):
+    return subprocess.Popen(  # noqa: S603 - this Python
+        [sys.executable, "-c", "from heldout.cli import main; main()", "run", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environment},
+    )
+
+
+def wait_for_records(child, journal, count):
+    """Wait until the journal has so many lines, while the child lives."""
+    while not journal.exists() or journal.read_bytes().count(b"\n") < count:
+        assert child.poll() is None, child.communicate()
+        time.sleep(0.02)
+
+
+def interrupted(folder, how, *arguments):
+    """Stop a run in the middle: it waits inside a system until the signal comes."""
+    pipe = folder / "pipe"
+    os.mkfifo(pipe)
+    # Eight train queries and power 0.5: inside the first fold, with others behind it.
+    child = start(
+        "experiment.toml", "-o", "cut", *arguments, WAIT_AT="0.5 8", WAIT_FOR=str(pipe)
+    )
+    try:
+        # Named experiment, three parts of the grid, one call: then it waits.
+        wait_for_records(child, folder / "cut" / "journal.jsonl", 5)
+        child.send_signal(how)
+        said = child.communicate(timeout=60)
+    finally:
+        child.kill()
+        child.communicate()
+    return child.returncode, *said
+
+
+needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+
+
+@needs_pipes
+def test_a_run_that_is_killed_goes_on_to_the_same_bytes(folder, capsys):
+    main(["run", "experiment.toml", "-o", "whole"])
+    whole = capsys.readouterr().out
+    code, _, _ = interrupted(folder, signal.SIGKILL)
+    assert code == -signal.SIGKILL
+    assert not (folder / "cut" / "manifest.json").exists()
+    # As if the machine had gone down while it wrote: half a record at the end.
+    journal = folder / "cut" / "journal.jsonl"
+    begun = journal.read_bytes()
+    journal.write_bytes(begun[:-100])
+    assert "go on with --resume" in refused(capsys, "experiment.toml", "-o", "cut")
+    main(["run", "experiment.toml", "-o", "cut", "--resume"])
+    assert capsys.readouterr().out == whole
+    assert kept("cut") == kept("whole")
+    timings = json.loads((folder / "cut" / "timings.json").read_text())
+    assert len(timings["tasks"]) == 3 + 1 + 4 * 3 + 3
+
+
+@needs_pipes
+def test_an_interrupted_run_says_how_to_go_on(folder, capsys):
+    code, out, err = interrupted(folder, signal.SIGINT)
+    assert (code, out) == (130, "")
+    assert "go on with: heldout run experiment.toml -o cut --resume" in err
+    assert "Traceback" not in err
+    main(["run", "experiment.toml", "-o", "cut", "--resume"])
+    assert "BM25" in capsys.readouterr().out
+
+
+@needs_pipes
+def test_two_processes_do_not_write_into_one_folder(folder, capsys):
+    pipe = folder / "pipe"
+    os.mkfifo(pipe)
+    child = start("experiment.toml", "-o", "cut", WAIT_AT="0.5 8", WAIT_FOR=str(pipe))
+    try:
+        wait_for_records(child, folder / "cut" / "journal.jsonl", 5)
+        said = refused(capsys, "experiment.toml", "-o", "cut", "--resume")
+        assert f"cut is in use by process {child.pid} on" in said
+    finally:
+        child.kill()
+        child.communicate()
+
+
+def test_one_and_two_workers_give_the_same_bytes(capsys):
+    main(["run", "experiment.toml", "-o", "one", "--quiet"])
+    first = capsys.readouterr()
+    main(["run", "experiment.toml", "-o", "two", "--quiet", "--workers", "2"])
+    second = capsys.readouterr()
+    assert kept("one") == kept("two")
+    assert first.out == second.out
+    assert first.err == ""
+
+
+def test_prints_estimates_choices_and_the_comparison(capsys):
+    main(["run", "experiment.toml"])
+    said = capsys.readouterr()
+    lines = said.out.splitlines()
+    results = heldout.Experiment.read("experiment.toml").run()
+    estimate = results.estimate("BM25")
+    row = next(line for line in lines if line.startswith("BM25")).split()
+    assert row[:3] == ["BM25", "80", f"{estimate['value']:.4f}"]
+    assert f"[{estimate['low']:.4f}," in row[3]
+    assert "3 splits of the queries by KFold(k=3, seed=3)" in said.out
+    assert "is for new queries on these documents" in said.out
+    assert "To ship: mine with power=" in said.out
+    assert "The systems compared on held-out nDCG@10" in said.out
+    claim = results.compare("AP").claims[0]
+    assert f"difference {claim.difference.estimate:+.4f}" in said.out
+    assert "nothing was written: -o FOLDER keeps the results" in said.err
+
+
+def test_json_has_everything(capsys):
+    main(["run", "experiment.toml", "--json", "--quiet"])
+    found = json.loads(capsys.readouterr().out)
+    assert set(found) == {"manifest", "systems", "warnings", "comparisons"}
+    assert [one["name"] for one in found["systems"]] == ["BM25", "mine"]
+    assert [one["measure"] for one in found["comparisons"]] == ["nDCG@10", "AP"]
+    whole = heldout.read_collection("docs.jsonl", queries="queries.tsv", qrels="qrels")
+    manifest = found["manifest"]
+    assert manifest["fingerprints"]["collection"] == whole.fingerprint()
+    assert manifest["versions"]["heldout"] == heldout.__version__
+    assert manifest["settings"]["seed"] == 3
+
+
+@pytest.mark.parametrize("by", ["query", "document", "both"])
+def test_without_a_file(capsys, by):
+    system = ["--system", "bm25(k1=0.5:3:3, b=0.75)", "--system", "ql=ql-jm(lambda=0.1,0.5)"]
+    main(["run", *COLLECTION, *system, "--by", by, "--folds", "2", "-m", "nDCG@10", "-o", "out"])
+    assert "To ship: ql with lambda=" in capsys.readouterr().out
+    results = heldout.Results.read("out")
+    assert results.systems == ("bm25", "ql")
+    assert [one["points"] for one in results.summary] == [3, 2]
+    assert results.manifest["settings"]["by"] == by
+    assert results.to_frame().columns[:3] == ["system", "repeat", "fold"]
+
+
+def test_only_one_tuned_is_pointed_out(capsys):
+    main(["run", *COLLECTION, "--system", "A=bm25", "--system", "B=bm25(k1=0.1:3:9)"])
+    assert "B was tuned and A was not" in capsys.readouterr().out
+
+
+def test_an_edge_of_the_grid_is_pointed_out(capsys):
+    main(["run", *COLLECTION, "--system", "bm25(b=0.9,1)", "--folds", "2"])
+    assert "at an end of its grid" in capsys.readouterr().out
+
+
+def test_a_dry_run_runs_nothing(capsys, folder):
+    main(["run", "experiment.toml", "--dry-run", "-o", "out"])
+    said = capsys.readouterr().out
+    assert "BM25: 80 values, 4 tasks" in said
+    assert "mine: 3 values, 15 tasks" in said
+    assert "19 tasks in all; nothing was run" in said
+    assert not (folder / "out").exists()
+
+
+def test_all_problems_at_once_with_their_lines(capsys, folder):
+    text = EXPERIMENT.replace("bm25(k1", "bm25(k9").replace("folds = 3", "folds = 99")
+    (folder / "experiment.toml").write_text(text.replace("seed", "sede"))
+    said = refused(capsys, "experiment.toml")
+    assert said.splitlines()[0] == "heldout: experiment.toml: 3 problems, nothing was run"
+    assert "line 2, sede: not known here; did you mean seed?" in said
+    assert "line 9, plan: 99 folds of 12 queries" in said
+    assert "line 12, systems[0]: bm25 has no parameter k9" in said
+
+
+def test_a_system_that_fails_is_named_with_its_line(capsys, folder):
+    (folder / "ranker.py").write_text("def rank(train, test, power=1.0):\n    return 1 / 0\n")
+    said = refused(capsys, "experiment.toml", "-o", "out", "--quiet")
+    assert "mine(power=0.0) failed: ZeroDivisionError: division by zero" in said
+    assert "ranker.py:2 in rank" in said
+    # What was done before is kept; a mended system is another experiment.
+    (folder / "ranker.py").write_text(RANKER)
+    said = refused(capsys, "experiment.toml", "-o", "out", "--resume")
+    assert "belongs to another experiment" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["experiment.toml", "--resume"], "--resume needs the folder"),
+        (["experiment.toml", "-o", "x", "--resume", "--force"], "give one of them"),
+        (["experiment.toml", "--by", "query"], "--by describes an experiment"),
+        (["experiment.toml", "-m", "AP"], "-m describes an experiment"),
+        (["docs.jsonl"], "say with --system what"),
+        (["nowhere.toml"], "nowhere.toml: cannot be read"),
+        (["nowhere", "--system", "bm25"], "nowhere"),
+        ([*COLLECTION, "--system", "bm26"], "is no model, no file and no function"),
+    ],
+)
+def test_refuses(capsys, arguments, message):
+    assert message in refused(capsys, *arguments)
