@@ -53,12 +53,13 @@ def align_scores(scores: Floats, own: Floats, reference: Floats) -> Floats:
     if not len(own):
         return scores
     mapped = np.interp(scores, own[::-1], reference[::-1])
-    above, below = scores > own[0], scores < own[-1]
+    above = np.isfinite(scores) & (scores > own[0])
+    below = np.isfinite(scores) & (scores < own[-1])
     mapped[above] = reference[0] + (scores[above] - own[0]) * _slope(own[:_TOP], reference[:_TOP])
-    end = _slope(own[-_TOP:], reference[-_TOP:])
-    mapped[below] = np.where(
-        np.isfinite(scores[below]), reference[-1] + (scores[below] - own[-1]) * end, -np.inf
+    mapped[below] = reference[-1] + (scores[below] - own[-1]) * _slope(
+        own[-_TOP:], reference[-_TOP:]
     )
+    mapped[np.isneginf(scores)] = -np.inf
     return mapped
 
 

@@ -113,7 +113,7 @@ def pool(
         ranks = np.where(candidates.counted(side), found.ranks[:, 0], 0).astype(np.int64)
         lists = found.documents[:, 0, 0], found.scores[:, 0, 0]
         return Pooled(ranks, found.retrieved[:, 0], *lists)
-    side = held_out_side(index, vocabulary, folds, number)
+    side = replace(held_out_side(index, vocabulary, folds, number), relative=True)
     depth = max(k, candidates.depth)
     found = candidates.rank_chosen(side, chosen, k=depth, judged=False)
     scores = _aligned(candidates, found.scores[:, :, 0], chosen, reference, depth)
@@ -127,7 +127,7 @@ def _aligned(
 ) -> Floats:
     """Scores of every fold (queries × folds × places) on the scale of the reference value."""
     values = sorted({*chosen, reference})
-    side = whole_side(candidates.index, candidates.vocabulary)
+    side = replace(whole_side(candidates.index, candidates.vocabulary), relative=True)
     scale = candidates.rank(side, values, k=depth, judged=False).scores[:, 0]
     aligned = scores.copy()
     for fold, value in enumerate(chosen):

@@ -145,6 +145,7 @@ def _jobs(
             side.terms.length,
             int(side.added),
             table,
+            int(side.relative),
         )
         own = np.zeros((0, rule.values.shape[2]))
         if priors is not None:

@@ -37,6 +37,10 @@ class Side:
     added
         Whether a document joins the statistics while it is scored: a held-out document is scored
         as if it alone were added to the train side.
+    relative
+        Whether likelihoods are given relative to a document without any word of the query. Lists of
+        one train side are ordered alike either way; where documents of several train sides come
+        into one list, the likelihood of such a document must not differ between them.
     """
 
     statistics: Numbers
@@ -44,6 +48,7 @@ class Side:
     n_lists: int
     terms: TermStatistics
     added: bool
+    relative: bool = False
 
 
 def whole_side(index: Index, vocabulary: Vocabulary) -> Side:
@@ -75,7 +80,7 @@ def held_out_side(
     """
     known = cell_statistics(index, vocabulary, folds, number).complement()
     lists = np.zeros_like(folds) if pooled else np.maximum(folds, 0)
-    return Side(folds, lists, 1 if pooled else number, known, added=True)
+    return Side(folds, lists, 1 if pooled else number, known, added=True, relative=pooled)
 
 
 def unseen_side(index: Index, vocabulary: Vocabulary, seen: NDArray[np.bool_]) -> Side:

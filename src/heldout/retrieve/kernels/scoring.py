@@ -88,7 +88,8 @@ class Rule(NamedTuple):
     `weights` (terms × statistics) are the idf of a sum, or the collection's counts of a
     likelihood; `values` (statistics × coefficients × lanes) are made by the model; `totals` are the
     lengths of the train sides; `added` is 1 where the document itself joins the statistics; `table`
-    turns a count into x (for `FRACTION_SHIFTED` alone).
+    turns a count into x (for `FRACTION_SHIFTED` alone); `relative` is 1 where a likelihood is given
+    relative to a document without any word of the query.
     """
 
     kind: int
@@ -97,6 +98,7 @@ class Rule(NamedTuple):
     totals: Floats
     added: int
     table: Floats
+    relative: int
 
 
 @inlined
@@ -175,10 +177,10 @@ def _finish_likelihood(
         d = numbers[y]
         s = documents.statistics[d]
         length, distinct = float(documents.lengths[d]), float(documents.distinct[d])
-        constant = known[s, 1]
+        constant = 0.0 if rule.relative else known[s, 1]
         terms = known[s, 0] + matched[y, 1]
         missing = matched[y, 0] < known[s, 0]
-        total = math.log(rule.totals[s] + rule.added * length)
+        total = 0.0 if rule.relative else math.log(rule.totals[s] + rule.added * length)
         discounted = math.log(distinct / length)
         for c in range(rows.shape[1]):
             # The logarithm of the collection's share: 1 − λ, μ/(|d|+μ) or δ·u/|d|.
