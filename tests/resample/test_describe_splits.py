@@ -49,6 +49,16 @@ def test_query_folds_in_numbers():
     assert not found.notes
 
 
+def test_more_than_ten_relevant_documents_count_as_ten():
+    texts = {f"d{n}": "text" for n in range(16)}
+    qrels = {"q": {f"d{n}": 1 for n in range(15)}, "p": {"d0": 1, "d15": 1}}
+    many = Collection(texts, {"q": "text", "p": "text"}, qrels)
+    folds = {one: int(one == "d15") for one in texts}
+    row = GivenFolds(folds).splits(many, "document").describe().rows[0]
+    assert row.relevant_most == 15
+    assert row.pro10 == pytest.approx((1.0 + 0.1) / 2)
+
+
 def test_two_way_in_numbers():
     queries = GivenFolds({"q1": 0, "q2": 1, "q3": 1})
     found = TwoWay(queries, FOLDS).splits(WHOLE).describe()

@@ -148,7 +148,7 @@ def test_stratified_hold_out(labels, data):
 def test_grouped_hold_out_is_never_larger_than_asked(groups):
     if min(groups.count(one) for one in groups) > round(0.4 * len(groups)):
         return  # no group is small enough, which is refused
-    splits = HoldOut(0.4, groups=groups, repeats=3).splits(len(groups), "instance")
+    splits = HoldOut(0.4, 0.3, groups=groups, repeats=3).splits(len(groups), "instance")
     check.covering(splits)
     check.groups_intact(splits, groups)
     assert all(split.n_test <= round(0.4 * len(groups)) for split in splits)

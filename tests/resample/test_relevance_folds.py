@@ -114,6 +114,29 @@ def test_spreading_is_what_the_plain_rule_gives(order, pairs):
     assert found.tolist() == brute_force(order, given_, [5, 5, 4], [1, 1, 1])
 
 
+@given(PAIRS, st.lists(st.integers(0, 15), min_size=40, max_size=40))
+def test_groups_of_documents_stay_together_and_are_spread_by_relevance(pairs, groups):
+    if len(set(groups)) < 4:
+        return
+    found = collection(pairs)
+    splits = KFold(4, stratify="relevance", groups=groups).splits(found, "document")
+    check.held_out_once(splits)
+    check.groups_intact(splits, groups)
+    assert all(split.n_test for split in splits)
+    if min(groups.count(one) for one in groups) <= 10:
+        plan = HoldOut(0.25, 0.25, stratify="relevance", groups=groups)
+        split = plan.splits(found, "document")
+        check.covering(split)
+        check.groups_intact(split, groups)
+
+
+def test_a_part_that_groups_would_leave_empty_gets_the_smallest():
+    # The only label is in one large group, which fits nowhere; nothing may be left empty.
+    labels = Labels(*(np.array(one) for one in ([0], [0], [9])), np.array([0]), np.uint64(0))
+    found = spread(np.arange(3), labels, np.array([9, 1, 1]), [6, 4, 1])
+    assert sorted(found.tolist()) == [0, 1, 2]
+
+
 def test_hold_out_takes_its_share_of_each_query():
     found = collection([(n // 10, n) for n in range(40)], queries=4)
     split = HoldOut(0.2, 0.2, stratify="relevance").splits(found, "document")[0]
@@ -316,3 +339,10 @@ def test_two_way_repeats_go_side_by_side():
         TwoWay(KFold(2, repeats=3), KFold(2, repeats=2)).splits(found)
     with pytest.raises(PlanError, match="divides a collection"):
         TwoWay().splits(["a", "b"])
+    for call in (TwoWay().split, TwoWay().get_n_splits):
+        with pytest.raises(PlanError, match="not the rows of a table"):
+            call(np.zeros(4))
+    with pytest.raises(PlanError, match="hold out queries and documents"):
+        KFold(2).splits(found)[0].inner(TwoWay())
+    assert [one.key for one in both[-2:]] == [both[10].key, both[11].key]
+    assert repr(both[0]).count("held out") == 2

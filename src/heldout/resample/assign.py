@@ -165,6 +165,7 @@ def spread(
             found[unit] = part
             room[part] -= weights[unit]
             table.settle(unit, part)
+        table.close(label)
     _fill(found, order, sizes, room)
     _leave_none_empty(found, order, sizes, quotas)
     return found
@@ -210,6 +211,10 @@ class _Wishes:
     def open_units(self, label: int) -> list[int]:
         """The units of a label that have no part yet."""
         return [unit for unit in self._units[label] if unit not in self._settled]
+
+    def close(self, label: int) -> None:
+        """All units of a label have a part."""
+        self._left[label] = 0
 
     def settle(self, unit: int, part: int) -> None:
         """Take note of the part of a unit."""
