@@ -126,9 +126,7 @@ def interrupted(folder, how, *arguments):
     pipe = folder / "pipe"
     os.mkfifo(pipe)
     # Eight train queries and power 0.5: inside the first fold, with others behind it.
-    child = start(
-        "experiment.toml", "-o", "cut", *arguments, WAIT_AT="0.5 8", WAIT_FOR=str(pipe)
-    )
+    child = start("experiment.toml", "-o", "cut", *arguments, WAIT_AT="0.5 8", WAIT_FOR=str(pipe))
     try:
         # Named experiment, three parts of the grid, one call: then it waits.
         wait_for_records(child, folder / "cut" / "journal.jsonl", 5)

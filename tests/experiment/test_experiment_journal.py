@@ -103,8 +103,9 @@ def test_two_processes_cannot_hold_one_folder(tmp_path):
     )
     try:
         assert holder.stdout.readline() == "held\n"
-        with pytest.raises(InputError, match=f"in use by process {holder.pid} on"), locked(
-            tmp_path
+        with (
+            pytest.raises(InputError, match=f"in use by process {holder.pid} on"),
+            locked(tmp_path),
         ):
             pass
     finally:

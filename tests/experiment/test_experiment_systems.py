@@ -65,8 +65,8 @@ class TestWritten:
         found = [str(System.of(text).describe()) for text in texts]
         assert len(set(found)) == len(texts) - 1  # 1:2:2 and 1,2 are the same values
         assert found[2] == found[3]
-        one = System.of(lambda train, test: {}, "f").describe()
-        other = System.of(lambda train, test: {"q": {}}, "f").describe()
+        one = System.of(lambda *_: {}, "f").describe()
+        other = System.of(lambda *_: {"q": {}}, "f").describe()
         assert one["source"] != other["source"]
 
 
@@ -126,10 +126,10 @@ class TestGiven:
     @pytest.mark.parametrize(
         ("given", "message"),
         [
-            (lambda train, test: None, "gave NoneType: expected a Run"),
-            (lambda train, test: {"strange": {"d000": 1.0}}, "not asked for"),
-            (lambda train, test: {test.query_ids()[0]: {"zz": 1.0}}, "not on the test side"),
-            (lambda train, test: 1 / 0, "ZeroDivisionError"),
+            (lambda *_: None, "gave NoneType: expected a Run"),
+            (lambda *_: {"strange": {"d000": 1.0}}, "not asked for"),
+            (lambda _, test: {test.query_ids()[0]: {"zz": 1.0}}, "not on the test side"),
+            (lambda *_: 1 / 0, "ZeroDivisionError"),
         ],
     )
     def test_what_cannot_be_used_is_refused(self, collection, given, message):
@@ -177,9 +177,7 @@ def test_a_system_never_sees_what_is_held_out(collection, by, plan, inner):
         plan=plan,
         inner=inner,
     ).check()
-    tuned = System.of(
-        watcher, "w", kind="function", comparable=True, space={"power": [0.5, 1.0]}
-    )
+    tuned = System.of(watcher, "w", kind="function", comparable=True, space={"power": [0.5, 1.0]})
     reached = []
 
     def checked(train, test, power=1.0):
@@ -257,10 +255,8 @@ class TestPyTerrier:
 
         system = System.of(make, "pt", kind="transformer", space={"power": [0.5, 1.0]})
         direct = System.of(overlap, "f", space={"power": [0.5, 1.0]})
-        results = Experiment(
-            collection=collection, systems=[system, direct], plan=KFold(3)
-        ).run()
-        values = results.scores().values
+        results = Experiment(collection=collection, systems=[system, direct], plan=KFold(3)).run()
+        values = results.scores().values  # noqa: PD011 - not a frame
         assert values[:, 0] == pytest.approx(values[:, 1], abs=1e-12)
         assert sorted(set(made)) == [0.5, 1.0]
         assert results.summary[0]["ship"] == results.summary[1]["ship"]
@@ -274,6 +270,7 @@ class TestPyTerrier:
             def fit(self, topics_tr, qrels_tr, topics_va, qrels_va):
                 assert list(qrels_tr.columns) == ["qid", "docno", "label"]
                 assert set(qrels_tr.qid) <= set(topics_tr.qid)
+                assert set(qrels_va.qid) <= set(topics_va.qid)
                 fitted.append((set(topics_tr.qid), set(topics_va.qid)))
                 self.weight = 1.0
 
@@ -285,7 +282,7 @@ class TestPyTerrier:
         results = Experiment(
             collection=collection, systems={"pt": pipeline, "f": overlap}, plan=KFold(3)
         ).run()
-        values = results.scores().values
+        values = results.scores().values  # noqa: PD011 - not a frame
         assert values[:, 0] == pytest.approx(values[:, 1], abs=1e-12)
         folds = KFold(3).splits(collection).folds()
         ids = np.array(collection.queries.ids)

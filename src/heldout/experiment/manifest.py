@@ -65,6 +65,7 @@ def _settings(settings: Settings, index: Index | None) -> dict[str, Any]:
         "systems": [one.describe() for one in settings.systems],
         "by": settings.by,
         "plan": repr(settings.splits.plan),
+        "plan_seed": settings.splits.seed,
         "splits": len(settings.splits),
         "measures": [str(one) for one in settings.measures],
         "tune_for": str(settings.tune_for),

@@ -101,10 +101,12 @@ class Outcome:
 
     def per_query(self) -> Floats:
         """Measures × queries: the mean of what each query got where it was held out."""
-        values = np.stack([one.values for one in self.held_out])
-        there = np.isfinite(values)
-        times = there.sum(axis=0)
-        total = np.where(there, values, 0.0).sum(axis=0)
+        total = np.zeros_like(self.held_out[0].values)
+        times = np.zeros(total.shape, np.int64)
+        for one in self.held_out:
+            there = np.isfinite(one.values)
+            total += np.where(there, one.values, 0.0)
+            times += there
         return np.where(times > 0, total / np.maximum(times, 1), np.nan)
 
 

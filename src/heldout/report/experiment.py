@@ -18,7 +18,14 @@ if TYPE_CHECKING:
     from heldout.experiment.tasks import Task
     from heldout.infer.compare import Comparison
 
-__all__ = ["comparisons", "json_results", "plan_text", "results_text"]
+__all__ = [
+    "comparisons",
+    "json_results",
+    "plan_text",
+    "result_rows",
+    "result_sentences",
+    "results_text",
+]
 
 _WHAT = {"query": "queries", "document": "documents", "both": "queries and documents"}
 
@@ -39,8 +46,8 @@ def comparisons(results: Results) -> list[Comparison]:
 
 def results_text(results: Results, *, terminal: bool = False) -> str:
     """A table a measure, what it means, what to ship, then the comparison."""
-    parts = [_aligned(_rows(results, measure)) for measure in results.measures]
-    parts.append("".join(line + "\n" for line in _sentences(results)))
+    parts = [_aligned(result_rows(results, measure)) for measure in results.measures]
+    parts.append("".join(line + "\n" for line in result_sentences(results)))
     parts += [
         f"The systems compared on held-out {plain_text(one.scores.measure)}:\n\n"
         + claims_text(one, "table", terminal=terminal)
@@ -53,7 +60,7 @@ def _number(value: float | None, form: str = ".4f") -> str:
     return "—" if value is None else f"{value:{form}}"
 
 
-def _rows(results: Results, measure: str) -> list[list[str]]:
+def result_rows(results: Results, measure: str) -> list[list[str]]:
     """Head and rows of the table of a measure."""
     first = results.estimate(results.systems[0], measure)
     level = f"{first['level']:.0%} interval"
@@ -88,12 +95,14 @@ def _aligned(rows: list[list[str]]) -> str:
     return "".join(lines)
 
 
-def _sentences(results: Results) -> Iterator[str]:
+def result_sentences(results: Results) -> Iterator[str]:
+    """What the numbers are, what to ship, what to be careful of."""
     settings = results.manifest["settings"]
     what = _WHAT[settings["by"]]
     splits = count_of(settings["splits"], "split")
     plan = plain_text(settings["plan"])
-    seed = "" if "seed=" in plan else f", seed {settings['seed']}"
+    own = settings["plan_seed"]
+    seed = "" if own is None or "seed=" in plan else f", seed {own}"
     yield (
         f"{splits} of the {what} by {plan}{seed}; parameters are chosen by {settings['tune_for']} "
         "on what is seen, and never by what is held out."
@@ -142,7 +151,7 @@ def careful(results: Results) -> list[str]:
     splits = results.manifest["settings"]["splits"]
     for one in results.summary:
         for edge in one["edges"]:
-            times = f"in {edge['folds']} of {count_of(splits, 'split')}" if edge["folds"] else ""
+            times = f"in {edge['folds']:,} of {count_of(splits, 'split')}" if edge["folds"] else ""
             ships = "to ship" if edge["shipped"] else ""
             where = " and ".join(filter(None, (times, ships)))
             notes.append(

@@ -1,0 +1,124 @@
+"""Results: what is written is what is read, units are queries, claims are those of compare."""
+
+import json
+
+import numpy as np
+import pytest
+from experiment_data import overlap, small_collection
+
+from heldout.errors import InputError
+from heldout.experiment.results import Results
+from heldout.experiment.run import Experiment
+from heldout.experiment.systems import System
+from heldout.infer.compare import compare
+from heldout.report.experiment import comparisons, json_results, results_text
+from heldout.resample.plans import KFold
+
+
+@pytest.fixture(scope="module")
+def results():
+    return Experiment(
+        collection=small_collection(),
+        systems=["bm25(k1=0.2:2.2:9)", "ql-jm(lambda=0.1,0.5)", System.of(overlap, "f")],
+        plan=KFold(4, repeats=3),
+        measures=["nDCG@10", "RR", "Judged@10"],
+        baseline="f",
+    ).run()
+
+
+def test_what_is_written_is_what_is_read(results, tmp_path):
+    results.write(tmp_path / "results")
+    again = Results.read(tmp_path / "results")
+    for name in ("values", "folds", "surface", "lists"):
+        assert getattr(again, name).equals(getattr(results, name))
+    assert again.summary == results.summary
+    assert again.manifest == results.manifest
+    assert results_text(again) == results_text(results)
+
+
+def test_an_unfinished_folder_is_not_read(results, tmp_path):
+    results.write(tmp_path)
+    (tmp_path / "manifest.json").rename(tmp_path / "manifest")
+    with pytest.raises(InputError, match="has no results"):
+        Results.read(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["values.parquet", "summary.json", "manifest.json"])
+def test_a_damaged_folder_says_what_is_wrong(results, tmp_path, name):
+    results.write(tmp_path)
+    (tmp_path / name).write_bytes(b"{")
+    with pytest.raises(InputError, match="cannot be read"):
+        Results.read(tmp_path)
+
+
+def test_a_query_counts_once_however_often_it_was_held_out(results):
+    scores = results.scores("RR")
+    assert len(scores.units) == 24
+    rows = results.to_frame()
+    for column, system in enumerate(scores.systems):
+        for at, unit in enumerate(scores.units):
+            mine = rows.filter(
+                (rows["system"] == system) & (rows["unit"] == unit) & (rows["measure"] == "RR")
+            )
+            assert len(mine) == 3
+            assert scores.values[at, column] == pytest.approx(mine["value"].mean())
+
+
+def test_the_comparison_is_that_of_the_held_out_scores(results):
+    mine = results.compare("RR")
+    theirs = compare(results.scores("RR"), baseline="f", tuned=["bm25", "ql-jm"])
+    assert mine.baseline == "f"
+    assert [one.adjusted for one in mine.claims] == [one.adjusted for one in theirs.claims]
+    assert any("tuned" in one for one in mine.warnings)
+    assert results.compare(baseline="bm25").baseline == "bm25"
+
+
+def test_a_measure_without_a_direction_is_shown_but_not_compared(results):
+    assert [one.scores.measure for one in comparisons(results)] == ["nDCG@10", "RR"]
+    assert "Judged@10 held out" in results_text(results)
+    with pytest.raises(InputError, match="no better or worse"):
+        results.compare("Judged@10")
+    with pytest.raises(InputError, match="was not measured"):
+        results.scores("AP")
+
+
+def test_json_is_whole_and_finite(results):
+    found = json.loads(json_results(results))
+    for one in found["systems"]:
+        assert len(one["estimates"]) == 3
+        assert sum(chosen["times"] for chosen in one["chosen"]) == 12
+    untuned = found["systems"][2]
+    assert untuned["estimates"][0]["train"] is None
+    assert untuned["edges"] == []
+
+
+def test_the_lists_are_the_top_of_what_was_measured(results):
+    """The first relevant document in the kept lists gives the reciprocal rank."""
+    judged = small_collection().qrels.to_dict()
+    lists = results.lists.filter(results.lists["system"] == "bm25")
+    values = results.values.filter(
+        (results.values["system"] == "bm25") & (results.values["measure"] == "RR")
+    )
+    assert lists["rank"].max() == 10
+    for repeat, unit, value in values.select("repeat", "unit", "value").iter_rows():
+        mine = lists.filter((lists["repeat"] == repeat) & (lists["unit"] == unit))
+        ranks = [
+            rank
+            for rank, document in mine.select("rank", "document").iter_rows()
+            if judged[unit].get(document, 0) > 0
+        ]
+        if ranks:
+            assert value == pytest.approx(1 / min(ranks))
+        else:
+            assert value < 1 / 10
+
+
+def test_the_surface_has_every_value_of_every_split(results):
+    mine = results.surface.filter(results.surface["system"] == "bm25")
+    assert len(mine) == 9 * (12 + 1)
+    for fold in results.folds.filter(results.folds["system"] == "bm25").iter_rows(named=True):
+        means = mine.filter(
+            (mine["repeat"] == fold["repeat"]) & (mine["fold"] == fold["fold"])
+        ).sort("number")["mean"]
+        assert int(np.argmax(means.round(12))) == fold["number"]
+        assert means[fold["number"]] == fold["train"]
