@@ -361,7 +361,7 @@ def test_a_reader_that_goes_away_gets_no_traceback():
     assert (done.returncode, done.stderr) == (1, b"")
 
 
-@pytest.mark.parametrize("command", ["eval", "measures", "demo"])
+@pytest.mark.parametrize("command", ["eval", "measures", "demo", "example"])
 def test_the_help_of_every_command_has_an_example(capsys, command):
     with pytest.raises(SystemExit) as caught:
         main([command, "--help"])
@@ -375,7 +375,7 @@ def test_the_help_lists_the_commands(capsys):
         main(["--help"])
     assert caught.value.code == 0
     out = capsys.readouterr().out
-    assert all(f"\n    {command} " in out for command in ("eval", "measures", "demo"))
+    assert all(f"\n    {command} " in out for command in ("eval", "measures", "demo", "example"))
 
 
 def test_the_version_is_printed(capsys):
@@ -396,8 +396,8 @@ def test_measures_describes_those_that_are_named(capsys):
     assert [line.partition("(")[0] for line in out.splitlines() if line[0] != " "] == ["nDCG", "P"]
 
 
-def test_demo_writes_files_that_can_be_evaluated(capsys, files):
-    out = printed(capsys, "demo", "shown").out
+def test_example_writes_files_that_can_be_evaluated(capsys, files):
+    out = printed(capsys, "example", "shown").out
     names = {path.name for path in (files / "shown").iterdir()}
     assert names == {"qrels.txt", "baseline.run", "improved.run", "report.md"}
     assert "heldout eval" in out.splitlines()[-1]
@@ -410,7 +410,7 @@ def test_demo_writes_files_that_can_be_evaluated(capsys, files):
     assert report.endswith(again)
 
 
-def test_the_command_that_demo_offers_works(capsys):
-    command = printed(capsys, "demo").out.splitlines()[-1].split()
+def test_the_command_that_example_offers_works(capsys):
+    command = printed(capsys, "example").out.splitlines()[-1].split()
     assert command[0] == "heldout"
     assert printed(capsys, *command[1:]).out.count("\n") == 1 + 50 + 1

@@ -204,8 +204,8 @@ def test_an_unknown_measure_to_describe_is_refused(capsys):
     assert "unknown measure" in refused(capsys, "measures", "nDGC")
 
 
-def test_a_demo_in_place_of_a_file_is_refused(capsys):
-    assert "qrels: the folder cannot be made" in refused(capsys, "demo", "qrels")
+def test_an_example_in_place_of_a_file_is_refused(capsys):
+    assert "qrels: the folder cannot be made" in refused(capsys, "example", "qrels")
 
 
 @pytest.mark.parametrize("name", ["truncated gz", "binary", "NaN score", "bad JSON", "empty"])

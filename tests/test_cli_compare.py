@@ -17,7 +17,7 @@ from heldout.infer.advise import CORRECTIONS, TESTS
 def example(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("HELDOUT_LEDGER", raising=False)
-    main(["demo", "."])
+    main(["example", "."])
     capsys.readouterr()
 
 

@@ -58,6 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     add_search(_command, commands)
     _add_measures(commands)
     _add_demo(commands)
+    _add_example(commands)
     return parser
 
 
@@ -366,11 +367,11 @@ def _add_demo(commands: Any) -> None:
     parser = _command(
         commands,
         "demo",
-        "Make a small example (judgements, two runs), evaluate it, and leave its files.",
+        "Tune and compare two rankers on the embedded collection; leave a report to open.",
         "  heldout demo\n  heldout demo my-folder\n",
     )
     parser.add_argument(
-        "folder", nargs="?", default="demo-report", help="where to put them (default demo-report)"
+        "folder", nargs="?", default="demo-report", help="where to put it (default demo-report)"
     )
     parser.set_defaults(run=_demo)
 
@@ -379,6 +380,27 @@ def _demo(options: argparse.Namespace) -> None:
     from heldout.demo import run_demo
 
     for paragraph in run_demo(options.folder, terminal=sys.stdout.isatty()):
+        sys.stdout.write(paragraph + "\n")
+        sys.stdout.flush()
+
+
+def _add_example(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "example",
+        "Write a small example (judgements, two runs) to try the commands on.",
+        "  heldout example\n  heldout example my-folder\n",
+    )
+    parser.add_argument(
+        "folder", nargs="?", default="example", help="where to put it (default example)"
+    )
+    parser.set_defaults(run=_example)
+
+
+def _example(options: argparse.Namespace) -> None:
+    from heldout.example_files import write_example
+
+    for paragraph in write_example(options.folder, terminal=sys.stdout.isatty()):
         sys.stdout.write(paragraph + "\n")
 
 

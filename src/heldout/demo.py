@@ -1,38 +1,78 @@
-"""The demonstration: an example made on the fly, evaluated, its files left to be looked at."""
+"""The demonstration: two rankers, tuned and compared on what they have never seen."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from heldout.data.example import example
 from heldout.data.files import write_atomically
 from heldout.errors import InputError
-from heldout.measure.evaluate import evaluate
-from heldout.report import tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from heldout.experiment.results import Results
+
 __all__ = ["run_demo"]
+
+_SYSTEMS: Final = ["bm25(k1=0.5:3:6, b=0:1:5)", "ql-jm(lambda=0:1:11)"]
+_MEASURE: Final = "nDCG@10"
+_PLANS: Final = (
+    ("query", 10, "New queries", "queries", "Ten folds of queries: will it do on new queries?"),
+    ("document", 5, "New documents", "documents", "Five folds of documents: on new documents?"),
+)
 
 
 def run_demo(folder: str, *, terminal: bool = False) -> Iterator[str]:
-    """Write the example to `folder`, evaluate it, and say what was done, paragraph by paragraph."""
+    """Run the main job on the embedded collection and leave a report, paragraph by paragraph."""
+    from heldout.data.collection_files import read_collection
+    from heldout.experiment.run import Experiment
+    from heldout.report.experiment import results_text
+    from heldout.report.page import results_page
+    from heldout.retrieve.analyze import Analyzer
+    from heldout.retrieve.index import Index
+
     place = Path(folder)
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: the folder cannot be made ({error.strerror})") from None
-    qrels, runs = example()
-    qrels.write(place / "qrels.txt")
-    for run in runs:
-        run.write(place / f"{run.name}.run")
-    result = evaluate(qrels, runs)
-    with write_atomically(place / "report.md") as aside:
-        text = tables.markdown_text(result, per_query=False, summary=True, digits=4)
-        aside.write_text(f"# Two systems on a made-up collection\n\n{text}", encoding="utf-8")
-    yield tables.table_text(result, per_query=False, summary=True, digits=4, terminal=terminal)
-    yield "; ".join(tables.policy_lines(result))
-    yield f"\nWritten to {place}: qrels.txt, baseline.run, improved.run and report.md. Next:"
-    yield f"  heldout eval {place / 'qrels.txt'} {place / 'improved.run'} -m nDCG@10 -q"
+    collection = read_collection("pydocs")
+    yield (
+        f"The embedded collection: {len(collection.documents):,} pieces of documentation of NumPy, "
+        f"SciPy and scikit-learn, {len(collection.queries):,} queries, "
+        f"{len(collection.qrels):,} judgements; fingerprint {collection.fingerprint()[:16]}."
+    )
+    index = Index.build(collection, Analyzer(stop="english", stemmer="english"))
+    yield (
+        "Two rankers, BM25 (30 values of k1 and b) and query likelihood (11 values of lambda), "
+        "are tuned on what is seen and measured on what is held out.\n"
+    )
+    parts: list[tuple[str, Results]] = []
+    for by, folds, heading, name, words in _PLANS:
+        yield f"{words}\n"
+        experiment = Experiment(
+            collection=collection,
+            systems=_SYSTEMS,
+            by=by,
+            plan={"folds": folds},
+            measures=[_MEASURE],
+            index=index,
+        )
+        results = experiment.run(place / name, force=True, progress=terminal)
+        parts.append((heading, results))
+        yield results_text(results, terminal=terminal)
+    answer = [_answer(heading, results) for heading, results in parts]
+    with write_atomically(place / "report.html") as aside:
+        page = results_page("BM25 or query likelihood on pydocs?", answer, parts)
+        aside.write_text(page, encoding="utf-8")
+    yield "\n".join(answer)
+    yield f"\nOpen {place / 'report.html'}. The results are in {place}. Next:"
+    yield f"  heldout run pydocs --system '{_SYSTEMS[0]}' --system '{_SYSTEMS[1]}' -m AP"
+
+
+def _answer(heading: str, results: Results) -> str:
+    """The claim of one plan in a sentence."""
+    from heldout.report.claim_words import sentences
+
+    return f"{heading}: {' '.join(sentences(results.compare()))}"
