@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heldout.retrieve.compiled import inlined, kernel
+from heldout.retrieve.compiled import kernel, part
 from heldout.retrieve.kernels.scoring import score_query
 
 if TYPE_CHECKING:
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 __all__ = ["better", "rank", "rise", "sink", "sort_heap"]
 
 
-@kernel
+@part
 def better(score: float, place: int, than_score: float, than_place: int) -> bool:
     """Whether a document stands before another: score, then the greater id."""
     return bool(score > than_score or (score == than_score and place > than_place))
 
 
-@kernel
+@part
 def sink(
     scores: Floats, docs: NDArray[np.int32], size: int, score: float, d: int, order: Any
 ) -> None:
@@ -54,7 +54,7 @@ def sink(
     docs[i] = d
 
 
-@kernel
+@part
 def rise(scores: Floats, docs: NDArray[np.int32], i: int, score: float, d: int, order: Any) -> None:
     """Put a document at the end of the heap and let it rise."""
     while i > 0:
@@ -68,7 +68,7 @@ def rise(scores: Floats, docs: NDArray[np.int32], i: int, score: float, d: int, 
     docs[i] = d
 
 
-@kernel
+@part
 def sort_heap(scores: Floats, docs: NDArray[np.int32], size: int, order: Any) -> None:
     """The best first."""
     for last in range(size - 1, 0, -1):
@@ -79,7 +79,7 @@ def sort_heap(scores: Floats, docs: NDArray[np.int32], size: int, order: Any) ->
         sink(scores, docs, last, score, d, order)
 
 
-@inlined
+@part
 def _keep_best(
     q: int,
     found: int,
@@ -121,7 +121,7 @@ def _keep_best(
             sort_heap(top_scores[q, l, c], top_docs[q, l, c], sizes[q, l, c], order)
 
 
-@inlined
+@part
 def _mark_judged(
     judged: NDArray[np.int32],
     places: NDArray[np.int32],
@@ -167,7 +167,7 @@ def _mark_judged(
                 least[l, c] = rows[places[judged[marks[begins[l], c]]], c]
 
 
-@inlined
+@part
 def _rank_judged(
     found: int,
     judged: NDArray[np.int32],

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from heldout.retrieve.compiled import inlined, kernel
+from heldout.retrieve.compiled import kernel, part
 from heldout.retrieve.kernels.lists import better
 from heldout.retrieve.kernels.search import sort_ranked
 
@@ -94,7 +94,7 @@ def draw(first: int, last: int, seed: int, offset: int, weights: NDArray[np.uint
                 weights[d, low + j] = times[j, d]
 
 
-@inlined
+@part
 def _gather(
     q: int,
     postings: Postings,
@@ -124,7 +124,7 @@ def _gather(
     return found
 
 
-@inlined
+@part
 def _bound(
     y: int, d: int, begin: int, end: int, counts: NDArray[np.int32], queries: Queries,
     most: Floats, shortest: float, longest: float, fewest: float, data: Replicates,
@@ -163,7 +163,7 @@ def _bound(
     return bound + abs(bound) * _SLACK
 
 
-@inlined
+@part
 def _score_sum(
     y: int, d: int, begin: int, end: int, counts: NDArray[np.int32], queries: Queries,
     data: Replicates, norms: Floats, scores: Floats,
@@ -196,7 +196,7 @@ def _score_sum(
                 scores[r] += count * data.terms[term, r] * (above / below + values[6])
 
 
-@inlined
+@part
 def _score_likelihood(
     y: int, d: int, begin: int, end: int, counts: NDArray[np.int32], queries: Queries,
     data: Replicates, scores: Floats,
@@ -219,7 +219,7 @@ def _score_likelihood(
                 scores[r] += count * math.log(seen + share * background)
 
 
-@inlined
+@part
 def _insert(
     q: int, d: int, scores: Floats, data: Replicates, least: Floats,
     top_docs: NDArray[np.int32], top_scores: Floats,

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from heldout.retrieve.compiled import inlined, kernel
+from heldout.retrieve.compiled import inlined, part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -151,7 +151,7 @@ def _multiply(
             rows[y, c] *= _factor(x, length, distinct, own, scale, values, s, c) ** count
 
 
-@inlined
+@part
 def _fold_logs(rows: Floats, logs: Floats, begin: int, end: int) -> None:
     """Take the logarithms of what was multiplied so far, before it overflows."""
     for y in range(begin, end):
@@ -160,7 +160,7 @@ def _fold_logs(rows: Floats, logs: Floats, begin: int, end: int) -> None:
             rows[y, c] = 1.0
 
 
-@inlined
+@part
 def _finish_likelihood(
     found: int,
     documents: Documents,
@@ -196,7 +196,7 @@ def _finish_likelihood(
             rows[y, c] = math.log(rows[y, c]) + logs[y, c] + constant + constant_here
 
 
-@inlined
+@part
 def _known_terms(q: int, queries: Queries, rule: Rule, known: Floats) -> None:
     """For each set of statistics: query length found in it, and its constant log factor."""
     for s in range(len(known)):
@@ -220,7 +220,7 @@ def _row_of(d: int, found: int, places: NDArray[np.int32], numbers: NDArray[np.i
     return int(y)
 
 
-@kernel
+@part
 def score_query(
     q: int,
     block: int,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heldout.retrieve.compiled import inlined, kernel
+from heldout.retrieve.compiled import kernel, part
 from heldout.retrieve.kernels.lists import better
 
 if TYPE_CHECKING:
@@ -16,10 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["search", "sort_ranked"]
 
-_SMALL = 12
 
-
-@inlined
+@part
 def _kth_best(values: Floats, size: int, k: int) -> float:
     """The k-th greatest of the first `size` values; they are shuffled on the way (quickselect)."""
     low, high, at = 0, size - 1, k - 1
@@ -44,46 +42,26 @@ def _kth_best(values: Floats, size: int, k: int) -> float:
     return float(values[at])
 
 
-@kernel
+@part
 def sort_ranked(
     docs: NDArray[np.int32], scores: Floats, order: NDArray[np.int32], size: int
 ) -> None:
-    """Put documents into ranked order (quicksort, the smaller part first)."""
-    lows = np.empty(64, np.int64)
-    highs = np.empty(64, np.int64)
-    lows[0], highs[0] = 0, size - 1
-    depth = 1
-    while depth > 0:
-        depth -= 1
-        low, high = lows[depth], highs[depth]
-        while high - low > _SMALL:
-            middle = (low + high) >> 1
-            score, place = scores[middle], order[docs[middle]]
-            i, j = low, high
-            while i <= j:
-                while better(scores[i], order[docs[i]], score, place):
-                    i += 1
-                while better(score, place, scores[j], order[docs[j]]):
-                    j -= 1
-                if i <= j:
-                    scores[i], scores[j] = scores[j], scores[i]
-                    docs[i], docs[j] = docs[j], docs[i]
-                    i += 1
-                    j -= 1
-            if j - low < high - i:
-                lows[depth], highs[depth] = i, high
-                high = j
-            else:
-                lows[depth], highs[depth] = low, j
-                low = i
-            depth += 1
-        for i in range(low + 1, high + 1):
+    """Put documents into ranked order (Shell's sort: the least to compile, and quick enough)."""
+    gap = 1
+    while gap < size // 2:
+        gap = int(gap * 2.25) + 1
+    while gap > 0:
+        for i in range(gap, size):
             score, d = scores[i], docs[i]
+            place = order[d]
             j = i
-            while j > low and better(score, order[d], scores[j - 1], order[docs[j - 1]]):
-                scores[j], docs[j] = scores[j - 1], docs[j - 1]
-                j -= 1
-            scores[j], docs[j] = score, d
+            while j >= gap and better(score, place, scores[j - gap], order[docs[j - gap]]):
+                scores[j] = scores[j - gap]
+                docs[j] = docs[j - gap]
+                j -= gap
+            scores[j] = score
+            docs[j] = d
+        gap = int(gap / 2.25)
 
 
 @kernel
