@@ -1,6 +1,8 @@
 """Settings: everything that is wrong is said at once, with its place."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 from experiment_data import overlap, small_collection
@@ -238,3 +240,20 @@ def test_the_tasks_follow_from_the_settings_alone():
     assert len(several) == len(set(several)) == 3 * 3 * 2 + 2
     assert several[0] == "f/tune/r0/f0/i0/p0"
     assert several[-1] == "f/test/r0/f1"
+
+
+def test_the_example_in_the_documentation_is_an_experiment(folder):
+    page = Path(__file__).parents[2] / "docs" / "experiments.md"
+    (example,) = re.findall(r"```toml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    table = '{source = "docs.jsonl", queries = "queries.tsv", qrels = "qrels.txt"}'
+    text = example.replace('"pydocs"            ', table, 1)
+    assert table in text
+    (folder / "ranker.py").write_text(RANKER.replace("power", "weight"))
+    (folder / "runs").mkdir()
+    for value in (0.1, 0.5):
+        (folder / "runs" / f"lambda={value}.run").write_text("q00 Q0 d000 1 1.0 t\n")
+    settings = Experiment.read(toml(folder, text)).check()
+    assert [len(one.points()) for one in settings.systems] == [6, 24, 3, 2]
+    assert len(settings.splits) == 30
+    known = {line.split(" = ")[0] for line in example.splitlines() if " = " in line}
+    assert {"collection", "by", "baseline", "space", "runs"} <= known

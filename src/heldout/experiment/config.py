@@ -14,7 +14,12 @@ from heldout.experiment.estimators import ESTIMATORS
 from heldout.experiment.extrapolate import check_extrapolation
 from heldout.experiment.plan_settings import BY, By, plan_from_table
 from heldout.experiment.rank_table import check_measures
-from heldout.experiment.system_settings import SYSTEM_KEYS, system_from_table, system_of
+from heldout.experiment.system_settings import (
+    SYSTEM_KEYS,
+    SYSTEM_SOURCES,
+    system_from_table,
+    system_of,
+)
 from heldout.experiment.systems import CallSystem, ModelSystem, System
 from heldout.measure.names import Measure, parse_measure, parse_measures
 from heldout.resample.combined import TwoWay, TwoWaySplits
@@ -155,13 +160,22 @@ def check_fields(
         baseline=given["baseline"],
         index=index,
         analyzer=analyzer,
-        notes=_notes(collection, splits),
+        notes=_notes(collection, splits, systems, by, numbers["inner"]),
         **numbers,
     )
 
 
-def _notes(collection: Collection, splits: Splits) -> tuple[str, ...]:
-    return tuple(note.message for note in (*collection.notes, *splits.notes))
+def _notes(
+    collection: Collection, splits: Splits, systems: tuple[System, ...], by: By, inner: int | None
+) -> tuple[str, ...]:
+    found = [note.message for note in (*collection.notes, *splits.notes)]
+    fixed = [one.name for one in systems if not isinstance(one, CallSystem) and one.tuned]
+    if inner is not None and by == "query" and fixed:
+        found.append(
+            f"inner folds are for systems that learn from what is seen: {', '.join(fixed)} was "
+            "chosen on all of it, which comes to the same"
+        )
+    return tuple(found)
 
 
 def _whole(value: Any, least: int) -> bool:
@@ -260,7 +274,8 @@ def _systems(given: Any, problems: Problems, folder: Path | None) -> tuple[Syste
 def _system(one: Any, under: str, problems: Problems, folder: Path | None) -> System:
     if isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str):
         return system_of(one[1], one[0])
-    if isinstance(one, dict) and any(isinstance(value, str) for value in one.values()):
+    # In Python a mapping may also be runs by name; in a file it is always a table.
+    if isinstance(one, dict) and (folder is not None or set(one) & set(SYSTEM_SOURCES)):
         problems.unknown(one, SYSTEM_KEYS, under)
         return system_from_table(one, folder)
     return system_of(one)

@@ -19,7 +19,7 @@ from heldout.retrieve.models import MODELS, Model
 from heldout.tune.listed import Listed, read_names
 from heldout.tune.space import Axis, Space, given, parse_axis, parse_value
 
-__all__ = ["SYSTEM_KEYS", "load_reference", "system_from_table", "system_of"]
+__all__ = ["SYSTEM_KEYS", "SYSTEM_SOURCES", "load_reference", "system_from_table", "system_of"]
 
 SYSTEM_KEYS: Final = (
     "name",
@@ -32,7 +32,7 @@ SYSTEM_KEYS: Final = (
     "space",
     "comparable",
 )
-_SOURCES: Final = ("model", "runs", "function", "object", "transformer")
+SYSTEM_SOURCES: Final = ("model", "runs", "function", "object", "transformer")
 _MODEL: Final = re.compile(r"\s*(?:([^=()]+?)\s*=\s*)?([\w-]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 _REFERENCE: Final = re.compile(r"(?:([^=]+)=)?((?:.*\.py|[\w.]+):[A-Za-z_]\w*)")
 _ENDING: Final = re.compile(
@@ -310,10 +310,10 @@ def system_from_table(table: Mapping[str, Any], folder: Path | None = None) -> S
     folder
         Where relative paths are looked for.
     """
-    sources = [one for one in _SOURCES if one in table]
+    sources = [one for one in SYSTEM_SOURCES if one in table]
     if len(sources) != 1:
         found = f"has {' and '.join(sources)}" if sources else "has none of them"
-        raise InputError(f"a system has one of {', '.join(_SOURCES)}; this one {found}")
+        raise InputError(f"a system has one of {', '.join(SYSTEM_SOURCES)}; this one {found}")
     kind, given_source = sources[0], table[sources[0]]
     name = table.get("name")
     if name is not None and (not isinstance(name, str) or not name.strip()):
