@@ -23,7 +23,7 @@ h1 { font-size: 1.6rem; margin-bottom: .2rem; } h2 { font-size: 1.2rem; margin-t
 .answer { font-size: 1.1rem; padding: .8rem 1rem; background: var(--soft); border-radius: .4rem; }
 table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums; }
 th, td { padding: .3rem .7rem; text-align: right; border-bottom: 1px solid var(--line); }
-th:first-child, td:first-child { text-align: left; }
+td { white-space: nowrap; } th:first-child, td:first-child { text-align: left; }
 .wide { overflow-x: auto; } code { font-size: .85em; overflow-wrap: anywhere; }
 footer { margin-top: 3rem; color: GrayText; font-size: .85rem; }
 @media print { body { max-width: none; margin: 0; } }

@@ -160,7 +160,7 @@ def _bound(
                 above = values[0] * x + values[3] + values[4] * ratio
                 part = above / (values[5] * x + values[1] + values[2] * ratio) + values[6]
             bound += max(count * most[j] * part, 0.0)
-    return bound + abs(bound) * _SLACK
+    return bound + abs(bound) * _SLACK if bound > -np.inf else bound
 
 
 @part
