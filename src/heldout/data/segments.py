@@ -1,0 +1,309 @@
+"""Segments of text: references and what systems wrote, from parallel files or JSON lines."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from heldout.data.formats.jsonl import json_id, pick
+from heldout.data.formats.source import open_source
+from heldout.errors import FormatError, InputError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Sequence
+
+    from heldout.data.formats.source import Source
+
+    Path_ = str | os.PathLike[str]
+
+__all__ = ["Segments", "pair_segments", "read_hypotheses", "read_references"]
+
+ID_NAMES: Final = ("id", "_id", "segment", "unit", "qid")
+HYPOTHESIS_NAMES: Final = ("hypothesis", "prediction", "output", "text")
+REFERENCE_NAMES: Final = ("references", "reference", "targets", "target", "answers", "answer")
+LOG_NAMES: Final = ("logprobs", "log_probs", "token_logprobs")
+SHOWN: Final = 3
+"""Ids a message names at the most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segments:
+    """Texts of segments, in the order of the file.
+
+    Parameters
+    ----------
+    name
+        What to call them: a system, or the references.
+    ids
+        One id a segment; the number of the line, from 1, where a file has none.
+    texts
+        The texts of each segment: one from a system, one or more references.
+    log_probs
+        The log-probabilities of the tokens of each segment; empty when there are none.
+    has_ids
+        Whether the ids were given: if not, segments are paired by their place.
+
+    Examples
+    --------
+    >>> Segments("A", ("1", "2"), (("a cat",), ("two cats",))).texts[1]
+    ('two cats',)
+    """
+
+    name: str
+    ids: tuple[str, ...]
+    texts: tuple[tuple[str, ...], ...]
+    log_probs: tuple[tuple[float, ...], ...] = ()
+    has_ids: bool = False
+
+    def __post_init__(self) -> None:
+        wrong = {len(self.ids)} != {len(self.texts)}
+        if wrong or (self.log_probs and len(self.log_probs) != len(self.ids)):
+            raise InputError(
+                f"{self.name}: {len(self.ids)} ids, {len(self.texts)} texts and "
+                f"{len(self.log_probs)} lists of log-probabilities do not go together"
+            )
+        if len(set(self.ids)) < len(self.ids):
+            again = next(one for at, one in enumerate(self.ids) if one in self.ids[:at])
+            raise InputError(f"{self.name}: two segments have one id: {again}")
+
+    @classmethod
+    def of(cls, texts: Sequence[str | Sequence[str]], name: str = "system") -> Segments:
+        """Make segments of texts, or of lists of texts, in order.
+
+        Examples
+        --------
+        >>> Segments.of(["a cat", ["two cats", "2 cats"]]).texts
+        (('a cat',), ('two cats', '2 cats'))
+        """
+        if isinstance(texts, str):
+            raise InputError(f"{name}: expected a list of texts, got one text")
+        several = tuple((one,) if isinstance(one, str) else tuple(one) for one in texts)
+        return cls(name, tuple(str(at) for at in range(1, len(several) + 1)), several)
+
+    @property
+    def reference_count(self) -> str:
+        """How many texts a segment has, as a signature says it: a number, or ``var``."""
+        counts = {len(texts) for texts in self.texts}
+        return str(counts.pop()) if len(counts) == 1 else "var"
+
+    def select(self, ids: Sequence[str]) -> Segments:
+        """These segments, in this order."""
+        places = {one: at for at, one in enumerate(self.ids)}
+        rows = [places[one] for one in ids]
+        logs = tuple(self.log_probs[row] for row in rows) if self.log_probs else ()
+        texts = tuple(self.texts[row] for row in rows)
+        return replace(self, ids=tuple(ids), texts=texts, log_probs=logs)
+
+
+def read_hypotheses(path: Path_, name: str | None = None) -> Segments:
+    """Read what a system wrote.
+
+    Parameters
+    ----------
+    path
+        A segment a line, or JSON lines with ``hypothesis`` (or ``prediction``, ``output``,
+        ``text``) and perhaps ``id`` and ``logprobs``; packed or not; ``-`` is standard input.
+    name
+        What to call the system; by default the file's name without its ending.
+    """
+    source = open_source(path)
+    shown = name or _stem(source.name)
+    if not _is_json(source):
+        return Segments.of(_lines(source), shown)
+    return _from_records(source, shown, _read_hypothesis)
+
+
+def read_references(path: Path_, *more: Path_) -> Segments:
+    """Read references: a parallel file for each, or JSON lines with all of them.
+
+    Parameters
+    ----------
+    path, more
+        Files with a segment a line, the first reference of every segment in the first file and so
+        on; or one file of JSON lines with ``references`` (a list, not always as long) or
+        ``reference`` and perhaps ``id``.
+    """
+    sources = [open_source(one) for one in (path, *more)]
+    as_json = [_is_json(one) for one in sources]
+    if not any(as_json):
+        return Segments.of(_parallel(sources), "references")
+    if len(sources) > 1:
+        raise InputError(
+            f"{sources[as_json.index(True)].name} holds JSON lines, which hold all references of a "
+            "segment: give it alone"
+        )
+    return _from_records(sources[0], "references", _read_reference_list)
+
+
+def pair_segments(references: Segments, system: Segments) -> Segments:
+    """The system's segments in the order of the references, or say what does not fit.
+
+    Segments are paired by id where both sides have ids, else by their place, and then both sides
+    must have as many.
+    """
+    if not (references.has_ids and system.has_ids):
+        if len(references.ids) != len(system.ids):
+            raise InputError(
+                f"{system.name} has {len(system.ids):,} segments, the references have "
+                f"{len(references.ids):,}: without ids they are paired line by line"
+            )
+        return replace(system, ids=references.ids)
+    _refuse_unpaired(f"{system.name} lacks", references.ids, system.ids)
+    _refuse_unpaired(f"the references lack segments of {system.name}:", system.ids, references.ids)
+    return system.select(references.ids)
+
+
+def _refuse_unpaired(what: str, wanted: tuple[str, ...], found: tuple[str, ...]) -> None:
+    there = set(found)
+    lacking = [one for one in wanted if one not in there]
+    if lacking:
+        shown = ", ".join(lacking[:SHOWN]) + (", …" if len(lacking) > SHOWN else "")
+        raise InputError(f"{what} {len(lacking):,} of {len(wanted):,} segments: {shown}")
+
+
+def _stem(name: str) -> str:
+    """A file's name without folders and the endings that tell format and packing."""
+    base = Path(name).name
+    endings = r"(\.(txt|jsonl|json|hyp|out|gz|xz|bz2|zst))+$"
+    return re.sub(endings, "", base, flags=re.IGNORECASE) or base
+
+
+def _lines(source: Source) -> list[str]:
+    """The lines of a text. Only line feeds end a line: other marks belong to the text."""
+    raw = source.read(source.begin, source.size)
+    rows = raw.split(b"\n")
+    if not rows[-1]:
+        rows.pop()
+    if not rows:
+        raise InputError(f"{source.name} holds no line")
+    return [_decode(row, f"{source.name}:{at}") for at, row in enumerate(rows, 1)]
+
+
+def _decode(row: bytes, where: str) -> str:
+    try:
+        text = row.decode()
+    except UnicodeDecodeError as error:
+        raise FormatError(
+            where, f"byte {error.start + 1} of the line is not UTF-8: convert the file first"
+        ) from None
+    if "\0" in text:
+        raise FormatError(where, "a zero byte: this is no text")
+    return text.removesuffix("\r")
+
+
+def _is_json(source: Source) -> bool:
+    """Whether the first line that is not blank is a JSON object."""
+    head = source.head().decode(errors="replace").lstrip()
+    return bool(re.match(r"\{\s*\"", head))
+
+
+def _parallel(sources: list[Source]) -> list[tuple[str, ...]]:
+    files = [_lines(one) for one in sources]
+    for source, lines in zip(sources, files, strict=True):
+        if len(lines) != len(files[0]):
+            raise InputError(
+                f"{source.name} has {len(lines):,} lines, {sources[0].name} has "
+                f"{len(files[0]):,}: parallel references have a line for every segment"
+            )
+    return list(zip(*files, strict=True))
+
+
+class _Record:
+    """What a JSON line holds."""
+
+    __slots__ = ("log_probs", "texts")
+
+    def __init__(self, texts: tuple[str, ...], log_probs: tuple[float, ...] | None = None) -> None:
+        self.texts = texts
+        self.log_probs = log_probs
+
+
+def _from_records(source: Source, name: str, read: Any) -> Segments:
+    ids: dict[str, int] = {}
+    records: list[_Record] = []
+    with_id: bool | None = None
+    for line, found in _objects(source):
+        where = f"{source.name}:{line}"
+        has_id = pick(found, ID_NAMES) is not None
+        if with_id is not None and has_id != with_id:
+            there = "has an id, lines before it have none" if has_id else "lacks an id, others have"
+            raise FormatError(where, f"the segment {there}: give all of them ids, or none")
+        with_id = has_id
+        one = json_id(found, ID_NAMES, where) if has_id else str(len(ids) + 1)
+        if one in ids:
+            raise FormatError(where, f"segment {one} stands twice (first in line {ids[one]})")
+        ids[one] = line
+        records.append(read(found, where))
+    logs = [one.log_probs for one in records]
+    if any(one is None for one in logs) and any(one is not None for one in logs):
+        at = list(ids.values())[logs.index(None)]
+        raise FormatError(f"{source.name}:{at}", "no log-probabilities, but other lines have them")
+    kept = tuple(one for one in logs if one is not None)
+    return Segments(name, tuple(ids), tuple(one.texts for one in records), kept, bool(with_id))
+
+
+def _objects(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
+    for line, text in enumerate(_lines(source), 1):
+        if not text.strip():
+            continue
+        where = f"{source.name}:{line}"
+        try:
+            found = json.loads(text)
+        except (RecursionError, ValueError) as error:
+            raise FormatError(where, f"not JSON ({error})") from None
+        if not isinstance(found, dict):
+            raise FormatError(where, f"a JSON object is expected, not {type(found).__name__}")
+        yield line, found
+
+
+def _read_hypothesis(found: dict[str, Any], where: str) -> _Record:
+    name, logs = pick(found, HYPOTHESIS_NAMES), pick(found, LOG_NAMES)
+    if name is None and logs is None:
+        raise FormatError(
+            where, f"no text: expected one of {', '.join(HYPOTHESIS_NAMES)}, found {_names(found)}"
+        )
+    text = "" if name is None else _text(found[name], name, where)
+    return _Record((text,), None if logs is None else _log_probs(found[logs], logs, where))
+
+
+def _read_reference_list(found: dict[str, Any], where: str) -> _Record:
+    name = pick(found, REFERENCE_NAMES)
+    if name is None:
+        raise FormatError(
+            where,
+            f"no reference: expected one of {', '.join(REFERENCE_NAMES)}, found {_names(found)}",
+        )
+    value = found[name]
+    several = value if isinstance(value, list) else [value]
+    if not several:
+        raise FormatError(where, "no reference: the list is empty")
+    return _Record(tuple(_text(one, name, where) for one in several))
+
+
+def _text(value: Any, name: str, where: str) -> str:
+    if not isinstance(value, str):
+        raise FormatError(where, f"{name!r} holds {value!r}, expected a text")
+    return value
+
+
+def _log_probs(value: Any, name: str, where: str) -> tuple[float, ...]:
+    if not isinstance(value, list) or not value:
+        raise FormatError(where, f"{name!r}: expected a list with a number for each token")
+    for at, one in enumerate(value, 1):
+        number = isinstance(one, int | float) and not isinstance(one, bool)
+        if not number or not math.isfinite(one) or one > 0:
+            raise FormatError(
+                where,
+                f"{name!r}: token {at} has {one!r}, expected a logarithm of a probability "
+                "above 0, which is 0 at the most; leave tokens without one out",
+            )
+    return tuple(map(float, value))
+
+
+def _names(found: dict[str, Any]) -> str:
+    return ", ".join(map(str, found)) or "an empty object"
