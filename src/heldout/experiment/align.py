@@ -2,10 +2,10 @@
 
 A BM25 score under k1 = 2 is larger than under k1 = 1: merged as they are, the folds that chose the
 larger value would win every place. So scores are mapped, query by query, to the scale of a
-reference value: the score that stands at some place among ALL documents under the fold's value
-becomes the one that stands at this place under the reference value, straight lines in between. The
-map is the same for every document of a fold, rises, and is the identity where the fold chose the
-reference value, so that nothing of what a held-out document earned is lost or leaked.
+reference value: the score that stands at some place among all documents of the sample under the
+fold's value becomes the one that stands at this place under the reference value, straight lines in
+between. The map is the same for every document of a fold, rises, and is the identity where the fold
+chose the reference value, so that nothing of what a held-out document earned is lost or leaked.
 """
 
 from __future__ import annotations
@@ -24,12 +24,16 @@ __all__ = ["align_scores", "merge_lists"]
 
 _TOP = 20
 """Places from the end of the list by which a map goes on beyond it."""
+_ROUNDING = 1e-9
+"""Scores that differ by a smaller share are equal: a difference of rounding has no slope."""
 
 
 def _slope(own: Floats, reference: Floats) -> float:
     """How the map goes on where a list ends: as it went over the last places."""
     spread = float(own[0] - own[-1])
-    return float(reference[0] - reference[-1]) / spread if spread > 0 else 1.0
+    if spread <= _ROUNDING * float(np.abs(own).max()):
+        return 1.0
+    return float(reference[0] - reference[-1]) / spread
 
 
 def align_scores(scores: Floats, own: Floats, reference: Floats) -> Floats:

@@ -26,7 +26,7 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.experiment.align import align_scores, merge_lists
-from heldout.retrieve.sides import held_out_side, whole_side
+from heldout.retrieve.sides import held_out_side, seen_side
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -116,19 +116,26 @@ def pool(
     side = replace(held_out_side(index, vocabulary, folds, number), relative=True)
     depth = max(k, candidates.depth)
     found = candidates.rank_chosen(side, chosen, k=depth, judged=False)
-    scores = _aligned(candidates, found.scores[:, :, 0], chosen, reference, depth)
+    scores = _aligned(candidates, folds >= 0, found.scores[:, :, 0], chosen, reference)
     merged, kept = merge_lists(found.documents[:, :, 0], scores, np.asarray(index.id_order), depth)
     ranks = _ranks_in(candidates, merged)
     return Pooled(ranks, found.retrieved.sum(axis=1), merged[:, :k], kept[:, :k])
 
 
 def _aligned(
-    candidates: Candidates, scores: Floats, chosen: Sequence[int], reference: int, depth: int
+    candidates: Candidates,
+    sample: Flags,
+    scores: Floats,
+    chosen: Sequence[int],
+    reference: int,
 ) -> Floats:
-    """Scores of every fold (queries × folds × places) on the scale of the reference value."""
+    """Scores of every fold (queries × folds × places) on the scale of the reference value.
+
+    The scales are those of the sample: nothing else may have a say in an estimate from it.
+    """
     values = sorted({*chosen, reference})
-    side = replace(whole_side(candidates.index, candidates.vocabulary), relative=True)
-    scale = candidates.rank(side, values, k=depth, judged=False).scores[:, 0]
+    side = replace(seen_side(candidates.index, candidates.vocabulary, sample), relative=True)
+    scale = candidates.rank(side, values, k=scores.shape[2], judged=False).scores[:, 0]
     aligned = scores.copy()
     for fold, value in enumerate(chosen):
         if candidates.models[value] == candidates.models[reference]:

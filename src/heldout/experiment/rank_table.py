@@ -137,7 +137,9 @@ def check_measures(measures: Sequence[Measure]) -> None:
 
 def relevant_from(measure: Measure) -> int:
     """The least grade that counts as relevant."""
-    return int(measure.options.get("rel", 1))  # type: ignore[arg-type]
+    given = measure.options.get("rel")
+    # None: graded gains, every grade above 0 counts.
+    return 1 if given is None else int(given)  # type: ignore[arg-type]
 
 
 def measure_rows(

@@ -1,0 +1,114 @@
+"""Measures from ranks alone, against evaluations of whole runs."""
+
+import numpy as np
+import pytest
+from document_data import indexed, topical_collection
+
+import heldout
+from heldout.errors import MeasureError
+from heldout.experiment.candidates import Candidates
+from heldout.experiment.rank_table import RankTable, check_measures
+from heldout.measure.names import parse_measure
+from heldout.retrieve.models import grid
+from heldout.retrieve.search import run_of_lists, search
+from heldout.retrieve.sides import held_out_side, whole_side
+
+NAMES = (
+    "nDCG@10", "AP", "P@10", "R@100", "RR", "Bpref", "ERR@20", "RBP(p=0.8)", "Rprec", "Judged@10",
+    "P(rel=2)@5", "nDCG(judged_only=True)@10",
+)  # fmt: skip
+MEASURES = [parse_measure(name) for name in NAMES]
+MODELS = grid("bm25", k1=[0.4, 3.0], b=[0.0, 1.0])
+
+
+@pytest.fixture(scope="module")
+def collection():
+    return topical_collection()
+
+
+@pytest.fixture(scope="module")
+def index(collection):
+    return indexed(collection)
+
+
+def expected(qrels, run, query_ids, depth):
+    """Measures × queries by `heldout.evaluate`; NaN where nothing relevant is judged."""
+    found = heldout.evaluate(qrels, run, NAMES, depth=depth)
+    places = {query: place for place, query in enumerate(found.queries())}
+    table = np.full((len(NAMES), len(query_ids)), np.nan)
+    for column, query in enumerate(query_ids):
+        grades = qrels.to_dict().get(query, {}).values()
+        for row, measure in enumerate(MEASURES):
+            if any(grade >= (measure.options.get("rel") or 1) for grade in grades):
+                table[row, column] = found.values(0, row)[places[query]]
+    return table
+
+
+@pytest.mark.parametrize("depth", [7, 1000])
+def test_whole_collection_several_values_at_once(collection, index, depth):
+    candidates = Candidates.make(index, collection, MODELS, depth=depth)
+    found = candidates.evaluate(whole_side(index, candidates.vocabulary), MEASURES)
+    assert found.shape == (len(NAMES), len(MODELS), len(collection.queries))
+    for number, model in enumerate(MODELS):
+        run = search(index, collection.queries, model, k=1000)
+        wanted = expected(collection.qrels, run, collection.queries.ids, depth)
+        assert np.allclose(found[:, number], wanted, atol=1e-12, equal_nan=True)
+    assert len({tuple(values) for values in np.nan_to_num(found[0]).tolist()}) == len(MODELS)
+
+
+def test_a_fold_by_itself_with_the_judgements_of_its_documents(collection, index):
+    candidates = Candidates.make(index, collection, MODELS[:1])
+    folds = (np.arange(len(collection.documents)) * 5 % 3).astype(np.int32)
+    side = held_out_side(index, candidates.vocabulary, folds, 3)
+    ranking = candidates.rank(side, k=len(folds))
+    for fold in range(3):
+        here = candidates.table.documents
+        counted = folds[here] == fold
+        found = candidates.table.evaluate(
+            ranking.ranks, counted, ranking.retrieved[:, fold], MEASURES, 1000
+        )[:, 0]
+        lists = ranking.documents[:, fold, 0], ranking.scores[:, fold, 0]
+        run = run_of_lists(index, collection.queries.ids, *lists, "fold")
+        names = {name for name, its in zip(index.document_ids, folds, strict=True) if its == fold}
+        kept = {
+            query: {doc: grade for doc, grade in rows.items() if doc in names}
+            for query, rows in collection.qrels.to_dict().items()
+        }
+        qrels = heldout.Qrels.from_dict({query: rows for query, rows in kept.items() if rows})
+        wanted = expected(qrels, run, collection.queries.ids, 1000)
+        assert np.allclose(found, wanted, atol=1e-12, equal_nan=True)
+
+
+def test_queries_without_relevant_documents_are_undefined(collection, index):
+    candidates = Candidates.make(index, collection, MODELS)
+    found = candidates.evaluate(whole_side(index, candidates.vocabulary), MEASURES[:6])
+    empty = [not any(rows.values()) for rows in collection.qrels.to_dict().values()]
+    assert any(empty)
+    assert np.array_equal(np.isnan(found[0, 0]), empty)
+    nothing = candidates.table.evaluate(
+        np.ones((len(candidates.table), 2), np.int32),
+        np.zeros(len(candidates.table), np.bool_),
+        np.ones(candidates.table.n_queries, np.int64),
+        MEASURES[:6],
+    )
+    assert nothing.shape == (6, 2, candidates.table.n_queries)
+    assert np.isnan(nothing).all()
+
+
+def test_relevant_documents_of_each_query(collection):
+    table = RankTable.of(collection)
+    counted = table.documents % 2 == 0
+    wanted = [
+        sum(
+            grade > 0 and int(doc[1:]) % 2 == 0
+            for doc, grade in collection.qrels.to_dict().get(query, {}).items()
+        )
+        for query in collection.queries.ids
+    ]
+    assert table.relevant(counted).tolist() == wanted
+
+
+@pytest.mark.parametrize("name", ["nDCG(ties=average)@10", "AP(ties=average)"])
+def test_measures_that_need_whole_lists_are_refused_by_name(name):
+    with pytest.raises(MeasureError, match="needs whole ranked lists"):
+        check_measures([parse_measure(name)])
