@@ -10,6 +10,7 @@ from experiment_data import overlap, small_collection
 from heldout.errors import FormatError, InputError
 from heldout.experiment.problems import ExperimentError
 from heldout.experiment.run import Experiment
+from heldout.experiment.systems import System
 from heldout.experiment.tasks import plan_tasks
 from heldout.resample.combined import TwoWay
 from heldout.resample.plans import KFold
@@ -206,6 +207,26 @@ def test_what_cannot_hold_documents_out_is_refused(by, system, message):
 def test_refuses(fields, message):
     with pytest.raises(ExperimentError, match=message):
         Experiment(collection=small_collection(), **fields).check()
+
+
+HOLD_OUT = {"kind": "holdout", "test": 0.3}
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"systems": ["bm25"], "by": "both", "target_size": 500}, "target_size: .*pooled folds"),
+        ({"systems": ["bm25"], "plan": HOLD_OUT, "target_size": 500}, "target_size: .*by itself"),
+        (
+            {"systems": ["bm25"], "plan": HOLD_OUT, "estimator": "per-fold"},
+            "estimator: .*by itself",
+        ),
+        ({"systems": [System.of(overlap, comparable=True)], "estimator": "per-fold"}, "built-in"),
+    ],
+)
+def test_what_would_be_ignored_is_refused(fields, message):
+    with pytest.raises(ExperimentError, match=message):
+        Experiment(**{"collection": small_collection(), "by": "document", **fields}).check()
 
 
 def test_an_unknown_field_is_refused_at_once():

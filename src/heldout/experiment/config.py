@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 from heldout.data.collection import Collection
 from heldout.errors import HeldoutError, InputError
 from heldout.experiment.estimators import ESTIMATORS
-from heldout.experiment.extrapolate import check_extrapolation
+from heldout.experiment.fitting import check_fitting, check_splits
 from heldout.experiment.plan_settings import BY, By, plan_from_table
 from heldout.experiment.rank_table import check_measures
 from heldout.experiment.system_settings import (
@@ -22,7 +22,7 @@ from heldout.experiment.system_settings import (
 )
 from heldout.experiment.systems import CallSystem, ModelSystem, System
 from heldout.measure.names import Measure, parse_measure, parse_measures
-from heldout.resample.combined import TwoWay, TwoWaySplits
+from heldout.resample.combined import TwoWay
 from heldout.resample.plan import Plan
 from heldout.resample.plans import KFold
 from heldout.tune.choose import Rule
@@ -139,11 +139,11 @@ def check_fields(
     measures, tune_for = _measures(given, problems)
     by = _by(given, problems)
     systems = _systems(given["systems"], problems, folder)
-    _fitting(systems, by, measures, given, problems)
+    check_fitting(systems, by, measures, given, problems)
     index, analyzer = _index(given, problems, folder)
     collection, source = _collection(given["collection"], problems, folder)
     plan = _plan(given["plan"], by, numbers["seed"], problems, folder)
-    splits = _splits(plan, collection, by, systems, numbers["inner"], problems)
+    splits = _splits(plan, collection, by, systems, {**given, **numbers}, problems)
     if problems.found or collection is None or splits is None or tune_for is None:
         return None
     return Settings(
@@ -281,34 +281,6 @@ def _system(one: Any, under: str, problems: Problems, folder: Path | None) -> Sy
     return system_of(one)
 
 
-def _fitting(
-    systems: tuple[System, ...],
-    by: By,
-    measures: tuple[Measure, ...],
-    given: Mapping[str, Any],
-    problems: Problems,
-) -> None:
-    """Note what does not go together."""
-    for at, system in enumerate(systems):
-        for why in system.misfits(by):
-            problems.add(f"systems[{at}]", f"{system.name}: {why}")
-    baseline = given["baseline"]
-    if baseline is not None and baseline not in {one.name for one in systems}:
-        there = ", ".join(one.name for one in systems)
-        problems.add("baseline", f"there is no system {baseline!r}; there are {there}")
-    if by == "query":
-        for name in ("target_size", "estimator"):
-            if given[name] != DEFAULTS[name]:
-                problems.add(name, "is for documents that are held out: set by = 'document'")
-    elif given["target_size"] is not None:
-        with problems.at("target_size"):
-            check_extrapolation(measures)
-        if any(isinstance(one, CallSystem) for one in systems):
-            problems.add("target_size", "is for built-in models only, and there are other systems")
-    if by == "both" and given["estimator"] != "pooled":
-        problems.add("estimator", "with queries and documents held out it is pooled")
-
-
 def _located(value: Any, folder: Path | None) -> Any:
     """A path beside the experiment's file, if there is something."""
     if folder is None or not isinstance(value, str) or not (folder / value).exists():
@@ -411,7 +383,7 @@ def _splits(
     collection: Collection | None,
     by: By,
     systems: tuple[System, ...],
-    inner: int | None,
+    given: Mapping[str, Any],
     problems: Problems,
 ) -> Splits | None:
     if plan is None or collection is None:
@@ -425,23 +397,10 @@ def _splits(
         # What plans warn of stands in the notes of the results.
         warnings.simplefilter("ignore", ResamplingWarning)
         splits = plan.splits(collection, "document" if by == "document" else "query")
-        _check_models(splits, by, systems, inner, problems)
+        check_splits(splits, by, systems, given, problems)
+        inner = given["inner"]
         if inner is not None:
             unit = "query" if by == "both" else None
             for split in splits:
                 split.inner(KFold(inner), unit)  # type: ignore[arg-type]
     return splits
-
-
-def _check_models(
-    splits: Splits, by: By, systems: tuple[System, ...], inner: int | None, problems: Problems
-) -> None:
-    """Note what built-in models cannot do with these splits."""
-    if by == "query" or not any(isinstance(one, ModelSystem) for one in systems):
-        return
-    documents = splits.documents if isinstance(splits, TwoWaySplits) else splits
-    queries = splits.queries if isinstance(splits, TwoWaySplits) else splits
-    if by == "both" and not (documents.partitions and queries.partitions):
-        problems.add("plan", "with queries and documents held out, both need folds (kfold, given)")
-    if inner is not None and (by == "both" or not documents.partitions):
-        problems.add("inner", "built-in models choose on all of the train side under this plan")
