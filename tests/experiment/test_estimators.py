@@ -11,6 +11,7 @@ from heldout.errors import InputError
 from heldout.experiment.align import align_scores
 from heldout.experiment.candidates import Candidates
 from heldout.experiment.estimators import ESTIMATORS, check_estimator, fold_values, per_fold, pool
+from heldout.experiment.study import unseen_values
 from heldout.measure.names import parse_measure
 from heldout.retrieve.models import grid
 from heldout.retrieve.search import search
@@ -207,6 +208,35 @@ def test_a_fold_has_few_relevant_documents_and_pro10_says_so(collection, index, 
     assert np.array_equal(np.isfinite(found.values[0]), found.relevant > 0)
     zero = np.nanmean(per_fold(found, "per-fold-zero")[0])
     assert zero < 0.5 * np.nanmean(per_fold(found, "per-fold")[0])
+
+
+@pytest.mark.parametrize("name", ["bm25", "ql-jm", "ql-dirichlet", "ql-absolute"])
+def test_pooled_per_fold_and_unseen_documents_are_ranked_by_one_and_the_same_system(
+    collection, index, name
+):
+    """Also where a word of the query is in no train document: it speaks for those that have it."""
+    folds = (np.arange(len(collection.documents)) % 2).astype(np.int32)
+    candidates = Candidates.make(index, collection, [heldout.Model.make(name)])
+    pooled = pool(candidates, folds, [0, 0], 0, 100)
+    precision = parse_measure("AP")
+    alone = fold_values(candidates, folds, [0, 0], [precision], 100).values[0]
+    for fold in (0, 1):
+        unseen = unseen_values(candidates, folds != fold, folds == fold, 0, precision)
+        assert np.array_equal(alone[fold], unseen, equal_nan=True)
+        for place, query in enumerate(collection.queries.ids):
+            if np.isnan(unseen[place]):
+                continue
+            its = [at for at in pooled.documents[place].tolist() if at >= 0 and folds[at] == fold]
+            names = [index.document_ids[at] for at in its]
+            run = {query: {doc: -float(at) for at, doc in enumerate(names)} or {"none": 0.0}}
+            rows = {
+                doc: grade
+                for doc, grade in collection.qrels.to_dict()[query].items()
+                if folds[int(doc[1:])] == fold
+            }
+            assert heldout.evaluate({query: rows}, run, ["AP"]).mean(0, 0) == pytest.approx(
+                unseen[place]
+            )
 
 
 def test_an_unknown_estimator_is_refused_by_name():

@@ -188,7 +188,7 @@ def fold_values(
     """Rank and measure every fold by itself."""
     number, table = len(chosen), candidates.table
     side = held_out_side(candidates.index, candidates.vocabulary, folds, number)
-    found = candidates.rank_chosen(side, chosen)
+    found = candidates.rank_chosen(replace(side, relative=True), chosen)
     of_document = folds[table.documents]
     plain, dynamic, relevant = [], [], []
     for fold in range(number):

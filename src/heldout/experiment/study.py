@@ -151,6 +151,10 @@ class _Drawn:
     queries: tuple[tuple[int, str, float, float, float], ...] = ()
     left_out: int = 0
 
+    def truth_for(self, estimator: str) -> float:
+        """Empty queries count 0 on both sides for the estimator that counts them so."""
+        return self.truth_zero if estimator == "per-fold-zero" else self.truth
+
 
 def bias_study(
     candidates: Candidates,
@@ -206,7 +210,9 @@ def unseen_values(
     cells = np.where(sample, 0, -1).astype(np.int32)
     known = cell_statistics(candidates.index, candidates.vocabulary, cells, 1)
     ranked = np.where(unseen, 0, -1).astype(np.int32)
-    side = Side(ranked, np.zeros_like(ranked), 1, known, added=True)
+    # Likelihoods as in a pooled ranking: a word that only this document has must count for it in
+    # both, or the truth would be that of another system.
+    side = Side(ranked, np.zeros_like(ranked), 1, known, added=True, relative=True)
     found: Floats = candidates.evaluate(side, [measure], [value])[0, 0]
     return found
 
@@ -299,10 +305,7 @@ def _summary(
 ) -> BiasStudy:
     rows = []
     for name in done[0].estimates:
-        # Empty queries count 0 on both sides for the estimator that counts them so.
-        truths = np.array(
-            [one.truth_zero if name == "per-fold-zero" else one.truth for one in done]
-        )
+        truths = np.array([one.truth_for(name) for one in done])
         values = np.array([one.estimates[name] for one in done])
         error = values - truths
         covers = [one.covered[name] for one in done if name in one.covered]
@@ -321,7 +324,7 @@ def _summary(
     order = ["pooled", UNMATCHED, "training", "per-fold", "per-fold-zero"]
     rows.sort(key=lambda row: order.index(row.estimator) if row.estimator in order else len(order))
     means = tuple(
-        (*task, name, value, one.truth)
+        (*task, name, value, one.truth_for(name))
         for task, one in zip(tasks, done, strict=True)
         for name, value in one.estimates.items()
     )
