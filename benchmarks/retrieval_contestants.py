@@ -232,7 +232,7 @@ def bm25s_search(options: argparse.Namespace) -> Answer:
 
 
 def _tantivy_schema() -> Any:
-    import tantivy
+    tantivy: Any = import_module("tantivy")
 
     builder = tantivy.SchemaBuilder()
     builder.add_integer_field("number", fast=True)
@@ -241,7 +241,7 @@ def _tantivy_schema() -> Any:
 
 
 def tantivy_index(options: argparse.Namespace) -> Answer:
-    import tantivy
+    tantivy: Any = import_module("tantivy")
 
     target = options.folder / f"tantivy-{options.threads}"
     shutil.rmtree(target, ignore_errors=True)
@@ -258,7 +258,7 @@ def tantivy_index(options: argparse.Namespace) -> Answer:
 
 
 def tantivy_search(options: argparse.Namespace) -> Answer:
-    import tantivy
+    tantivy: Any = import_module("tantivy")
 
     index = tantivy.Index.open(str(options.folder / "tantivy-1"))
     index.reload()
