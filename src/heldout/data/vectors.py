@@ -1,0 +1,177 @@
+"""Word vectors: the text form of word2vec (or GloVe, without its first line), or NumPy's npz.
+
+Nothing is unpickled. The numbers of a text file are read for the words that are asked for: of
+millions of words a test set needs thousands.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heldout.data.formats.source import open_source
+from heldout.errors import FormatError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from heldout.data.formats.source import Source
+    from heldout.data.words import Floats
+
+    Path_ = str | os.PathLike[str]
+
+__all__ = ["Vectors", "read_vectors"]
+
+
+class Vectors:
+    """Vectors of words; equal if their content is.
+
+    Parameters
+    ----------
+    name
+        The file, for messages and names of measures.
+    dimension
+        Numbers a vector has.
+    rows
+        For each word its vector, or the line that holds it.
+    fingerprint
+        Changes when any of it does.
+
+    Examples
+    --------
+    >>> some = Vectors("mine", 2, {"cat": np.array([1.0, 0.0])}, "f1")
+    >>> some.known(["the", "cat", "cat"]).tolist()
+    [[1.0, 0.0], [1.0, 0.0]]
+    """
+
+    __slots__ = ("_rows", "dimension", "fingerprint", "name")
+
+    def __init__(self, name: str, dimension: int, rows: dict[str, Any], fingerprint: str) -> None:
+        self.name = name
+        self.dimension = dimension
+        self.fingerprint = fingerprint
+        self._rows = rows
+
+    def __repr__(self) -> str:
+        return repr(self.name)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Vectors) and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def known(self, words: Iterable[str]) -> Floats:
+        """The vectors of those words that have one, a row each."""
+        found = [self._vector(word) for word in words if word in self._rows]
+        return np.array(found, np.float64).reshape(-1, self.dimension)
+
+    def _vector(self, word: str) -> Floats:
+        row = self._rows[word]
+        if isinstance(row, _Line):
+            row = self._rows[word] = row.numbers(self.name, self.dimension)
+        vector: Floats = row
+        return vector
+
+
+class _Line:
+    """A line of a file that is not read yet."""
+
+    __slots__ = ("number", "text")
+
+    def __init__(self, number: int, text: bytes) -> None:
+        self.number = number
+        self.text = text
+
+    def numbers(self, name: str, dimension: int) -> Floats:
+        """The vector of the line."""
+        try:
+            found = np.array(self.text.split()[-dimension:], np.float64)
+        except ValueError as error:
+            raise FormatError(f"{name}:{self.number}", f"not a vector ({error})") from None
+        if not np.isfinite(found).all():
+            raise FormatError(f"{name}:{self.number}", "a number of the vector is not finite")
+        return found
+
+
+def read_vectors(path: Path_) -> Vectors:
+    """Read word vectors.
+
+    Parameters
+    ----------
+    path
+        Text, a word and its numbers a line, with or without a first line ``words dimension``,
+        packed or not; or an npz file with the arrays ``words`` (texts) and ``vectors``.
+    """
+    if os.fspath(path).lower().endswith(".npz"):
+        return _read_npz(os.fspath(path))
+    source = open_source(path)
+    raw = source.read(source.begin, source.size)
+    lines = raw.split(b"\n")
+    head = lines[0].split()
+    # Two whole numbers in the first line are a head: a vector of one number is of no use.
+    first = 1 if len(head) == 2 and all(one.isdigit() for one in head) else 0
+    dimension = int(head[1]) if first else len(head) - 1
+    if dimension < 1:
+        raise FormatError(f"{source.name}:1", "expected a word and its numbers, with blanks")
+    rows = _rows(source, lines, first, dimension)
+    return Vectors(source.name, dimension, rows, _fingerprint(raw))
+
+
+def _rows(source: Source, lines: list[bytes], first: int, dimension: int) -> dict[str, Any]:
+    rows: dict[str, Any] = {}
+    for number, line in enumerate(lines[first:], first + 1):
+        if not line.strip():
+            continue
+        # A word may hold blanks, the numbers behind it do not.
+        parts = line.rstrip().rsplit(None, dimension)
+        if len(parts) <= dimension:
+            raise FormatError(
+                f"{source.name}:{number}",
+                f"{len(parts) - 1} numbers behind the word, expected {dimension}",
+            )
+        try:
+            word = parts[0].decode()
+        except UnicodeDecodeError:
+            raise FormatError(f"{source.name}:{number}", "the word is not UTF-8") from None
+        rows.setdefault(word, _Line(number, line))
+    if not rows:
+        raise InputError(f"{source.name} holds no vector")
+    return rows
+
+
+def _fingerprint(*parts: bytes) -> str:
+    digest = hashlib.blake2b(digest_size=8)
+    for part in parts:
+        digest.update(part + b"\0")
+    return digest.hexdigest()
+
+
+def _read_npz(name: str) -> Vectors:
+    import zipfile
+
+    try:
+        with np.load(name, allow_pickle=False) as held:
+            words, vectors = held["words"], held["vectors"]
+    except FileNotFoundError:
+        raise InputError(f"{name}: no such file") from None
+    except KeyError:
+        raise InputError(f"{name}: expected the arrays 'words' and 'vectors'") from None
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        raise InputError(
+            f"{name}: cannot be read ({error}); Python objects in it are refused, words must be an "
+            "array of texts"
+        ) from None
+    if words.ndim != 1 or words.dtype.kind != "U" or vectors.shape[:1] != words.shape:
+        raise InputError(
+            f"{name}: words have shape {words.shape} ({words.dtype}), vectors {vectors.shape}: "
+            "expected a text and a row for each word"
+        )
+    if vectors.ndim != 2 or vectors.dtype.kind not in "fiu" or not np.isfinite(vectors).all():
+        raise InputError(f"{name}: vectors must be finite numbers, a row a word")
+    rows = dict(zip(reversed(words.tolist()), vectors[::-1].astype(np.float64), strict=True))
+    mark = _fingerprint("\0".join(words.tolist()).encode(), np.ascontiguousarray(vectors).tobytes())
+    return Vectors(name, vectors.shape[1], rows, mark)

@@ -1,0 +1,170 @@
+"""Compare systems by corpus scores: intervals, paired tests and a correction for several."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from heldout.errors import InputError
+from heldout.infer.corpus_level import corpus_bootstrap, corpus_randomization_test
+from heldout.infer.multiplicity import adjust
+from heldout.infer.results import Interval
+
+if TYPE_CHECKING:
+    from heldout.infer.corpus_level import Replicates
+    from heldout.infer.results import Outcome
+    from heldout.measure.text import TextMeasure
+    from heldout.measure.text_evaluate import TextEvaluation
+
+__all__ = ["CorpusClaim", "CorpusComparison", "compare_corpora", "corpus_intervals"]
+
+BOOTSTRAPS: Final = 10_000
+SMALL: Final = 100
+"""Segments below which the bootstrap-shift test rejects too often."""
+
+
+class CorpusClaim(NamedTuple):
+    """A system against the baseline.
+
+    Parameters
+    ----------
+    system, baseline
+        Their names.
+    difference
+        The score of the system minus that of the baseline, with its bootstrap interval.
+    randomization, shift
+        Outcomes of the paired tests; the first decides.
+    adjusted
+        The p-value of the randomization test, corrected by Holm for the number of systems.
+    better
+        Whether the difference is to the system's advantage.
+    """
+
+    system: str
+    baseline: str
+    difference: Interval
+    randomization: Outcome
+    shift: Outcome
+    adjusted: float
+    better: bool
+
+
+class CorpusComparison(NamedTuple):
+    """All systems on one measure.
+
+    Parameters
+    ----------
+    measure, signature
+        The measure, and all of its parameters.
+    systems
+        The score of each system with its bootstrap interval.
+    claims
+        Each system but the baseline against it; empty if nothing was compared.
+    segments
+        How many segments there are.
+    warnings
+        What to be careful about.
+    """
+
+    measure: TextMeasure
+    signature: str
+    systems: tuple[Interval, ...]
+    claims: tuple[CorpusClaim, ...]
+    segments: int
+    warnings: tuple[str, ...] = ()
+
+
+def corpus_intervals(
+    evaluation: TextEvaluation, measure: TextMeasure, *, seed: int = 0
+) -> CorpusComparison:
+    """Scores of all systems with intervals, and no claim about differences."""
+    count = len(evaluation.references.ids)
+    if count < 2:
+        scores = [evaluation.score(at, measure) for at in range(len(evaluation.systems))]
+        alone = tuple(Interval(one, math.nan, math.nan, 0.95, "none") for one in scores)
+        return CorpusComparison(measure, evaluation.signature(measure), alone, (), count)
+    drawn = _bootstrap(evaluation, measure, seed)
+    return _comparison(evaluation, measure, drawn, ())
+
+
+def compare_corpora(
+    evaluation: TextEvaluation,
+    measure: TextMeasure,
+    *,
+    baseline: int = 0,
+    replicates: int = 100_000,
+    seed: int = 0,
+) -> CorpusComparison:
+    """Compare each system with a baseline on a measure.
+
+    Parameters
+    ----------
+    evaluation
+        What was computed, by `heldout.evaluate_text`.
+    measure
+        One of its measures.
+    baseline
+        The number of the baseline.
+    replicates
+        Assignments of the randomization test; the bootstrap draws 10,000 corpora.
+    seed
+        Of all draws.
+
+    Examples
+    --------
+    >>> from heldout.measure.text_evaluate import evaluate_text
+    >>> texts = {"A": ["a b", "a", "d e f", "x"], "B": ["a b c", "a b", "d e f", "y"]}
+    >>> found = evaluate_text(["a b c", "a b", "d e f g", "y"], texts, ["ROUGE-1"])
+    >>> claim = compare_corpora(found, found.measures[0]).claims[0]
+    >>> round(claim.difference.estimate, 4), claim.randomization.p
+    (0.3833, 0.25)
+    """
+    if len(evaluation.systems) < 2:
+        raise InputError("one system: there is nothing to compare it with")
+    tables = evaluation.of(measure)
+    for name, at in zip(evaluation.names, range(len(tables)), strict=True):
+        if math.isnan(evaluation.score(at, measure)):
+            raise InputError(f"{measure} of {name} is not defined: there is nothing to compare")
+    drawn = _bootstrap(evaluation, measure, seed)
+    others = [at for at in range(len(tables)) if at != baseline]
+    outcomes = [
+        corpus_randomization_test(
+            tables[at], tables[baseline], measure.score, replicates=replicates, seed=seed
+        )
+        for at in others
+    ]
+    adjusted = adjust([one.p for one in outcomes], "holm")
+    claims = tuple(
+        CorpusClaim(
+            evaluation.names[at],
+            evaluation.names[baseline],
+            drawn.difference(at, baseline),
+            outcome,
+            drawn.shift_test(at, baseline),
+            float(p),
+            (outcome.statistic > 0) == measure.higher_is_better and outcome.statistic != 0,
+        )
+        for at, outcome, p in zip(others, outcomes, adjusted, strict=True)
+    )
+    return _comparison(evaluation, measure, drawn, claims)
+
+
+def _bootstrap(evaluation: TextEvaluation, measure: TextMeasure, seed: int) -> Replicates:
+    return corpus_bootstrap(evaluation.of(measure), measure.score, replicates=BOOTSTRAPS, seed=seed)
+
+
+def _comparison(
+    evaluation: TextEvaluation,
+    measure: TextMeasure,
+    drawn: Replicates,
+    claims: tuple[CorpusClaim, ...],
+) -> CorpusComparison:
+    intervals = tuple(drawn.interval(at) for at in range(len(evaluation.systems)))
+    warnings = []
+    if claims and drawn.segments < SMALL:
+        warnings.append(
+            f"{drawn.segments} segments are few: the bootstrap-shift test and the intervals are "
+            "too sure below about 100; the randomization test decides"
+        )
+    signature = evaluation.signature(measure)
+    return CorpusComparison(measure, signature, intervals, claims, drawn.segments, tuple(warnings))

@@ -1,0 +1,344 @@
+"""BLEU, chrF and TER: sacrebleu counts the segments, the score of any sums is taken here.
+
+Its counts are taken rather than its scores so that a hundred thousand resampled corpora are scored
+in one go. The counting methods have a leading underscore in sacrebleu, but are the same since its
+version 2.0 and are what its own tests of significance use; tests compare every score with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from heldout.errors import MeasureError, MissingExtraError
+from heldout.measure.text import TextMeasure, import_extra, mean_of_sums, one_of
+
+if TYPE_CHECKING:
+    from heldout.data.segments import Segments
+    from heldout.data.words import Floats
+
+__all__ = ["Bleu", "ChrF", "Ter"]
+
+SMOOTHINGS: Final = ("exp", "none", "floor", "add-k", "add-one")
+SMOOTH_VALUES: Final = {"floor": 0.1, "add-k": 1.0}
+"""What sacrebleu takes unless told, after Chen and Cherry (2014)."""
+
+TOKENIZERS: Final = ("13a", "intl", "char", "zh", "none", "ja-mecab", "ko-mecab")
+
+
+@dataclass(frozen=True, slots=True)
+class _Sacrebleu(TextMeasure):
+    """A measure whose counts are sacrebleu's."""
+
+    def _metric(self) -> Any:
+        raise NotImplementedError
+
+    def _counts(self, references: Segments, system: Segments) -> Floats:
+        most = max(len(texts) for texts in references.texts)
+        streams = [
+            [texts[at] if at < len(texts) else None for texts in references.texts]
+            for at in range(most)
+        ]
+        hypotheses = [texts[0] for texts in system.texts]
+        counted = self._metric()._extract_corpus_statistics(hypotheses, streams)  # noqa: SLF001 - see above
+        return np.array(counted, np.float64)
+
+    def statistics(self, references: Segments, system: Segments) -> Floats:
+        """The counts of each segment."""
+        return self._counts(references, system)
+
+    def engine(self) -> str:
+        """The version of sacrebleu."""
+        return f"sacrebleu-{import_extra('sacrebleu', self.family).__version__}"
+
+
+@dataclass(frozen=True, slots=True)
+class Bleu(_Sacrebleu):
+    """BLEU [1]_, of the corpus or the mean over sentences.
+
+    Parameters
+    ----------
+    order
+        The longest n-grams that are counted.
+    smooth
+        What is done about n-grams without a match: ``exp``, ``none``, ``floor`` or ``add-k`` as in
+        sacrebleu (``add-k`` leaves single words as they are); ``add-one`` adds 1 to matches and
+        totals of every order.
+    smooth_value
+        For ``floor`` (0.1) and ``add-k`` (1).
+    tokenize
+        A tokenizer of sacrebleu.
+    lowercase
+        Whether case is ignored.
+    effective_order
+        Whether orders that a text is too short for are left out, as is usual for sentences.
+    level
+        ``corpus``: counts are summed first; ``sentence``: the mean over segments.
+    scale
+        What a perfect match gets.
+
+    References
+    ----------
+    .. [1] Papineni, K., Roukos, S., Ward, T., Zhu, W.-J. (2002). BLEU: a method for automatic
+       evaluation of machine translation. ACL 2002, 311-318.
+
+    Examples
+    --------
+    Matched and total words 1 of 2, pairs of words 0 of 1; two words against three.
+
+    >>> counts = np.array([[2.0, 3.0, 1.0, 0.0, 2.0, 1.0]])
+    >>> Bleu(order=2, smooth="add-one", scale=1).score(counts).round(4).tolist()
+    [0.3502]
+    >>> Bleu(order=2, smooth="none").score(counts).tolist()
+    [0.0]
+    """
+
+    order: int = 4
+    smooth: str = "exp"
+    smooth_value: float | None = None
+    tokenize: str = "13a"
+    lowercase: bool = False
+    effective_order: bool = False
+    level: str = "corpus"
+    scale: float = 100.0
+
+    def __post_init__(self) -> None:
+        one_of("BLEU", "order", self.order, range(1, 10))
+        one_of("BLEU", "smooth", self.smooth, SMOOTHINGS)
+        one_of("BLEU", "tokenize", self.tokenize, TOKENIZERS)
+        one_of("BLEU", "lowercase", self.lowercase, (False, True))
+        one_of("BLEU", "effective_order", self.effective_order, (False, True))
+        one_of("BLEU", "level", self.level, ("corpus", "sentence"))
+        one_of("BLEU", "scale", self.scale, (1, 100))
+        if self.smooth not in SMOOTH_VALUES and self.smooth_value is not None:
+            raise MeasureError(f"BLEU: smooth={self.smooth!r} takes no smooth_value")
+        if self.smooth in SMOOTH_VALUES:
+            value = SMOOTH_VALUES[self.smooth] if self.smooth_value is None else self.smooth_value
+            if isinstance(value, bool) or not 0 < value < 1e9:
+                raise MeasureError(f"BLEU: smooth_value={value!r}, expected a number above 0")
+            object.__setattr__(self, "smooth_value", float(value))  # equal measures are equal
+
+    @property
+    def family(self) -> str:
+        """BLEU."""
+        return "BLEU"
+
+    @property
+    def is_mean(self) -> bool:  # type: ignore[override] # of the level, not of the class
+        """Whether it is a mean over segments."""
+        return self.level == "sentence"
+
+    def labels(self) -> list[tuple[str, Any]]:
+        """The keys of sacrebleu's signature, and those that it lacks."""
+        value = "" if self.smooth_value is None else f"[{self.smooth_value!r}]"
+        return [
+            ("case", "lc" if self.lowercase else "mixed"),
+            ("eff", self.effective_order),
+            ("tok", self.tokenize),
+            ("smooth", f"{self.smooth}{value}"),
+            ("order", self.order),
+            ("level", self.level),
+            ("scale", self.scale),
+        ]
+
+    def _metric(self) -> Any:
+        sacrebleu = import_extra("sacrebleu", "BLEU")
+        try:
+            return sacrebleu.BLEU(
+                lowercase=self.lowercase,
+                force=True,  # its advice about tokenized input is written to a log
+                tokenize=self.tokenize,
+                max_ngram_order=self.order,
+            )
+        except (ImportError, RuntimeError) as error:
+            raise MissingExtraError(
+                f"BLEU: the tokenizer {self.tokenize} cannot be loaded: {error}"
+            ) from None
+
+    def statistics(self, references: Segments, system: Segments) -> Floats:
+        """Lengths of both sides, matched and all n-grams; of sentences their BLEU."""
+        counts = self._counts(references, system)
+        if self.level == "corpus":
+            return counts
+        return np.column_stack([self._of_counts(counts), np.ones(len(counts))])
+
+    def score(self, sums: Floats) -> Floats:
+        """BLEU of summed counts, or the mean over sentences."""
+        return self._of_counts(sums) if self.level == "corpus" else mean_of_sums(sums)
+
+    def _of_counts(self, counts: Floats) -> Floats:
+        matched, total = self._smoothed(counts)
+        reached = np.logical_and.accumulate(total > 0, axis=1)
+        safe = np.where(reached, total, 1.0)
+        zero = reached & (matched == 0)
+        if self.smooth == "exp":  # the n-th order without a match counts 1 / 2^n
+            matched = np.where(zero, 0.5 ** zero.cumsum(axis=1), matched)
+        elif self.smooth == "floor":
+            matched = np.where(zero, self.smooth_value or 0.0, matched)
+        used = reached if self.effective_order else np.ones_like(reached)
+        precision = np.where(reached, matched / safe, 0.0)
+        with np.errstate(divide="ignore"):  # log 0 = -inf is a BLEU of 0
+            logs = np.where(used, np.log(precision), 0.0)
+        mean = logs.sum(axis=1) / np.maximum(used.sum(axis=1), 1)
+        found: Floats = self.scale * _brevity(counts[:, 0], counts[:, 1]) * np.exp(mean)
+        if self.smooth == "add-one":
+            return found
+        return np.where(counts[:, 2 : 2 + self.order].any(axis=1), found, 0.0)
+
+    def _smoothed(self, counts: Floats) -> tuple[Floats, Floats]:
+        matched, total = counts[:, 2 : 2 + self.order], counts[:, 2 + self.order :]
+        more = np.zeros(self.order)
+        if self.smooth == "add-one":
+            more[:] = 1.0
+        elif self.smooth == "add-k":
+            more[1:] = self.smooth_value
+        return matched + more, total + more
+
+
+def _brevity(length: Floats, wanted: Floats) -> Floats:
+    """The brevity penalty; nothing at all gets 0."""
+    written = np.where(length > 0, length, 1.0)
+    short = np.where(length > 0, np.exp(np.minimum(1 - wanted / written, 0.0)), 0.0)
+    return np.where(length < wanted, short, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class ChrF(_Sacrebleu):
+    """chrF [1]_: the F of n-grams of characters; chrF++ with words and pairs of words.
+
+    Parameters
+    ----------
+    char_order, word_order
+        The longest n-grams of characters and of words; ``word_order=2`` is chrF++.
+    beta
+        Recall counts beta times as much as precision.
+    lowercase
+        Whether case is ignored.
+    whitespace
+        Whether blanks are characters.
+    eps_smoothing
+        Smoothing as in chrF++.py, NLTK and Moses, instead of leaving out empty orders.
+
+    References
+    ----------
+    .. [1] Popović, M. (2015). chrF: character n-gram F-score for automatic MT evaluation. WMT
+       2015, 392-395.
+    """
+
+    char_order: int = 6
+    word_order: int = 0
+    beta: int = 2
+    lowercase: bool = False
+    whitespace: bool = False
+    eps_smoothing: bool = False
+
+    def __post_init__(self) -> None:
+        one_of("chrF", "char_order", self.char_order, range(1, 21))
+        one_of("chrF", "word_order", self.word_order, range(11))
+        one_of("chrF", "beta", self.beta, range(1, 101))
+        for name in ("lowercase", "whitespace", "eps_smoothing"):
+            one_of("chrF", name, getattr(self, name), (False, True))
+
+    @property
+    def family(self) -> str:
+        """``chrF``; a word order of 2 makes it what is called chrF++."""
+        return "chrF"
+
+    def labels(self) -> list[tuple[str, Any]]:
+        """The keys of sacrebleu's signature, and beta."""
+        return [
+            ("case", "lc" if self.lowercase else "mixed"),
+            ("eff", not self.eps_smoothing),
+            ("nc", self.char_order),
+            ("nw", self.word_order),
+            ("space", self.whitespace),
+            ("beta", self.beta),
+        ]
+
+    def _metric(self) -> Any:
+        return import_extra("sacrebleu", "chrF").CHRF(
+            char_order=self.char_order,
+            word_order=self.word_order,
+            beta=self.beta,
+            lowercase=self.lowercase,
+            whitespace=self.whitespace,
+            eps_smoothing=self.eps_smoothing,
+        )
+
+    def score(self, sums: Floats) -> Floats:
+        """The F of summed counts: of the system, of the reference, matched, for each order."""
+        written, wanted, matched = sums[:, 0::3], sums[:, 1::3], sums[:, 2::3]
+        least, square = 1e-16, float(self.beta**2)
+        precision = np.where(written > 0, matched / np.where(written > 0, written, 1.0), least)
+        recall = np.where(wanted > 0, matched / np.where(wanted > 0, wanted, 1.0), least)
+        if self.eps_smoothing:
+            found: Floats = 100 * _f_value(precision, recall, square, least).mean(axis=1)
+            return found
+        used = (written > 0) & (wanted > 0)
+        count = np.maximum(used.sum(axis=1), 1)
+        average = [np.where(used, one, 0.0).sum(axis=1) / count for one in (precision, recall)]
+        return 100 * _f_value(average[0], average[1], square, 0.0)
+
+
+def _f_value(precision: Floats, recall: Floats, square: float, otherwise: float) -> Floats:
+    below = square * precision + recall
+    safe = np.where(below > 0, below, 1.0)
+    return np.where(below > 0, (1 + square) * precision * recall / safe, otherwise)
+
+
+@dataclass(frozen=True, slots=True)
+class Ter(_Sacrebleu):
+    """TER [1]_: edits (words, and shifts of phrases) for each 100 words of the reference.
+
+    Parameters
+    ----------
+    normalized, no_punct, asian_support, case_sensitive
+        As in sacrebleu.
+
+    References
+    ----------
+    .. [1] Snover, M., Dorr, B., Schwartz, R., Micciulla, L., Makhoul, J. (2006). A study of
+       translation edit rate with targeted human annotation. AMTA 2006, 223-231.
+    """
+
+    normalized: bool = False
+    no_punct: bool = False
+    asian_support: bool = False
+    case_sensitive: bool = False
+
+    higher_is_better: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        for name in ("normalized", "no_punct", "asian_support", "case_sensitive"):
+            one_of("TER", name, getattr(self, name), (False, True))
+
+    @property
+    def family(self) -> str:
+        """TER."""
+        return "TER"
+
+    def labels(self) -> list[tuple[str, Any]]:
+        """The keys of sacrebleu's signature."""
+        return [
+            ("case", "mixed" if self.case_sensitive else "lc"),
+            ("tok", "tercom"),
+            ("norm", self.normalized),
+            ("punct", not self.no_punct),
+            ("asian", self.asian_support),
+        ]
+
+    def _metric(self) -> Any:
+        return import_extra("sacrebleu", "TER").TER(
+            normalized=self.normalized,
+            no_punct=self.no_punct,
+            asian_support=self.asian_support,
+            case_sensitive=self.case_sensitive,
+        )
+
+    def score(self, sums: Floats) -> Floats:
+        """Edits over words of the references (their average number, if there are several)."""
+        edits, words = sums[:, 0], sums[:, 1]
+        alone = np.where(edits > 0, 100.0, 0.0)  # words, and nothing to compare them with
+        return np.where(words > 0, 100 * edits / np.where(words > 0, words, 1.0), alone)

@@ -1,0 +1,197 @@
+"""Evaluate what systems wrote: statistics of every segment, for every measure and system."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from heldout.data.scores import Scores, fingerprint
+from heldout.data.segments import Segments, pair_segments
+from heldout.errors import InputError, MeasureError
+from heldout.measure.text_names import parse_text_measure, parse_text_measures
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from heldout.data.words import Floats
+    from heldout.measure.text import TextMeasure
+
+    Texts = Segments | Sequence[str | Sequence[str]]
+
+__all__ = ["DEFAULT_TEXT_MEASURES", "TextEvaluation", "evaluate_text"]
+
+DEFAULT_TEXT_MEASURES: Final = ("BLEU", "chrF")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextEvaluation:
+    """Statistics of systems on the same segments.
+
+    Parameters
+    ----------
+    references
+        The references; without texts when there are none.
+    systems
+        The systems, in the order of the references.
+    measures
+        The measures.
+    tables
+        For each measure, for each system: the statistics, a row a segment.
+    """
+
+    references: Segments
+    systems: tuple[Segments, ...]
+    measures: tuple[TextMeasure, ...]
+    tables: tuple[tuple[Floats, ...], ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the systems."""
+        return tuple(one.name for one in self.systems)
+
+    def of(self, measure: str | TextMeasure) -> tuple[Floats, ...]:
+        """The statistics of each system for a measure."""
+        return self.tables[self._place(measure)]
+
+    def _place(self, measure: str | TextMeasure) -> int:
+        wanted = parse_text_measure(measure)
+        if wanted not in self.measures:
+            known = ", ".join(map(str, self.measures))
+            raise MeasureError(f"{wanted} was not computed; there are {known}")
+        return self.measures.index(wanted)
+
+    def score(self, system: int, measure: str | TextMeasure) -> float:
+        """The score of a system (by its number) on all segments."""
+        place = self._place(measure)
+        sums = self.tables[place][system].sum(axis=0, keepdims=True)
+        return float(self.measures[place].score(sums)[0])
+
+    def segments(self, system: int, measure: str | TextMeasure) -> Floats:
+        """The score of each segment alone; NaN where it is not defined."""
+        place = self._place(measure)
+        return self.measures[place].score(self.tables[place][system])
+
+    def signature(self, measure: str | TextMeasure) -> str:
+        """The signature of a measure with the number of references here."""
+        found = self.measures[self._place(measure)]
+        return found.signature(self.references.reference_count)
+
+    def notes(self) -> list[str]:
+        """What a reader of the scores should know."""
+        found = [
+            note for one in self.measures for note in one.notes(self.references, list(self.systems))
+        ]
+        return list(dict.fromkeys(found))
+
+    def scores(self, measure: str | TextMeasure) -> Scores:
+        """Scores by segment, for `heldout.compare`; only of measures that are means over them.
+
+        Corpus BLEU, chrF, TER and perplexity are no means over segments: compare them with
+        `heldout.infer.corpus_compare.compare_corpora`.
+        """
+        wanted = parse_text_measure(measure)
+        if not wanted.is_mean:
+            raise MeasureError(
+                f"{wanted} of a corpus is no mean over segments: compare it with compare_corpora"
+            )
+        columns = np.column_stack([self.segments(at, wanted) for at in range(len(self.systems))])
+        defined = ~np.isnan(columns).any(axis=1)
+        ids = np.array(self.references.ids)
+        return Scores(
+            str(wanted),
+            self.names,
+            tuple(ids[defined].tolist()),
+            columns[defined],
+            higher_is_better=wanted.higher_is_better,
+            dropped=tuple(ids[~defined].tolist()),
+            data=fingerprint([text for texts in self.references.texts for text in texts]),
+        )
+
+
+def evaluate_text(
+    references: Texts | None,
+    systems: Mapping[str, Texts] | Iterable[Segments],
+    measures: Iterable[str | TextMeasure] = DEFAULT_TEXT_MEASURES,
+) -> TextEvaluation:
+    """Evaluate what systems wrote against references.
+
+    Parameters
+    ----------
+    references
+        One or more texts a segment (a list of texts, or of lists of texts; or `Segments`); None
+        where no measure needs them, as for perplexity.
+    systems
+        What each system wrote, by its name.
+    measures
+        Names, see `heldout.measure.text_names.parse_text_measure`.
+
+    Returns
+    -------
+    TextEvaluation
+        With statistics of every segment, from which tests and intervals are made.
+
+    Examples
+    --------
+    >>> references = ["the cat sat on the mat", "two dogs"]
+    >>> found = evaluate_text(references, {"A": ["the cat sat", "dogs"]}, ["ROUGE-1", "TokenF1"])
+    >>> round(found.score(0, "ROUGE-1"), 4), found.segments(0, "TokenF1").round(4).tolist()
+    (0.6667, [0.6667, 0.6667])
+    """
+    wanted = parse_text_measures(measures)
+    found = _systems(systems)
+    if references is None:
+        for one in wanted:
+            if one.needs_references:
+                raise InputError(f"{one} needs references, and there are none")
+        base = found[0]
+    else:
+        made = references if isinstance(references, Segments) else Segments.of(references)
+        base = _checked(made)
+    paired = tuple(pair_segments(base, one) for one in found)
+    tables = tuple(tuple(_table(one, base, system) for system in paired) for one in wanted)
+    return TextEvaluation(base, paired, wanted, tables)
+
+
+def _systems(systems: Mapping[str, Texts] | Iterable[Segments]) -> list[Segments]:
+    if not hasattr(systems, "items"):
+        found = list(systems)
+    else:
+        found = [
+            one if isinstance(one, Segments) else Segments.of(one, name)
+            for name, one in systems.items()
+        ]
+    if not found:
+        raise InputError("no system was given")
+    names = [one.name for one in found]
+    if len(set(names)) < len(names):
+        again = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"two systems have one name: {again}")
+    for one in found:
+        wrong = next((at for at, texts in enumerate(one.texts) if len(texts) != 1), None)
+        if wrong is not None:
+            raise InputError(
+                f"{one.name}, segment {one.ids[wrong]}: {len(one.texts[wrong])} texts, expected one"
+            )
+    return found
+
+
+def _checked(references: Segments) -> Segments:
+    for one, texts in zip(references.ids, references.texts, strict=True):
+        if not texts:
+            raise InputError(f"segment {one} has no reference")
+    if not references.ids:
+        raise InputError("there is no segment")
+    return references
+
+
+def _table(measure: TextMeasure, references: Segments, system: Segments) -> Floats:
+    table = measure.statistics(references, system)
+    if not np.isfinite(table).all():
+        row = int(np.argmin(np.isfinite(table).all(axis=1)))
+        raise InputError(
+            f"{measure}, {system.name}, segment {references.ids[row]}: a number is not finite"
+        )
+    table.flags.writeable = False
+    return table
