@@ -1,0 +1,118 @@
+"""Tables of predictions: CSV, TSV, Parquet or JSON lines, as rows that know where they stand."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, Final
+
+from heldout.data.formats.delimited import Table, read_delimited, refuse_repeated
+from heldout.data.formats.source import open_source
+from heldout.errors import FormatError, InputError
+
+if TYPE_CHECKING:
+    import os
+
+__all__ = ["find_column", "label_cell", "number_cell", "read_prediction_table"]
+
+# Python's float() also takes 1_000 and the digits of every script.
+NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+NESTED: Final = {"scores": "score_", "probabilities": "prob_"}
+"""Objects in JSON lines that hold a number for each class, and what their columns are called."""
+
+
+def read_prediction_table(path: str | os.PathLike[str]) -> Table:
+    """Read a table of predictions, told by its content and not by its name."""
+    source = open_source(path)
+    content = source.read(source.begin, source.size)
+    if content.startswith(b"PAR1"):
+        table = _parquet(content, source.name)
+    elif content.lstrip().startswith(b"{"):
+        table = _json_lines(content, source.name)
+    else:
+        table = read_delimited(content, source.name)
+    if not table.rows:
+        raise InputError(f"{source.name}: a header, but no predictions below it")
+    names = [name.strip() for name in table.names]
+    refuse_repeated(names, source.name)
+    return table._replace(names=names)
+
+
+def _parquet(content: bytes, name: str) -> Table:
+    import polars as pl  # slow to import
+
+    try:
+        frame = pl.read_parquet(BytesIO(content))
+    except (pl.exceptions.PolarsError, OSError) as error:
+        reason = str(error).partition("\n")[0]
+        raise InputError(f"{name}: not a Parquet table that can be read ({reason})") from None
+    return Table(name, frame.columns, [list(row) for row in frame.iter_rows()], [])
+
+
+def _json_lines(content: bytes, name: str) -> Table:
+    """One object a line; names that a line lacks are empty cells there."""
+    objects: list[dict[str, Any]] = []
+    lines: list[int] = []
+    for number, raw in enumerate(content.split(b"\n"), 1):
+        if raw.strip():
+            objects.append(_object(raw, f"{name}:{number}"))
+            lines.append(number)
+    names = list(dict.fromkeys(key for one in objects for key in one))
+    return Table(name, names, [[one.get(key) for key in names] for one in objects], lines)
+
+
+def _object(raw: bytes, place: str) -> dict[str, Any]:
+    try:
+        found = json.loads(raw)
+    except UnicodeDecodeError:
+        raise FormatError(place, "not UTF-8: save the file as UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise FormatError(place, f"not JSON ({error.msg}, column {error.colno})") from None
+    except (RecursionError, ValueError):
+        raise FormatError(place, "JSON nested too deep, or a number too long") from None
+    if not isinstance(found, dict):
+        raise FormatError(place, f"a JSON object is expected, not {type(found).__name__}")
+    flat: dict[str, Any] = {}
+    for key, value in found.items():
+        if key in NESTED and isinstance(value, dict):
+            flat.update({f"{NESTED[key]}{label}": one for label, one in value.items()})
+        elif isinstance(value, dict | list):
+            raise FormatError(place, f"{key!r} holds {type(value).__name__}, expected one value")
+        else:
+            flat[key] = value
+    return flat
+
+
+def find_column(table: Table, known: tuple[str, ...]) -> int | None:
+    """The number of the first column that goes by one of these names."""
+    names = [name.lower() for name in table.names]
+    return next((names.index(one) for one in known if one in names), None)
+
+
+def label_cell(cell: Any, place: str, what: str) -> str:
+    """A class, an id or a name as text; refused if it is missing."""
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if isinstance(cell, float):
+        if not math.isfinite(cell):
+            raise FormatError(place, f"the {what} is {cell}, which is no name")
+        return str(int(cell)) if cell.is_integer() else str(cell)
+    text = "" if cell is None else str(cell).strip()
+    if not text:
+        raise FormatError(place, f"the {what} is missing")
+    return text
+
+
+def number_cell(cell: Any, place: str, what: str) -> float:
+    """A finite number; refused if it is missing or none."""
+    if isinstance(cell, bool):
+        raise FormatError(place, f"{what}: {cell} is not a number")
+    text = "" if cell is None else str(cell).strip()
+    if not text:
+        raise FormatError(place, f"{what}: the number is missing")
+    if NUMBER.fullmatch(text) and math.isfinite(float(text)):
+        return float(text)
+    endless = text.lower().lstrip("+-") in {"nan", "inf", "infinity"} or NUMBER.fullmatch(text)
+    raise FormatError(place, f"{what}: {cell!r} is not a {'finite ' if endless else ''}number")

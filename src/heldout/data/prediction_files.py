@@ -1,0 +1,328 @@
+"""Read predictions of classes and of numbers from tables."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from heldout.data.formats.prediction_table import (
+    find_column,
+    label_cell,
+    number_cell,
+    read_prediction_table,
+)
+from heldout.data.notes import named_few
+from heldout.data.predictions import (
+    ClassPredictions,
+    NumberPredictions,
+    class_order,
+    positive_number,
+)
+from heldout.errors import FormatError, InputError
+
+if TYPE_CHECKING:
+    from heldout.data.formats.delimited import Table
+    from heldout.data.words import Floats, Ints
+
+__all__ = ["read_class_predictions", "read_number_predictions"]
+
+UNITS: Final = ("unit", "unit_id", "id", "instance", "row", "query_id", "qid", "doc_id")
+TRUTHS: Final = ("truth", "true", "label", "target", "actual", "gold", "y_true", "y")
+GUESSES: Final = ("prediction", "predicted", "pred", "y_pred", "output")
+SYSTEMS: Final = ("system", "model", "run", "name")
+FOLDS: Final = ("fold", "split")
+GROUPS: Final = ("group",)
+WEIGHTS: Final = ("weight", "sample_weight")
+PROBABILITY: Final = ("probability", "prob", "p", "proba")
+SCORE: Final = ("score",)
+OF_CLASSES: Final = {"prob_": True, "proba_": True, "p_": True, "score_": False}
+"""How columns of a class begin, and whether they hold probabilities."""
+SUM_TOLERANCE: Final = 1e-6
+
+
+class _Rows(NamedTuple):
+    """The rows of one system."""
+
+    name: str
+    table: Table
+    numbers: list[int]
+
+    def places(self) -> tuple[str, ...]:
+        return tuple(self.table.place(at) for at in self.numbers)
+
+    def labels(self, column: int, what: str) -> list[str]:
+        return [
+            label_cell(self.table.rows[at][column], self.table.place(at), what)
+            for at in self.numbers
+        ]
+
+    def values(self, column: int) -> Floats:
+        name = self.table.names[column]
+        return np.array(
+            [
+                number_cell(self.table.rows[at][column], self.table.place(at), name)
+                for at in self.numbers
+            ]
+        )
+
+    def common(self) -> dict[str, Any]:
+        """What both kinds of predictions have."""
+        unit = _needed(self.table, UNITS, "unit ids")
+        found: dict[str, Any] = {
+            "name": self.name,
+            "units": tuple(self.labels(unit, "unit")),
+            "places": self.places(),
+        }
+        for key, names in (("folds", FOLDS), ("groups", GROUPS)):
+            column = find_column(self.table, names)
+            if column is not None:
+                found[key] = tuple(self.labels(column, names[0]))
+        column = find_column(self.table, WEIGHTS)
+        if column is not None:
+            found["weights"] = self._weights(column)
+        return found
+
+    def _weights(self, column: int) -> Floats:
+        weights = self.values(column)
+        if (weights < 0).any():
+            at = self.numbers[int(np.argmax(weights < 0))]
+            raise FormatError(self.table.place(at), "a weight is below 0")
+        if not weights.any():
+            raise InputError(f"{self.table.source}: all weights are 0")
+        return weights
+
+
+def _needed(table: Table, names: tuple[str, ...], what: str) -> int:
+    column = find_column(table, names)
+    if column is None:
+        shown = named_few(table.names, len(table.names), 8)
+        raise InputError(
+            f"{table.source}: no column of {what} (found {shown}): add one named {names[0]}, or "
+            f"{', '.join(names[1:])}"
+        )
+    return column
+
+
+def _systems(path: str | os.PathLike[str]) -> list[_Rows]:
+    table = read_prediction_table(path)
+    column = find_column(table, SYSTEMS)
+    if column is None:
+        name = table.source if table.source.startswith("<") else Path(os.fspath(path)).name
+        return [_Rows(name.split(".")[0] or name, table, list(range(len(table.rows))))]
+    found: dict[str, list[int]] = {}
+    for at, row in enumerate(table.rows):
+        found.setdefault(label_cell(row[column], table.place(at), "system"), []).append(at)
+    return [_Rows(name, table, numbers) for name, numbers in found.items()]
+
+
+def read_number_predictions(path: str | os.PathLike[str]) -> list[NumberPredictions]:
+    """Read predicted numbers, of one or more systems.
+
+    Parameters
+    ----------
+    path
+        CSV, TSV, Parquet or JSON lines, packed or not, with columns ``unit``, ``truth``,
+        ``prediction``, and perhaps ``system``, ``fold``, ``group``, ``weight``.
+    """
+    found = []
+    for rows in _systems(path):
+        truth = rows.values(_needed(rows.table, TRUTHS, "the truth"))
+        guess = rows.values(_needed(rows.table, GUESSES, "predictions"))
+        found.append(NumberPredictions(truth=truth, predicted=guess, **rows.common()))
+    return found
+
+
+def read_class_predictions(
+    path: str | os.PathLike[str],
+    *,
+    positive: str | None = None,
+    threshold: float | None = None,
+) -> list[ClassPredictions]:
+    """Read predicted classes, of one or more systems.
+
+    Parameters
+    ----------
+    path
+        CSV, TSV, Parquet or JSON lines, packed or not, with columns ``unit``, ``truth``, and
+        ``prediction`` or scores: ``prob_CLASS`` (probabilities) or ``score_CLASS`` for each class,
+        or ``probability`` or ``score`` of the positive one of two classes.
+    positive
+        The positive class; by default the last of two.
+    threshold
+        The score from which on a unit is taken for positive; replaces predictions.
+    """
+    return [_classes(rows, positive, threshold) for rows in _systems(path)]
+
+
+def _classes(rows: _Rows, positive: str | None, threshold: float | None) -> ClassPredictions:
+    table = rows.table
+    truth = rows.labels(_needed(table, TRUTHS, "the truth"), "truth")
+    column = find_column(table, GUESSES)
+    guesses = None if column is None else rows.labels(column, "prediction")
+    scored = _score_columns(table)
+    single = _single(table) if not scored else None
+    classes = class_order([*truth, *(guesses or []), *(name for name, _, _ in scored)])
+    if single is not None and positive is not None:
+        classes = class_order([*classes, positive])
+    number = {name: at for at, name in enumerate(classes)}
+    notes: list[str] = []
+    scores, probable = None, False
+    if scored:
+        probable = _all_alike(table, scored)
+        scores = _many(rows, scored, classes, truth, probable, notes)
+    elif single is not None:
+        probable = table.names[single].lower() in PROBABILITY
+        scores = _of_positive(rows, single, classes, positive, probable)
+    predicted = None if guesses is None else np.array([number[one] for one in guesses])
+    if threshold is not None:
+        predicted = _from(threshold, scores, classes, positive, rows)
+    elif predicted is None and scores is not None and (scored or probable):
+        predicted = _most(scores, classes, positive)
+    elif predicted is None and scores is not None:
+        notes.append(
+            f"{rows.name} has scores and no predictions: say with --threshold from which score on "
+            "a unit is positive"
+        )
+    if predicted is None and scores is None:
+        _needed(table, GUESSES, "predictions, nor of scores (prob_CLASS, score_CLASS, probability)")
+    if guesses is not None and not set(guesses) & set(truth):
+        notes.append(
+            f"{rows.name} predicts no class that is true ({named_few(sorted(set(guesses)), 9, 3)} "
+            f"against {named_few(sorted(set(truth)), 9, 3)}): are they written alike?"
+        )
+    return ClassPredictions(
+        classes=classes,
+        truth=np.array([number[one] for one in truth]),
+        predicted=predicted,
+        scores=scores,
+        probabilities=probable,
+        notes=tuple(notes),
+        **rows.common(),
+    )
+
+
+def _score_columns(table: Table) -> list[tuple[str, int, bool]]:
+    """Class, column, and whether it holds probabilities."""
+    found = []
+    for at, name in enumerate(table.names):
+        for start, probable in OF_CLASSES.items():
+            if name.lower().startswith(start) and len(name) > len(start):
+                found.append((name[len(start) :], at, probable))
+                break
+    return found
+
+
+def _all_alike(table: Table, scored: list[tuple[str, int, bool]]) -> bool:
+    kinds = {probable for _, _, probable in scored}
+    names = [name for name, _, _ in scored]
+    if len(kinds) > 1 or len(set(names)) < len(names):
+        raise InputError(
+            f"{table.source}: columns {', '.join(table.names[at] for _, at, _ in scored)} mix "
+            "scores and probabilities: keep one kind, with one column a class"
+        )
+    return kinds.pop()
+
+
+def _single(table: Table) -> int | None:
+    probability = find_column(table, PROBABILITY)
+    return probability if probability is not None else find_column(table, SCORE)
+
+
+def _many(
+    rows: _Rows,
+    scored: list[tuple[str, int, bool]],
+    classes: tuple[str, ...],
+    truth: list[str],
+    probable: bool,
+    notes: list[str],
+) -> Floats:
+    """Scores of every class; a class without a column was not seen in training."""
+    scores = np.zeros((len(truth), len(classes)))
+    known = {name: column for name, column, _ in scored}
+    for name, column in known.items():
+        scores[:, classes.index(name)] = rows.values(column)
+    strange = [at for at, one in enumerate(truth) if one not in known]
+    if strange and not probable:
+        place = rows.table.place(rows.numbers[strange[0]])
+        raise FormatError(
+            place,
+            f"class {truth[strange[0]]} has no column of scores (there are {', '.join(known)})",
+        )
+    if strange:
+        units = "unit is" if len(strange) == 1 else "units are"
+        unseen = sorted({truth[at] for at in strange})
+        notes.append(
+            f"{rows.name}: {len(strange)} {units} of a class without a column of probabilities "
+            f"({named_few(unseen, len(unseen))}), as if unseen in training: their probability is 0"
+        )
+    if probable:
+        _check_probabilities(rows, scores)
+    return scores
+
+
+def _check_probabilities(rows: _Rows, scores: Floats) -> None:
+    wrong = ~((scores >= 0) & (scores <= 1))
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise FormatError(
+            rows.table.place(rows.numbers[row]),
+            f"{scores[row, column]:g} is not a probability (0 to 1): name columns of other scores "
+            "score_CLASS, or score",
+        )
+    sums = scores.sum(axis=1)
+    off = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
+    if len(off):
+        raise FormatError(
+            rows.table.place(rows.numbers[off[0]]),
+            f"the probabilities add up to {sums[off[0]]:.7g}, not to 1: give one for each class, "
+            "with more digits, or name the columns score_CLASS",
+        )
+
+
+def _of_positive(
+    rows: _Rows, column: int, classes: tuple[str, ...], positive: str | None, probable: bool
+) -> Floats:
+    name = rows.table.names[column]
+    if len(classes) != 2:
+        raise InputError(
+            f"{rows.table.source}: {name} is of one class, but there are {len(classes)} "
+            f"({named_few(classes, len(classes))}): give prob_CLASS or score_CLASS for each"
+            + (", or name the other class with --positive" if len(classes) == 1 else "")
+        )
+    values = rows.values(column)
+    scores = np.empty((len(values), 2))
+    at = positive_number(classes, positive)
+    scores[:, at] = values
+    scores[:, 1 - at] = 1 - values if probable else -values
+    if probable:
+        _check_probabilities(rows, scores)
+    return scores
+
+
+def _most(scores: Floats, classes: tuple[str, ...], positive: str | None) -> Ints:
+    """The class with the highest score; of equal ones the earliest, of two the positive one."""
+    if len(classes) != 2:
+        most: Ints = np.argmax(scores, axis=1)
+        return most
+    at = positive_number(classes, positive)
+    most = np.where(scores[:, at] >= scores[:, 1 - at], at, 1 - at)
+    return most
+
+
+def _from(
+    threshold: float,
+    scores: Floats | None,
+    classes: tuple[str, ...],
+    positive: str | None,
+    rows: _Rows,
+) -> Ints:
+    if scores is None or len(classes) != 2:
+        raise InputError(
+            f"{rows.table.source}: --threshold needs scores of two classes; there are "
+            f"{len(classes)} classes and {'no' if scores is None else 'some'} scores"
+        )
+    at = positive_number(classes, positive)
+    return np.where(scores[:, at] >= threshold, at, 1 - at).astype(np.int64)

@@ -1,0 +1,195 @@
+"""Predictions: the truth and what systems said about it, one unit a row, paired by unit id."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heldout.errors import FormatError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from heldout.data.words import Floats, Ints
+
+__all__ = [
+    "ClassPredictions",
+    "NumberPredictions",
+    "class_order",
+    "one_set_of_classes",
+    "positive_number",
+]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassPredictions:
+    """What one system said about the class of each unit.
+
+    Parameters
+    ----------
+    name
+        The system.
+    units
+        Their ids; all different.
+    classes
+        The names of all classes, in order.
+    truth
+        The number of the class of each unit.
+    predicted
+        The number of the class that was predicted; None if there are only scores.
+    scores
+        One row a unit, one column a class; None if there are only predictions.
+    probabilities
+        Whether the scores are probabilities, which add up to 1.
+    weights
+        How much each unit counts; None: all the same.
+    folds, groups
+        Of each unit; empty if not known.
+    places
+        Where each unit stands, as ``file:line``; empty if in no file.
+    notes
+        What a reader should know.
+    """
+
+    name: str
+    units: tuple[str, ...]
+    classes: tuple[str, ...]
+    truth: Ints
+    predicted: Ints | None
+    scores: Floats | None = None
+    probabilities: bool = False
+    weights: Floats | None = None
+    folds: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _refuse_repeated(self.units, self.name, self.places)
+        if len(self.classes) != len(set(self.classes)):
+            raise InputError(f"{self.name}: a class stands twice")
+        if self.predicted is None and self.scores is None:
+            raise InputError(f"{self.name}: neither predictions nor scores")
+
+    def select(self, rows: Sequence[int] | Ints) -> ClassPredictions:
+        """The same of some units only."""
+        at = np.asarray(rows, np.int64)
+        return replace(
+            self,
+            truth=self.truth[at],
+            predicted=None if self.predicted is None else self.predicted[at],
+            scores=None if self.scores is None else self.scores[at],
+            **_chosen(self, at),
+        )
+
+    def with_classes(self, classes: Sequence[str]) -> ClassPredictions:
+        """The same with more classes, or in another order."""
+        number = {name: at for at, name in enumerate(classes)}
+        places = np.array([number[name] for name in self.classes], np.int64)
+        scores = None
+        if self.scores is not None:
+            absent = [name for name in classes if name not in self.classes]
+            if absent and not self.probabilities:
+                raise InputError(f"{self.name}: no scores of class {absent[0]}")
+            scores = np.zeros((len(self.units), len(classes)))
+            scores[:, places] = self.scores
+        return replace(
+            self,
+            classes=tuple(classes),
+            truth=places[self.truth],
+            predicted=None if self.predicted is None else places[self.predicted],
+            scores=scores,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NumberPredictions:
+    """What one system said about the number of each unit.
+
+    Parameters
+    ----------
+    name
+        The system.
+    units
+        Their ids; all different.
+    truth, predicted
+        Finite numbers, one a unit.
+    weights, folds, groups, places, notes
+        As for `ClassPredictions`.
+    """
+
+    name: str
+    units: tuple[str, ...]
+    truth: Floats
+    predicted: Floats
+    weights: Floats | None = None
+    folds: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _refuse_repeated(self.units, self.name, self.places)
+
+    def select(self, rows: Sequence[int] | Ints) -> NumberPredictions:
+        """The same of some units only."""
+        at = np.asarray(rows, np.int64)
+        return replace(
+            self, truth=self.truth[at], predicted=self.predicted[at], **_chosen(self, at)
+        )
+
+
+def _chosen(given: ClassPredictions | NumberPredictions, at: Ints) -> dict[str, Any]:
+    """What is known about some units beside truth and prediction."""
+    found: dict[str, Any] = {
+        name: tuple(column[one] for one in at.tolist()) if column else ()
+        for name in ("units", "folds", "groups", "places")
+        for column in (getattr(given, name),)
+    }
+    found["weights"] = None if given.weights is None else given.weights[at]
+    return found
+
+
+def _refuse_repeated(units: tuple[str, ...], name: str, places: tuple[str, ...]) -> None:
+    if len(set(units)) == len(units):
+        return
+    again = next(one for one, count in Counter(units).items() if count > 1)
+    first, second = [at for at, one in enumerate(units) if one == again][:2]
+    if places:
+        raise FormatError(
+            places[second], f"{name} has unit {again} twice (first in {places[first]})"
+        )
+    raise InputError(f"{name} has unit {again} twice")
+
+
+def class_order(names: Iterable[str]) -> tuple[str, ...]:
+    """Classes in order: as numbers if all are numbers, else as texts.
+
+    Examples
+    --------
+    >>> class_order(["10", "9"]), class_order(["spam", "ham"])
+    (('9', '10'), ('ham', 'spam'))
+    """
+    different = set(names)
+    try:
+        return tuple(sorted(different, key=lambda name: (float(name), name)))
+    except ValueError:
+        return tuple(sorted(different))
+
+
+def one_set_of_classes(several: Sequence[ClassPredictions]) -> list[ClassPredictions]:
+    """The same predictions, all with the classes of all of them."""
+    classes = class_order(name for one in several for name in one.classes)
+    return [one if one.classes == classes else one.with_classes(classes) for one in several]
+
+
+def positive_number(classes: Sequence[str], positive: str | None) -> int:
+    """The number of the positive class: by default the last one."""
+    if positive is None:
+        return len(classes) - 1
+    if positive not in classes:
+        raise InputError(f"no class {positive!r} to be positive; there are {', '.join(classes)}")
+    return list(classes).index(positive)

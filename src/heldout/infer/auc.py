@@ -1,0 +1,123 @@
+"""DeLong's interval of an AUC and his test of two, on the same units."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from heldout.errors import InputError
+from heldout.infer.intervals import normal_quantile
+from heldout.infer.results import Interval, Outcome, check_tail
+from heldout.measure.delong import auc_covariance
+from heldout.measure.undefined import Undefined
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from heldout.infer.results import Tail
+
+__all__ = ["delong_interval", "delong_test"]
+
+
+def delong_interval(
+    positive: ArrayLike,
+    scores: ArrayLike,
+    level: float = 0.95,
+    *,
+    scale: Literal["plain", "logit"] = "plain",
+) -> Interval | Undefined:
+    """DeLong's interval of an AUC.
+
+    Parameters
+    ----------
+    positive
+        1 or true for positive units.
+    scores
+        One a unit, higher for positive units.
+    level
+        The confidence level.
+    scale
+        ``plain``: AUC ± z·se, cut to [0, 1]; ``logit``: the same for the logarithm of the odds,
+        better near 1.
+
+    Returns
+    -------
+    Interval or Undefined
+        Undefined where the scores divide the classes wholly: the variance is then 0, and the
+        interval would be a point that nobody should believe.
+
+    References
+    ----------
+    DeLong, DeLong & Clarke-Pearson (1988). Biometrics 44.
+    """
+    if scale not in {"plain", "logit"}:
+        raise InputError(f"scale={scale!r}: expected plain or logit")
+    found = auc_covariance(positive, scores)
+    area, error = float(found.areas[0]), math.sqrt(float(found.covariance[0, 0]))
+    if area in {0.0, 1.0}:
+        return Undefined("the classes are wholly divided, so that no variance is seen")
+    z = normal_quantile(level)
+    if scale == "plain":
+        low, high = max(0.0, area - z * error), min(1.0, area + z * error)
+        return Interval(area, low, high, level, "DeLong")
+    centre, half = math.log(area / (1 - area)), z * error / (area * (1 - area))
+    low, high = (1 / (1 + math.exp(-(centre + way * half))) for way in (-1, 1))
+    return Interval(area, low, high, level, "DeLong, logit")
+
+
+def delong_test(
+    positive: ArrayLike, first: ArrayLike, second: ArrayLike, *, tail: Tail = "two"
+) -> Outcome:
+    """DeLong's test of two AUCs on the same units.
+
+    Parameters
+    ----------
+    positive
+        1 or true for positive units.
+    first, second
+        The scores of two classifiers, one a unit.
+    tail
+        ``two``, or ``greater`` / ``less``: the first has the larger / smaller area.
+
+    References
+    ----------
+    DeLong, DeLong & Clarke-Pearson (1988). Biometrics 44.
+
+    Examples
+    --------
+    >>> outcome = delong_test([1, 1, 0, 0], [4, 2, 3, 1], [4, 2, 3, 1])
+    >>> outcome.p, outcome.method
+    (1.0, 'no variance')
+    """
+    side = check_tail(tail)
+    found = auc_covariance(positive, np.column_stack([first, second]))
+    gap = float(found.areas[0] - found.areas[1])
+    table = found.covariance
+    variance = float(table[0, 0] + table[1, 1] - 2 * table[0, 1])
+    n = found.positives + found.negatives
+    # Rounding leaves a trace where the components of the two are the same.
+    if variance <= 1e-15 * float(table[0, 0] + table[1, 1] + 1e-15):
+        return _without_variance(gap, side, n)
+    statistic = gap / math.sqrt(variance)
+    counts = f"{found.positives} positive and {found.negatives} negative units"
+    return Outcome("delong", _normal_tail(statistic, side), statistic, side, n, "normal", 0, counts)
+
+
+def _without_variance(gap: float, tail: Tail, n: int) -> Outcome:
+    if abs(gap) <= 1e-12:
+        detail = "the two areas are the same on every unit"
+        return Outcome("delong", 1.0, 0.0, tail, n, "no variance", detail=detail)
+    raise InputError(
+        "the difference of the two areas shows no variance (the classes are wholly divided): "
+        "DeLong's test does not exist; compare another measure"
+    )
+
+
+def _normal_tail(statistic: float, tail: Tail) -> float:
+    from scipy.special import ndtr  # slow to import
+
+    if tail == "two":
+        return min(1.0, 2.0 * float(ndtr(-abs(statistic))))
+    return float(ndtr(-statistic if tail == "greater" else statistic))

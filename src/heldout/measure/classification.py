@@ -1,0 +1,320 @@
+"""Measures of a confusion matrix. Where a formula divides by nothing the value is `Undefined`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from heldout.errors import InputError, MeasureError
+from heldout.measure.undefined import Number, Undefined, mean_of, ratio
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from heldout.data.words import Floats
+
+__all__ = [
+    "Average",
+    "ClassRow",
+    "Confusion",
+    "balanced_accuracy",
+    "class_rows",
+    "confusion",
+    "f_measure",
+    "kappa",
+    "majority_baseline",
+    "matthews",
+    "precision",
+    "random_baseline",
+    "recall",
+]
+
+Average = Literal["macro", "micro", "weighted"]
+"""Over classes: each counts the same; their counts are added; each counts by its units."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Confusion:
+    """How often each class was taken for each.
+
+    Parameters
+    ----------
+    classes
+        Their names, in the order of rows and columns.
+    counts
+        One row a true class, one column a predicted one; sums of weights if units have weights.
+
+    Examples
+    --------
+    >>> table = Confusion(("yes", "no"), [[80, 20], [5, 195]])
+    >>> round(table.accuracy, 3), round(table.error, 3)
+    (0.917, 0.083)
+    """
+
+    classes: tuple[str, ...]
+    counts: Floats
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "classes", tuple(map(str, self.classes)))
+        counts = np.array(self.counts, np.float64)
+        size = len(self.classes)
+        if counts.shape != (size, size):
+            raise InputError(f"counts: shape {counts.shape}, expected {size} rows and columns")
+        if not np.isfinite(counts).all() or (counts < 0).any() or not counts.sum():
+            raise InputError("counts: expected numbers from 0 on, and at least one unit")
+        counts.flags.writeable = False
+        object.__setattr__(self, "counts", counts)
+
+    @property
+    def total(self) -> float:
+        """How many units there are."""
+        return float(self.counts.sum())
+
+    @property
+    def accuracy(self) -> float:
+        """The share of units that are right; micro precision, recall and F1 are the same."""
+        return float(np.trace(self.counts)) / self.total
+
+    @property
+    def error(self) -> float:
+        """The share of units that are wrong."""
+        # Not 1 - accuracy, which is off in the last digits.
+        return float(self.counts.sum() - np.trace(self.counts)) / self.total
+
+    def index(self, name: str) -> int:
+        """The number of a class."""
+        if name not in self.classes:
+            raise InputError(f"no class {name!r}; there are {', '.join(self.classes)}")
+        return self.classes.index(name)
+
+    def cells(self, name: str) -> Cells:
+        """The four counts of one class against all others."""
+        at = self.index(name)
+        hits = float(self.counts[at, at])
+        missed = float(self.counts[at].sum()) - hits
+        false = float(self.counts[:, at].sum()) - hits
+        return Cells(hits, missed, false, self.total - hits - missed - false)
+
+
+class Cells(NamedTuple):
+    """True positives, false negatives, false positives and true negatives of a class."""
+
+    tp: float
+    fn: float
+    fp: float
+    tn: float
+
+
+class ClassRow(NamedTuple):
+    """The measures of one class against all others.
+
+    Parameters
+    ----------
+    name
+        The class.
+    units
+        How many units truly are of it.
+    precision, recall, specificity, fp_rate, f
+        Its measures; `f` with the β that was asked for.
+    """
+
+    name: str
+    units: float
+    precision: Number
+    recall: Number
+    specificity: Number
+    fp_rate: Number
+    f: Number
+
+
+def confusion(
+    truth: Sequence[str],
+    predicted: Sequence[str],
+    classes: Sequence[str] = (),
+    weights: ArrayLike | None = None,
+) -> Confusion:
+    """Count how often each class was taken for each.
+
+    Parameters
+    ----------
+    truth, predicted
+        One class a unit.
+    classes
+        All classes, in order; by default those that occur, sorted.
+    weights
+        One a unit; by default 1.
+
+    Examples
+    --------
+    >>> confusion(["a", "b", "b"], ["a", "b", "a"]).counts.tolist()
+    [[1.0, 0.0], [1.0, 1.0]]
+    """
+    if len(truth) != len(predicted):
+        raise InputError(f"{len(truth)} truths for {len(predicted)} predictions")
+    names = tuple(classes) or tuple(sorted({*truth, *predicted}))
+    number = {name: at for at, name in enumerate(names)}
+    strange = next((one for one in (*truth, *predicted) if one not in number), None)
+    if strange is not None:
+        raise InputError(f"class {strange!r} is not among the classes {', '.join(names)}")
+    counts = np.zeros((len(names), len(names)))
+    rows = np.array([number[one] for one in truth], np.int64)
+    columns = np.array([number[one] for one in predicted], np.int64)
+    np.add.at(counts, (rows, columns), 1.0 if weights is None else np.asarray(weights, np.float64))
+    return Confusion(names, counts)
+
+
+def _precision(cells: Cells) -> Number:
+    return ratio(cells.tp, cells.tp + cells.fp, "it was never predicted")
+
+
+def _recall(cells: Cells) -> Number:
+    return ratio(cells.tp, cells.tp + cells.fn, "no unit is of it")
+
+
+def _f(cells: Cells, beta: float) -> Number:
+    """(1+β²)PR/(β²P+R); undefined where P or R is, though the counts alone would give 0."""
+    for part in (_precision(cells), _recall(cells)):
+        if isinstance(part, Undefined):
+            return part
+    square = beta * beta
+    return float((1 + square) * cells.tp / ((1 + square) * cells.tp + square * cells.fn + cells.fp))
+
+
+def _check_beta(beta: float) -> None:
+    if not (math.isfinite(beta) and beta > 0):
+        raise MeasureError(f"beta={beta}: expected a number above 0; 1 weighs P and R alike")
+
+
+def class_rows(table: Confusion, beta: float = 1.0) -> tuple[ClassRow, ...]:
+    """The measures of every class.
+
+    Examples
+    --------
+    >>> row = class_rows(Confusion(("yes", "no"), [[80, 20], [5, 195]]))[0]
+    >>> round(row.precision, 3), row.recall, row.fp_rate, round(row.f, 3)
+    (0.941, 0.8, 0.025, 0.865)
+    """
+    _check_beta(beta)
+    found = []
+    for name in table.classes:
+        cells = table.cells(name)
+        others = cells.fp + cells.tn
+        found.append(
+            ClassRow(
+                name,
+                cells.tp + cells.fn,
+                _precision(cells),
+                _recall(cells),
+                ratio(cells.tn, others, "every unit is of it"),
+                ratio(cells.fp, others, "every unit is of it"),
+                _f(cells, beta),
+            )
+        )
+    return tuple(found)
+
+
+def _averaged(table: Confusion, average: str, field: str, beta: float = 1.0) -> Number:
+    if average not in get_args(Average):
+        raise MeasureError(f"average={average!r}: expected {', '.join(get_args(Average))}")
+    if average == "micro":  # every error is one false positive and one false negative
+        return table.accuracy
+    rows = class_rows(table, beta)
+    weights = [row.units for row in rows] if average == "weighted" else None
+    return mean_of([getattr(row, field) for row in rows], table.classes, weights)
+
+
+def precision(table: Confusion, average: Average = "macro") -> Number:
+    """The precision over classes; undefined if a class that counts was never predicted."""
+    return _averaged(table, average, "precision")
+
+
+def recall(table: Confusion, average: Average = "macro") -> Number:
+    """The recall over classes; undefined if a class that counts has no unit."""
+    return _averaged(table, average, "recall")
+
+
+def f_measure(table: Confusion, average: Average = "macro", beta: float = 1.0) -> Number:
+    """The mean over classes of F = (1+β²)PR/(β²P+R).
+
+    Parameters
+    ----------
+    table
+        The counts.
+    average
+        How classes are averaged.
+    beta
+        How much more recall counts than precision.
+    """
+    return _averaged(table, average, "f", beta)
+
+
+def balanced_accuracy(table: Confusion) -> Number:
+    """The accuracy of each class, averaged: classes without a unit do not count.
+
+    Examples
+    --------
+    >>> round(balanced_accuracy(Confusion(("yes", "no"), [[80, 20], [5, 195]])), 4)
+    0.8875
+    """
+    rows = [row for row in class_rows(table) if row.units]
+    return mean_of([row.recall for row in rows], [row.name for row in rows])
+
+
+def matthews(table: Confusion) -> Number:
+    """Matthews' correlation coefficient, for two or more classes (Gorodkin 2004).
+
+    Undefined if all units are of one class or all were predicted one class, where scikit-learn
+    gives 0.
+    """
+    true, guessed = table.counts.sum(axis=1), table.counts.sum(axis=0)
+    # Shares instead of counts: the products of large counts would lose digits.
+    total = table.total
+    true, guessed, right = true / total, guessed / total, table.accuracy
+    spread_true = 1.0 - float((true**2).sum())
+    spread_guessed = 1.0 - float((guessed**2).sum())
+    if np.count_nonzero(true) < 2:
+        return Undefined("all units are of one class")
+    if np.count_nonzero(guessed) < 2:
+        return Undefined("one class was predicted for all units")
+    return (right - float(true @ guessed)) / math.sqrt(spread_true * spread_guessed)
+
+
+def kappa(table: Confusion) -> Number:
+    """Cohen's kappa: agreement beyond what the shares of the classes give by chance."""
+    true, guessed = table.counts.sum(axis=1), table.counts.sum(axis=0)
+    by_chance = float((true / table.total) @ (guessed / table.total))
+    one = np.count_nonzero(true) == 1 and np.count_nonzero(guessed) == 1
+    if one and by_chance:
+        return Undefined("one class was predicted for all units, and all are of it")
+    return (table.accuracy - by_chance) / (1.0 - by_chance)
+
+
+def majority_baseline(table: Confusion) -> Confusion:
+    """The confusion of predicting the most frequent class for every unit.
+
+    Of equally frequent classes the first is taken.
+
+    Examples
+    --------
+    >>> base = majority_baseline(Confusion(("yes", "no"), [[80, 20], [5, 195]]))
+    >>> round(base.accuracy, 3), class_rows(base)[0].precision
+    (0.667, Undefined(reason='it was never predicted'))
+    """
+    true = table.counts.sum(axis=1)
+    counts = np.zeros_like(table.counts)
+    counts[:, int(np.argmax(true))] = true
+    return Confusion(table.classes, counts)
+
+
+def random_baseline(table: Confusion) -> Confusion:
+    """The confusion expected of drawing classes by their shares (stratified random).
+
+    It is the expectation itself, so that nothing depends on a seed.
+    """
+    true = table.counts.sum(axis=1)
+    return Confusion(table.classes, np.outer(true, true / table.total))

@@ -1,0 +1,168 @@
+"""Measures of predicted numbers; where a formula divides by nothing the value is `Undefined`."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heldout.data.notes import named_few
+from heldout.errors import InputError
+from heldout.measure.undefined import Number, Undefined
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from heldout.data.words import Floats
+
+__all__ = [
+    "mae",
+    "mape",
+    "mean_baseline",
+    "median_ae",
+    "mse",
+    "percentage_errors",
+    "r_squared",
+    "rmse",
+    "smape",
+    "symmetric_errors",
+]
+
+
+def _pair(truth: ArrayLike, predicted: ArrayLike) -> tuple[Floats, Floats]:
+    actual, guess = np.asarray(truth, np.float64), np.asarray(predicted, np.float64)
+    if actual.ndim != 1 or actual.shape != guess.shape or not len(actual):
+        raise InputError(f"{actual.shape} truths for {guess.shape} predictions")
+    for what, values in (("truth", actual), ("prediction", guess)):
+        if not np.isfinite(values).all():
+            row = int(np.argmin(np.isfinite(values)))
+            raise InputError(f"{what}: unit number {row + 1} is {values[row]}, not finite")
+    return actual, guess
+
+
+def _mean(terms: Floats, weights: ArrayLike | None) -> float:
+    return float(np.average(terms, weights=None if weights is None else np.asarray(weights)))
+
+
+def mse(truth: ArrayLike, predicted: ArrayLike, weights: ArrayLike | None = None) -> float:
+    """Mean squared error."""
+    actual, guess = _pair(truth, predicted)
+    return _mean((actual - guess) ** 2, weights)
+
+
+def rmse(truth: ArrayLike, predicted: ArrayLike, weights: ArrayLike | None = None) -> float:
+    """Root of the mean squared error.
+
+    Examples
+    --------
+    >>> rmse([1, 2, 3], [1, 2, 6]) == 3**0.5
+    True
+    """
+    return math.sqrt(mse(truth, predicted, weights))
+
+
+def mae(truth: ArrayLike, predicted: ArrayLike, weights: ArrayLike | None = None) -> float:
+    """Mean absolute error."""
+    actual, guess = _pair(truth, predicted)
+    return _mean(np.abs(actual - guess), weights)
+
+
+def median_ae(truth: ArrayLike, predicted: ArrayLike) -> float:
+    """Median absolute error: half of the units are off by no more."""
+    actual, guess = _pair(truth, predicted)
+    return float(np.median(np.abs(actual - guess)))
+
+
+def _refuse_zero(zero: Sequence[int], what: str, names: Sequence[str] | None) -> None:
+    if not zero:
+        return
+    shown = (str(names[at]) if names is not None else f"number {at + 1}" for at in zero)
+    units = "unit" if len(zero) == 1 else "units"
+    raise InputError(
+        f"{what} for {len(zero)} {units} ({named_few(shown, len(zero))}): a relative error does "
+        "not exist there; take MAE or RMSE, or leave these units out"
+    )
+
+
+def percentage_errors(
+    truth: ArrayLike, predicted: ArrayLike, names: Sequence[str] | None = None
+) -> Floats:
+    """The error of each unit, as a share of its truth; refused where the truth is 0."""
+    actual, guess = _pair(truth, predicted)
+    _refuse_zero(np.flatnonzero(actual == 0).tolist(), "the truth is 0", names)
+    found: Floats = np.abs((actual - guess) / actual)
+    return found
+
+
+def mape(
+    truth: ArrayLike,
+    predicted: ArrayLike,
+    weights: ArrayLike | None = None,
+    names: Sequence[str] | None = None,
+) -> float:
+    """Mean absolute percentage error, as a share: 0.1 is 10 %.
+
+    Parameters
+    ----------
+    truth, predicted, weights
+        One a unit.
+    names
+        The ids of the units, for the message if a truth is 0 (which is an error, not infinity).
+
+    Examples
+    --------
+    >>> mape([2, 4], [1, 5])
+    0.375
+    """
+    return _mean(percentage_errors(truth, predicted, names), weights)
+
+
+def symmetric_errors(
+    truth: ArrayLike, predicted: ArrayLike, names: Sequence[str] | None = None
+) -> Floats:
+    """2|a - p| / (|a| + |p|) of each unit, refused where both are 0."""
+    actual, guess = _pair(truth, predicted)
+    size = np.abs(actual) + np.abs(guess)
+    _refuse_zero(np.flatnonzero(size == 0).tolist(), "truth and prediction are 0", names)
+    found: Floats = 2 * np.abs(actual - guess) / size
+    return found
+
+
+def smape(
+    truth: ArrayLike,
+    predicted: ArrayLike,
+    weights: ArrayLike | None = None,
+    names: Sequence[str] | None = None,
+) -> float:
+    """Symmetric MAPE: the mean of 2|a - p| / (|a| + |p|), a share from 0 to 2.
+
+    Parameters
+    ----------
+    truth, predicted, weights, names
+        As for `mape`; an error where truth and prediction are both 0.
+    """
+    return _mean(symmetric_errors(truth, predicted, names), weights)
+
+
+def r_squared(truth: ArrayLike, predicted: ArrayLike, weights: ArrayLike | None = None) -> Number:
+    """The share of the variance of the truth that is explained; below 0 if worse than its mean.
+
+    Examples
+    --------
+    >>> r_squared([1, 2, 3], [2, 2, 2]), r_squared([5, 5], [4, 5])
+    (0.0, Undefined(reason='the truth is the same for every unit'))
+    """
+    actual, guess = _pair(truth, predicted)
+    if (actual == actual[0]).all():
+        return Undefined("the truth is the same for every unit")
+    spread = _mean((actual - _mean(actual, weights)) ** 2, weights)
+    return 1.0 - _mean((actual - guess) ** 2, weights) / spread
+
+
+def mean_baseline(truth: ArrayLike, weights: ArrayLike | None = None) -> Floats:
+    """The mean of the truth as a prediction for every unit: what R² compares with."""
+    actual = np.asarray(truth, np.float64)
+    return np.full(len(actual), _mean(actual, weights))

@@ -1,0 +1,302 @@
+"""ROC and precision-recall curves, and the areas under them. Ties are counted half."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from heldout.errors import InputError, MeasureError
+from heldout.measure.undefined import Number, Undefined, mean_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from heldout.data.words import Flags, Floats, Ints
+
+__all__ = [
+    "PrCurve",
+    "RocCurve",
+    "auc",
+    "auc_of_ranking",
+    "average_precision",
+    "one_vs_one",
+    "one_vs_rest",
+    "pr_curve",
+    "roc_curve",
+]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RocCurve:
+    """Rates at every threshold: a unit is taken for positive from the threshold on.
+
+    Parameters
+    ----------
+    fp_rate, tp_rate
+        One a threshold, rising; the first are 0, the last are 1.
+    thresholds
+        Falling, the different scores; the first is infinite: nothing is taken for positive.
+    positives, negatives
+        How many units there are of each (sums of weights, if units have weights).
+    """
+
+    fp_rate: Floats
+    tp_rate: Floats
+    thresholds: Floats
+    positives: float
+    negatives: float
+
+    @property
+    def area(self) -> float:
+        """The area under the curve: straight lines between points, so that ties count half."""
+        return float(np.trapezoid(self.tp_rate, self.fp_rate))
+
+    def at(self, threshold: float) -> tuple[float, float]:
+        """FP rate and TP rate when units from this score on are taken for positive.
+
+        Examples
+        --------
+        >>> curve = roc_curve([1, 0, 1, 1, 0, 0], [0.98, 0.80, 0.67, 0.65, 0.54, 0.32])
+        >>> [round(rate, 2) for rate in curve.at(0.7)]
+        [0.33, 0.33]
+        """
+        last = int(np.count_nonzero(self.thresholds >= threshold)) - 1
+        return float(self.fp_rate[last]), float(self.tp_rate[last])
+
+
+class PrCurve(NamedTuple):
+    """Precision and recall at every threshold, the highest threshold first.
+
+    Parameters
+    ----------
+    precision, recall
+        One a threshold; where nothing is predicted positive precision does not exist, so there is
+        no point at recall 0.
+    thresholds
+        The different scores, falling.
+    """
+
+    precision: Floats
+    recall: Floats
+    thresholds: Floats
+
+
+def _checked(
+    positive: ArrayLike, scores: ArrayLike, weights: ArrayLike | None
+) -> tuple[Flags, Floats, Floats]:
+    labels = np.asarray(positive)
+    values = np.asarray(scores, np.float64)
+    if labels.ndim != 1 or labels.shape != values.shape:
+        raise InputError(f"labels of shape {labels.shape} for scores of shape {values.shape}")
+    flags = labels.astype(np.bool_)
+    if not (flags == labels).all():
+        raise InputError("labels: expected 1 (positive) or 0 for each unit")
+    if not np.isfinite(values).all():
+        row = int(np.argmin(np.isfinite(values)))
+        raise InputError(f"scores: unit number {row + 1} is {values[row]}, not a finite number")
+    shares = np.ones(len(values)) if weights is None else np.asarray(weights, np.float64)
+    if shares.shape != values.shape or not (np.isfinite(shares) & (shares >= 0)).all():
+        raise InputError("weights: expected a number from 0 on for each unit")
+    return flags, values, shares
+
+
+class _Steps(NamedTuple):
+    """Counts of units from each different score on, the highest first."""
+
+    true: Floats
+    false: Floats
+    thresholds: Floats
+
+
+def _steps(flags: Flags, values: Floats, weights: Floats) -> _Steps:
+    order = np.argsort(-values, kind="stable")
+    ordered = values[order]
+    last = np.append(np.flatnonzero(np.diff(ordered)), len(ordered) - 1)
+    true = np.cumsum(np.where(flags[order], weights[order], 0.0))[last]
+    false = np.cumsum(np.where(flags[order], 0.0, weights[order]))[last]
+    return _Steps(true, false, ordered[last])
+
+
+def _one_sided(flags: Flags, weights: Floats) -> str:
+    """Why there is no curve; empty if there is one."""
+    if not weights[flags].sum():
+        return "no unit is positive"
+    return "" if weights[~flags].sum() else "every unit is positive"
+
+
+def roc_curve(positive: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None) -> RocCurve:
+    """The ROC curve of scores that are higher for positive units.
+
+    Parameters
+    ----------
+    positive
+        1 or true for positive units.
+    scores
+        One a unit; any finite numbers.
+    weights
+        One a unit; by default 1.
+
+    References
+    ----------
+    Fawcett (2006). An introduction to ROC analysis. Pattern Recognition Letters 27.
+    """
+    flags, values, shares = _checked(positive, scores, weights)
+    missing = _one_sided(flags, shares)
+    if missing:
+        raise InputError(f"{missing}: an ROC curve needs positive and negative units")
+    steps = _steps(flags, values, shares)
+    return RocCurve(
+        np.append(0.0, steps.false / steps.false[-1]),
+        np.append(0.0, steps.true / steps.true[-1]),
+        np.append(math.inf, steps.thresholds),
+        float(steps.true[-1]),
+        float(steps.false[-1]),
+    )
+
+
+def auc(positive: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None) -> Number:
+    """The area under the ROC curve; undefined if all units are of one class.
+
+    It is the chance that a positive unit has a higher score than a negative one, ties being half.
+
+    Examples
+    --------
+    >>> auc([1, 0, 1], [0.9, 0.5, 0.5])
+    0.75
+    >>> auc([1, 1], [0.9, 0.5])
+    Undefined(reason='every unit is positive')
+    """
+    flags, values, shares = _checked(positive, scores, weights)
+    missing = _one_sided(flags, shares)
+    return Undefined(missing) if missing else roc_curve(flags, values, shares).area
+
+
+def auc_of_ranking(signs: Sequence[bool]) -> Number:
+    """AUC by ranks, of units without ties ordered from the top: (S0 - n0(n0+1)/2)/(n0·n1).
+
+    Parameters
+    ----------
+    signs
+        Whether each unit is positive, the highest score first.
+
+    Examples
+    --------
+    >>> auc_of_ranking([sign == "+" for sign in "++++-+----"]) == 24 / 25
+    True
+    """
+    negative = ~np.asarray(signs, np.bool_)
+    below = int(negative.sum())
+    above = len(negative) - below
+    if not below or not above:
+        return Undefined("all units are of one class")
+    ranks = float((np.flatnonzero(negative) + 1).sum())
+    return (ranks - below * (below + 1) / 2) / (below * above)
+
+
+def pr_curve(positive: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None) -> PrCurve:
+    """The precision-recall curve of scores that are higher for positive units."""
+    flags, values, shares = _checked(positive, scores, weights)
+    if not shares[flags].sum():
+        raise InputError("no unit is positive: recall does not exist")
+    steps = _steps(flags, values, shares)
+    found = steps.true + steps.false
+    some = found > 0  # units without weight may come first
+    return PrCurve(
+        steps.true[some] / found[some], steps.true[some] / steps.true[-1], steps.thresholds[some]
+    )
+
+
+def average_precision(
+    positive: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None
+) -> Number:
+    """The sum of precision x the rise of recall; without interpolation, which flatters."""
+    flags, _, shares = _checked(positive, scores, weights)
+    if not shares[flags].sum():
+        return Undefined("no unit is positive")
+    curve = pr_curve(positive, scores, weights)
+    return float((np.diff(curve.recall, prepend=0.0) * curve.precision).sum())
+
+
+def _class_scores(truth: Ints, scores: Floats, classes: Sequence[str]) -> Floats:
+    table = np.asarray(scores, np.float64)
+    if table.shape != (len(truth), len(classes)):
+        raise InputError(
+            f"scores: shape {table.shape}, expected a row for each of {len(truth)} units and a "
+            f"column for each of {len(classes)} classes"
+        )
+    return table
+
+
+def one_vs_rest(
+    truth: Ints,
+    scores: Floats,
+    classes: Sequence[str],
+    *,
+    average: Literal["macro", "weighted"] = "macro",
+    weights: ArrayLike | None = None,
+) -> Number:
+    """The mean over classes of the AUC of a class against all others.
+
+    Parameters
+    ----------
+    truth
+        The number of the class of each unit.
+    scores
+        One row a unit, one column a class.
+    classes
+        Their names.
+    average
+        ``macro``: each class counts the same; ``weighted``: by its units.
+    weights
+        One a unit; by default 1.
+    """
+    if average not in {"macro", "weighted"}:
+        raise MeasureError(f"average={average!r}: expected macro or weighted")
+    codes = np.asarray(truth)
+    table = _class_scores(codes, scores, classes)
+    values = [auc(codes == at, table[:, at], weights) for at in range(len(classes))]
+    shares = np.ones(len(codes)) if weights is None else np.asarray(weights, np.float64)
+    counts = [float(shares[codes == at].sum()) for at in range(len(classes))]
+    return mean_of(values, classes, counts if average == "weighted" else None)
+
+
+def one_vs_one(
+    truth: Ints,
+    scores: Floats,
+    classes: Sequence[str],
+    *,
+    average: Literal["macro", "weighted"] = "macro",
+) -> Number:
+    """The mean over pairs of classes of their AUC both ways, on the units of the two alone.
+
+    Parameters
+    ----------
+    truth, scores, classes
+        As for `one_vs_rest`.
+    average
+        ``macro``: each pair counts the same (Hand & Till); ``weighted``: by its units.
+
+    References
+    ----------
+    Hand & Till (2001). A simple generalisation of the area under the ROC curve for multiple class
+    classification problems. Machine Learning 45.
+    """
+    if average not in {"macro", "weighted"}:
+        raise MeasureError(f"average={average!r}: expected macro or weighted")
+    codes = np.asarray(truth)
+    table = _class_scores(codes, scores, classes)
+    values: list[Number] = []
+    names, counts = [], []
+    for one, other in combinations(range(len(classes)), 2):
+        among = (codes == one) | (codes == other)
+        names.append(f"{classes[one]} and {classes[other]}")
+        counts.append(float(among.sum()))
+        ways = [auc(codes[among] == at, table[among, at]) for at in (one, other)]
+        values.append(mean_of(ways, (classes[one], classes[other])))
+    return mean_of(values, names, counts if average == "weighted" else None)

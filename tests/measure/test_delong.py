@@ -1,0 +1,113 @@
+"""DeLong's variance against its definition by all pairs, and its interval and test."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from heldout.errors import InputError
+from heldout.infer.auc import delong_interval, delong_test
+from heldout.measure.delong import auc_covariance
+from heldout.measure.roc import auc
+from heldout.measure.undefined import Undefined
+
+
+def by_all_pairs(flags, table):
+    """The estimator as DeLong, DeLong & Clarke-Pearson (1988) write it, equations 3 to 6."""
+    wins = []
+    for scores in table.T:
+        above, below = scores[flags][:, None], scores[~flags][None]
+        wins.append((above > below) + 0.5 * (above == below))
+    areas = np.array([one.mean() for one in wins])
+    size = len(wins)
+    s10, s01 = np.zeros((size, size)), np.zeros((size, size))
+    for r in range(size):
+        for s in range(size):
+            first = wins[r].mean(axis=1) - areas[r], wins[s].mean(axis=1) - areas[s]
+            second = wins[r].mean(axis=0) - areas[r], wins[s].mean(axis=0) - areas[s]
+            s10[r, s] = (first[0] * first[1]).sum() / (flags.sum() - 1)
+            s01[r, s] = (second[0] * second[1]).sum() / ((~flags).sum() - 1)
+    return areas, s10 / flags.sum() + s01 / (~flags).sum()
+
+
+ROWS = st.lists(
+    st.tuples(st.booleans(), st.integers(0, 6), st.integers(0, 6)), min_size=4, max_size=30
+).filter(lambda rows: 2 <= sum(row[0] for row in rows) <= len(rows) - 2)
+
+
+@given(ROWS)
+def test_midranks_give_what_all_pairs_give(rows):
+    flags = np.array([row[0] for row in rows])
+    table = np.array([row[1:] for row in rows], float)
+    found = auc_covariance(flags, table)
+    areas, covariance = by_all_pairs(flags, table)
+    assert found.areas == pytest.approx(areas, abs=1e-12)
+    assert found.covariance == pytest.approx(covariance, abs=1e-12)
+    assert found.areas[0] == pytest.approx(auc(flags, table[:, 0]), abs=1e-12)
+
+
+def drawn(random, shift=1.0, units=60):
+    flags = np.arange(units) % 2 == 0
+    common = random.normal(size=units) + shift * flags
+    return flags, common + random.normal(size=units), common + random.normal(size=units)
+
+
+def test_the_test_keeps_its_level_and_the_interval_its_coverage():
+    """2,000 draws with equal areas: true area P(N(1, 4) > 0) = .6915 for sums of two normals."""
+    random = np.random.default_rng(7)
+    from scipy.stats import norm
+
+    true = norm.cdf(1 / 2)
+    alarms = covered = 0
+    for _ in range(2000):
+        flags, first, second = drawn(random)
+        alarms += delong_test(flags, first, second).p <= 0.05
+        interval = delong_interval(flags, first)
+        covered += interval.low <= true <= interval.high
+    # Binomial noise is .005; the interval is known to be a little short for 60 units.
+    assert 0.03 <= alarms / 2000 <= 0.07
+    assert 0.92 <= covered / 2000 <= 0.97
+
+
+def test_tails_and_direction():
+    flags, first, second = drawn(np.random.default_rng(2))
+    better = first + 3 * flags
+    two = delong_test(flags, better, second)
+    assert two.statistic > 0
+    assert delong_test(flags, better, second, tail="greater").p == pytest.approx(two.p / 2)
+    assert delong_test(flags, better, second, tail="less").p == pytest.approx(1 - two.p / 2)
+    assert delong_test(flags, second, better).statistic == pytest.approx(-two.statistic)
+
+
+def test_a_system_against_its_copy_gives_one():
+    flags, first, _ = drawn(np.random.default_rng(4))
+    assert delong_test(flags, first, first).p == 1.0
+    # Any rising function of the scores is the same classifier.
+    assert delong_test(flags, first, np.exp(first)).p == 1.0
+
+
+def test_the_logit_interval_stays_inside():
+    flags = np.arange(20) < 10
+    scores = np.where(flags, 1.0, 0.0)
+    scores[9], scores[10] = 0.0, 1.0
+    plain, logit = delong_interval(flags, scores), delong_interval(flags, scores, scale="logit")
+    assert plain.high == 1.0
+    assert logit.low < plain.low < plain.estimate < logit.high < 1.0
+
+
+def test_classes_that_are_wholly_divided_have_no_interval():
+    flags = [1, 1, 0, 0]
+    assert isinstance(delong_interval(flags, [4, 3, 2, 1]), Undefined)
+    with pytest.raises(InputError, match="does not exist"):
+        delong_test(flags, [4, 3, 2, 1], [1, 2, 3, 4])
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(InputError, match="two of each"):
+        auc_covariance([1, 0, 0], [1, 2, 3])
+    with pytest.raises(InputError, match="not finite"):
+        auc_covariance([1, 1, 0, 0], [1, 2, math.nan, 4])
+    with pytest.raises(InputError, match="scale"):
+        delong_interval([1, 1, 0, 0], [1, 2, 3, 4], scale="log")
