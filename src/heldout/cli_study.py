@@ -178,17 +178,25 @@ def _bias(options: argparse.Namespace) -> int:
         max(options.replicates, 0),
         seed=options.seed,
     )
+    if options.figures:
+        _make_folder(options.figures)
     candidates, collection = _candidates(options, system)
     with _progress("draws") as progress:
         study = bias_study(candidates, settings, progress)
     if options.figures:
-        folder = Path(options.figures)
-        folder.mkdir(parents=True, exist_ok=True)
         for name, text in figure_tables(study, collection.queries.ids).items():
-            emit(text, str(folder / name))
+            emit(text, str(Path(options.figures, name)))
     form = study_json if options.json else study_text
     emit(form(study, _named(system)), options.output)
     return 0
+
+
+def _make_folder(name: str) -> None:
+    """Before the draws: nobody wants to hear of a wrong folder after minutes."""
+    try:
+        Path(name).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"--figures {name}: not a folder to write to ({error.strerror})") from None
 
 
 def _shares(text: str) -> list[float]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
 from heldout.errors import InputError
+from heldout.experiment.rank_table import check_measures
 from heldout.experiment.study import unseen_values
+from heldout.resample.plan import check_seed
 from heldout.retrieve.sides import seen_side, whole_side
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 __all__ = ["CurvePoint", "learning_curve"]
+
+_UNITS: Final = {"document": "documents", "query": "queries"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +78,14 @@ def learning_curve(
         raise InputError(f"the test share is {test:g}: give a share between 0 and 1")
     if draws < 2:
         raise InputError(f"{draws} draws: at least 2 are needed for a standard error")
+    check_seed(seed)
+    check_measures([measure])
     make = (
         _DocumentDraw(candidates, measure) if by == "document" else _QueryDraw(candidates, measure)
     )
     n = make.units
+    if n < 2:
+        raise InputError(f"{n} {_UNITS[by]} with something relevant: at least 2 are needed")
     results = np.full((len(shares), draws, 2), np.nan)
     for draw in range(draws):
         order = np.random.default_rng([seed, draw]).permutation(n)
@@ -90,14 +98,25 @@ def learning_curve(
             progress(draw + 1, draws)
     kept = n - max(1, round(n * test))
     return tuple(
-        CurvePoint(
-            share,
-            max(1, round(kept * share)),
-            float(np.nanmean(own[:, 0])),
-            float(np.nanmean(own[:, 1])),
-            float(np.nanstd(own[:, 1], ddof=1) / np.sqrt(draws)),
-        )
+        _point(share, max(1, round(kept * share)), own, by)
         for share, own in zip(shares, results, strict=True)
+    )
+
+
+def _point(share: float, size: int, scores: Floats, by: str) -> CurvePoint:
+    """One size, over the draws that had something relevant on both sides."""
+    train, held_out = scores[np.isfinite(scores).all(axis=1)].T
+    if len(held_out) < 2:
+        raise InputError(
+            f"{size} {_UNITS[by]}: fewer than 2 of {len(scores)} draws have a relevant document "
+            "both among what is seen and among what is held out; leave out the small shares"
+        )
+    return CurvePoint(
+        share,
+        size,
+        float(train.mean()),
+        float(held_out.mean()),
+        float(held_out.std(ddof=1) / np.sqrt(len(held_out))),
     )
 
 

@@ -273,6 +273,7 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
             target / size,
             measures,
             n_documents=size,
+            depth=depth,
             seed=seed,
         ).means
     basis = _Basis(estimator, estimand, target, size, level)

@@ -182,6 +182,7 @@ def extrapolate(
     measures: Sequence[Measure],
     *,
     n_documents: int,
+    depth: int | None = None,
     seed: int = 0,
     draws: int = 40,
     steps: int = _STEPS,
@@ -196,6 +197,8 @@ def extrapolate(
         How many queries there are, with and without relevant documents in the sample.
     n_documents
         The size of the sample.
+    depth
+        Ranks of the target beyond it count as not retrieved.
     draws
         How many targets are drawn.
     steps
@@ -220,9 +223,12 @@ def extrapolate(
         own = sample.first[query] + (generator.random(len(query)) * sample.count[query]).astype(int)
         keep = has & (generator.random(len(query)) < alike)
         lender = np.where(keep, np.minimum(own, len(sample.query) - 1), lender)
-        before = generator.poisson(ratio * rates[_draw_rows(rate_chances[lender], generator)])
-        before = np.where(sample.before[lender] >= 0, before, -1)
-        parts.append(_target_values(n_queries, query, sample.grade[lender], before, measures))
+        rate = ratio * rates[_draw_rows(rate_chances[lender], generator)]
+        rate[sample.before[lender] < 0] = np.inf
+        query, lender, before = _standing(query, lender, rate, generator)
+        parts.append(
+            _target_values(n_queries, query, sample.grade[lender], before, measures, depth)
+        )
     values = np.stack(parts)  # draws × measures × queries
     there = np.isfinite(values)
     totalled = np.where(there, values, 0.0).sum(axis=0)
@@ -231,6 +237,28 @@ def extrapolate(
         expected = totalled / times
     means = totalled.sum(axis=1) / np.maximum(times.sum(axis=1), 1)
     return Target(expected, times[0] / draws, means)
+
+
+def _standing(
+    query: Ints, lender: Ints, rate: Floats, generator: np.random.Generator
+) -> tuple[Ints, Ints, Ints]:
+    """Draw how many others stand before each relevant document, by query and rate.
+
+    What stands before one stands also before all that come later in its query: the numbers of
+    others between neighbours are Poisson. Drawn one by one, the best of many relevant documents
+    would stand too high.
+    """
+    order = np.lexsort((rate, query))
+    query, lender, rate = query[order], lender[order], rate[order]
+    found = np.isfinite(rate)
+    known = np.where(found, rate, 0.0)
+    starts = np.diff(query, prepend=-1) > 0
+    gaps = np.where(starts, known, np.diff(known, prepend=0.0))
+    steps = np.cumsum(generator.poisson(np.where(found, np.maximum(gaps, 0.0), 0.0)))
+    first = np.flatnonzero(starts)
+    earlier = np.concatenate(([0], steps))[first]
+    before = steps - np.repeat(earlier, np.diff(first, append=len(query)))
+    return query, lender, np.where(found, before, -1)
 
 
 def _number_chances(counts: Ints, ratio: float, steps: int) -> tuple[Floats, Ints]:
@@ -243,7 +271,12 @@ def _number_chances(counts: Ints, ratio: float, steps: int) -> tuple[Floats, Int
 
 
 def _target_values(
-    n_queries: int, query: Ints, grade: Ints, before: Ints, measures: Sequence[Measure]
+    n_queries: int,
+    query: Ints,
+    grade: Ints,
+    before: Ints,
+    measures: Sequence[Measure],
+    depth: int | None,
 ) -> Floats:
     """Measure one target: ranks follow from who stands before whom."""
     last = np.iinfo(np.int64).max
@@ -253,4 +286,4 @@ def _target_values(
     nth = np.arange(len(query)) - (np.cumsum(count) - count)[query] + 1
     rank = np.where(before >= 0, before + nth, 0)
     retrieved = np.full(n_queries, last)
-    return measure_rows(Rows(query, grade, rank), retrieved, measures)
+    return measure_rows(Rows(query, grade, rank), retrieved, measures, depth)

@@ -19,6 +19,7 @@ from heldout.experiment.estimators import fold_values, per_fold, pool
 from heldout.experiment.extrapolate import check_extrapolation, extrapolate
 from heldout.experiment.rank_table import check_measures
 from heldout.experiment.uncertainty import SAME_SIZE, half_sample_spread, interval
+from heldout.resample.plan import check_seed
 from heldout.retrieve.sides import Side, seen_side
 from heldout.retrieve.statistics import cell_statistics
 
@@ -84,8 +85,11 @@ class StudySettings:
             raise InputError(f"{self.draws} draws: at least 2 are needed for a standard error")
         if self.sets < 1 or self.folds < 2:
             raise InputError("give at least 1 set and 2 folds")
+        if self.inner is not None and self.inner < 2:
+            raise InputError(f"{self.inner} inner folds: at least 2 are needed")
         if self.tuning not in get_args(Tuning):
             raise InputError(f"tuning is {self.tuning!r}: choose of {', '.join(get_args(Tuning))}")
+        check_seed(self.seed)
         check_measures([self.measure])
 
 
@@ -170,6 +174,8 @@ def bias_study(
     progress
         Called with the number of draws that are done and of all draws.
     """
+    if settings.tuning == "fixed" and len(candidates) > 1:
+        raise InputError(f"nothing is tuned, but there are {len(candidates)} values: give one")
     n = candidates.index.n_documents
     size = int(n * settings.fraction) // settings.sets
     target = n - int(n * settings.fraction)
@@ -240,6 +246,12 @@ def _draw(
     merged = table.evaluate(pooled.ranks[:, None], counted, pooled.retrieved, [measure], depth)[
         0, 0
     ]
+    if np.isnan(truth).all() or np.isnan(merged).all():
+        side = "unseen" if np.isnan(truth).all() else "seen"
+        raise InputError(
+            f"draw {draw}: no query has a relevant document on the {side} side; choose another "
+            "fraction, fewer sets, or a collection with more judgements"
+        )
     per_query = {"training": training, "pooled": merged}
     per_query |= {
         name: per_fold(parts, name)[0]
@@ -255,6 +267,7 @@ def _draw(
                 target / size,
                 [measure],
                 n_documents=size,
+                depth=depth,
                 seed=settings.seed + draw,
             ).means[0]
         )

@@ -145,7 +145,7 @@ def half_sample_spread(
         The size of the target over that of the sample. Where it is not 1, each half of a few cuts
         is carried over to a target, to find the variance of the estimate that was carried over.
     """
-    reach = _reach(lists.shape[1], measures)
+    reach = _reach(lists.shape[1], measures, ratio)
     reader = _Reader.make(table, lists[:, :reach], sample)
     one, other = [], []
     for begin, end in _stretches(len(sample), table, reach, replicates):
@@ -158,9 +158,9 @@ def half_sample_spread(
     ]
     if abs(ratio - 1) <= SAME_SIZE:
         return tuple(plain)
-    carried = reader.carry(measures, ratio, len(sample), seed)
+    carried = reader.carry(measures, ratio, depth, len(sample), seed)
     return tuple(
-        replace(spread, documents=float((gap**2).mean()) / 4)
+        replace(spread, documents=float((gap**2).mean()) / 4) if len(gap) else spread
         for spread, gap in zip(plain, carried, strict=True)
     )
 
@@ -175,12 +175,16 @@ def _halves(documents: int, replicates: int, seed: int, first: int) -> NDArray[n
     return np.ascontiguousarray(drawn.T)
 
 
-def _reach(places: int, measures: Sequence[Measure]) -> int:
-    """How many places of a list can matter when documents stand several times or not at all."""
+def _reach(places: int, measures: Sequence[Measure], ratio: float) -> int:
+    """How many places of a list can matter when half of the documents are gone.
+
+    In a target that is smaller than the sample, documents from far below come to the top.
+    """
     cutoffs = [measure.cutoff for measure in measures]
     if any(cutoff is None for cutoff in cutoffs):
         return places
-    return min(places, 4 * max(int(cutoff) for cutoff in cutoffs if cutoff is not None) + 40)
+    wanted = 4 * max(int(cutoff) for cutoff in cutoffs if cutoff is not None) + 40
+    return min(places, math.ceil(wanted / min(ratio, 1.0)))
 
 
 def _stretches(
@@ -258,15 +262,17 @@ class _Reader:
         ]
         return np.concatenate(parts, axis=1)
 
-    def carry(self, measures: Sequence[Measure], ratio: float, size: int, seed: int) -> Floats:
-        """Measures × cuts: the difference of what two halves let expect of a target."""
+    def carry(
+        self, measures: Sequence[Measure], ratio: float, depth: int, size: int, seed: int
+    ) -> list[Floats]:
+        """For each measure, in each cut, how two halves differ in what they let expect."""
         first = _halves(size, _CARRIED, seed, 1 << 20)
         means = [
-            [self._carried_means(half, r, measures, ratio, seed) for r in range(_CARRIED)]
+            [self._carried_means(half, r, measures, ratio, depth, seed) for r in range(_CARRIED)]
             for half in (first, 1 - first)
         ]
         gaps: Floats = (np.array(means[0]) - np.array(means[1])).T
-        return gaps
+        return [gap[np.isfinite(gap)] for gap in gaps]
 
     def _carried_means(
         self,
@@ -274,11 +280,14 @@ class _Reader:
         r: int,
         measures: Sequence[Measure],
         ratio: float,
+        depth: int,
         seed: int,
     ) -> Floats:
         own = half[:, r : r + 1]
         before, _ = self._standing(own)
         rows = self._rows(own[self.weight_row].T, before, len(self.places))
+        if not (rows.grade > 0).any():
+            return np.full(len(measures), np.nan)
         size = int(own.sum())
         return extrapolate(
             rows,
@@ -286,6 +295,7 @@ class _Reader:
             ratio,
             measures,
             n_documents=size,
+            depth=depth,
             seed=seed + r,
             draws=10,
             steps=_QUICK,
