@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -292,3 +293,14 @@ def test_a_system_that_fails_is_named_with_its_line(capsys, folder):
 )
 def test_refuses(capsys, arguments, message):
     assert message in refused(capsys, *arguments)
+
+
+def test_workers_that_were_started_elsewhere_find_the_files(tmp_path, monkeypatch, capsys):
+    """Worker processes are kept for the next experiment, with the folder they were started in."""
+    main(["run", "experiment.toml", "-o", "first", "--quiet", "--workers", "2"])
+    other = tmp_path / "other"
+    shutil.copytree(Path.cwd(), other, ignore=shutil.ignore_patterns("first", "other"))
+    monkeypatch.chdir(other)
+    capsys.readouterr()
+    main(["run", "experiment.toml", "-o", "second", "--quiet", "--workers", "2"])
+    assert "held out" in capsys.readouterr().out

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heldout.data.collection import Collection
@@ -45,9 +46,12 @@ class Parcel:
 
 def parcel(settings: Settings) -> Parcel:
     """Make the collection of an experiment ready to be sent."""
-    if settings.source is not None:
-        return Parcel(json.dumps(settings.source))
     whole = settings.collection
+    if settings.source is not None:
+        # A worker may have been started in another folder, and may have read a file of this name
+        # when something else was in it.
+        source = {key: _absolute(value) for key, value in settings.source.items()}
+        return Parcel(json.dumps({"fingerprint": whole.fingerprint(), **source}))
     documents = list(whole.documents.pairs())
     qrels = whole.qrels
     names = [qrels.queries[at] for at in qrels.query_of_row().tolist()]
@@ -64,11 +68,19 @@ def parcel(settings: Settings) -> Parcel:
     )
 
 
+def _absolute(value: Any) -> Any:
+    """Paths of files that are there, from the root; all else as it is."""
+    if isinstance(value, list | tuple):
+        return [_absolute(one) for one in value]
+    return str(Path(value).absolute()) if isinstance(value, str) and Path(value).exists() else value
+
+
 @lru_cache(maxsize=1)
 def _read(source: str) -> Collection:
     from heldout.data.collection_files import read_collection
 
     settings = json.loads(source)
+    del settings["fingerprint"]
     return read_collection(settings.pop("source"), **settings)
 
 
