@@ -50,12 +50,12 @@ def score_text(options: argparse.Namespace) -> None:
 
 
 def _references(options: argparse.Namespace) -> Segments:
-    from heldout.data.segments import read_references
+    from heldout.data.segments import read_own_references, read_references
 
     if options.references:
         return read_references(*options.references)
     try:
-        return read_references(options.files[0])
+        return read_own_references(options.files[0])
     except InputError as error:
         raise InputError(
             f"no references were given, and the first file holds none ({error})"

@@ -21,7 +21,13 @@ if TYPE_CHECKING:
 
     Path_ = str | os.PathLike[str]
 
-__all__ = ["Segments", "pair_segments", "read_hypotheses", "read_references"]
+__all__ = [
+    "Segments",
+    "pair_segments",
+    "read_hypotheses",
+    "read_own_references",
+    "read_references",
+]
 
 ID_NAMES: Final = ("id", "_id", "segment", "unit", "qid")
 HYPOTHESIS_NAMES: Final = ("hypothesis", "prediction", "output", "text")
@@ -138,6 +144,16 @@ def read_references(path: Path_, *more: Path_) -> Segments:
             "segment: give it alone"
         )
     return _from_records(sources[0], "references", _read_reference_list)
+
+
+def read_own_references(path: Path_) -> Segments:
+    """Read the references that stand beside the texts of a system, in JSON lines."""
+    source = open_source(path)
+    if not _is_json(source):
+        raise InputError(
+            f"{source.name} holds lines of text: references come from files of their own"
+        )
+    return _from_records(source, "references", _read_reference_list)
 
 
 def pair_segments(references: Segments, system: Segments) -> Segments:

@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Meteor"]
 
-STAGES: Final = ("exact", "exact+stem", "exact+stem+synonym")
+STAGES: Final = ("exact", "exact+stem", "exact+synonym", "exact+stem+synonym")
 _TOKEN: Final = re.compile(r"\w+|[^\w\s]")
 
 Keys = frozenset[str]
 """What a word may be matched as."""
+
+Stage = tuple["Callable[[str], str]", "Callable[[str], Keys]"]
+"""As what a word of the reference is put down, and as what a word of the system is looked up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +36,14 @@ class Meteor(MeanMeasure):
     F = PR / (alpha P + (1 - alpha) R), times 1 - gamma (chunks / matches)^beta. Words are matched
     stage by stage as NLTK does: from the end, each with the last word that is still free. Where a
     word stands more often on one side the papers choose the matches that cross least, which may
-    give another number of chunks.
+    give another number of chunks. Synonyms are looked up by word; NLTK looks them up by stem, once
+    stems were matched, and so misses most of them.
 
     Parameters
     ----------
     stages
-        ``exact``, ``exact+stem`` (NLTK's Porter stemmer) or ``exact+stem+synonym`` (WordNet, when
-        its data are installed for NLTK).
+        ``exact``, ``exact+stem`` (NLTK's Porter stemmer), ``exact+synonym`` or
+        ``exact+stem+synonym`` (WordNet, when its data are installed for NLTK).
     alpha, beta, gamma
         0.9, 3 and 0.5 are those of the first paper.
     tokenize
@@ -102,19 +106,17 @@ class Meteor(MeanMeasure):
 
     def values(self, references: Segments, system: Segments) -> Iterable[float]:
         """The best value over the references of each segment."""
-        keys = [_STAGE_KEYS[stage] for stage in self.stages.split("+")]
+        stages = [_STAGES[stage] for stage in self.stages.split("+")]
         for texts, written in zip(references.texts, system.texts, strict=True):
             mine = self._words(written[0])
-            yield max(self._value(self._words(text), mine, keys) for text in texts)
+            yield max(self._value(self._words(text), mine, stages) for text in texts)
 
     def _words(self, text: str) -> list[str]:
         cased = text.lower() if self.lowercase else text
         return _TOKEN.findall(cased) if self.tokenize == "words" else cased.split()
 
-    def _value(
-        self, wanted: list[str], written: list[str], keys: list[Callable[[str], Keys]]
-    ) -> float:
-        places = _align(wanted, written, keys)
+    def _value(self, wanted: list[str], written: list[str], stages: list[Stage]) -> float:
+        places = _align(wanted, written, stages)
         if not places:
             return 0.0
         precision, recall = len(places) / len(written), len(places) / len(wanted)
@@ -123,21 +125,19 @@ class Meteor(MeanMeasure):
         return float(mean * (1 - self.gamma * (chunks / len(places)) ** self.beta))
 
 
-def _align(
-    wanted: list[str], written: list[str], stages: list[Callable[[str], Keys]]
-) -> dict[int, int]:
+def _align(wanted: list[str], written: list[str], stages: list[Stage]) -> dict[int, int]:
     """The place of each matched word, and that of its match in `wanted`."""
     found: dict[int, int] = {}
     taken: set[int] = set()
-    for number, keys in enumerate(stages):
+    for put_down, look_up in stages:
         free: defaultdict[str, list[int]] = defaultdict(list)
         for place, word in enumerate(wanted):
             if place not in taken:
-                free[_stage_word(word, number)].append(place)
+                free[put_down(word)].append(place)
         for at in reversed(range(len(written))):
             if at in found:
                 continue
-            ends = [(free[key][-1], key) for key in keys(written[at]) if free.get(key)]
+            ends = [(free[key][-1], key) for key in look_up(written[at]) if free.get(key)]
             if ends:
                 place, key = max(ends)
                 free[key].pop()
@@ -146,21 +146,12 @@ def _align(
     return found
 
 
-def _stage_word(word: str, stage: int) -> str:
-    """What a word of the reference is looked up as: its stem in the second stage."""
-    return porter_stem(word) if stage == 1 else word
-
-
-def _exact_key(word: str) -> Keys:
+def _itself(word: str) -> Keys:
     return frozenset([word])
 
 
-def _stem_key(word: str) -> Keys:
+def _its_stem(word: str) -> Keys:
     return frozenset([porter_stem(word)])
-
-
-def _synonym_keys(word: str) -> Keys:
-    return _synonyms(word)
 
 
 @cache
@@ -181,8 +172,8 @@ def _wordnet() -> Any:
     return import_extra("nltk.corpus", "METEOR with synonyms").wordnet
 
 
-_STAGE_KEYS: Final[dict[str, Callable[[str], Keys]]] = {
-    "exact": _exact_key,
-    "stem": _stem_key,
-    "synonym": _synonym_keys,
+_STAGES: Final[dict[str, Stage]] = {
+    "exact": (str, _itself),
+    "stem": (porter_stem, _its_stem),
+    "synonym": (str, _synonyms),
 }

@@ -1,0 +1,81 @@
+"""Evaluations of texts, and the scores that go to `heldout.compare`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from text_data import corpus
+
+from heldout.data.segments import Segments
+from heldout.errors import InputError, MeasureError
+from heldout.infer.compare import compare
+from heldout.measure.text_evaluate import evaluate_text
+
+pytest.importorskip("sacrebleu")
+
+
+@pytest.fixture(scope="module")
+def found():
+    references, one = corpus(30, seed=1)
+    _, other = corpus(30, seed=1, rate=0.1)
+    return evaluate_text(references, {"A": one, "B": other}, ["BLEU", "ROUGE-L", "sentBLEU"])
+
+
+def test_scores_of_corpus_and_segments(found):
+    assert found.names == ("A", "B")
+    assert found.score(1, "BLEU") > found.score(0, "BLEU")
+    assert found.segments(0, "ROUGE-L").mean() == pytest.approx(found.score(0, "ROUGE-L"))
+    # the BLEU of a corpus is no mean of sentences
+    assert abs(found.segments(0, "BLEU").mean() - found.score(0, "BLEU")) > 0.1
+    assert found.signature("ROUGE-L").startswith("ROUGE-L|nrefs:1|")
+
+
+def test_means_go_to_compare(found):
+    scores = found.scores("ROUGE-L")
+    assert scores.systems == ("A", "B")
+    assert np.array_equal(scores.column("B"), found.segments(1, "ROUGE-L"))
+    claim = compare(scores).claims[0]
+    assert claim.difference.estimate == pytest.approx(
+        found.score(1, "ROUGE-L") - found.score(0, "ROUGE-L")
+    )
+    assert found.scores("sentBLEU").measure == "BLEU(effective_order=True, level='sentence')"
+
+
+def test_corpus_scores_do_not_go_to_compare_of_means(found):
+    with pytest.raises(MeasureError, match="no mean over segments"):
+        found.scores("BLEU")
+    with pytest.raises(MeasureError, match="TER was not computed; there are BLEU"):
+        found.score(0, "TER")
+
+
+def test_statistics_cannot_be_changed(found):
+    with pytest.raises(ValueError, match="read-only"):
+        found.of("BLEU")[0][0, 0] = 1
+
+
+def test_systems_are_paired_by_id():
+    references = Segments("references", ("p", "q"), (("a b",), ("c",)), has_ids=True)
+    system = Segments("A", ("q", "p"), (("c",), ("a b",)), has_ids=True)
+    assert evaluate_text(references, [system], ["ExactMatch"]).score(0, "ExactMatch") == 1
+
+
+@pytest.mark.parametrize(
+    ("references", "systems", "measures", "message"),
+    [
+        (["a"], {}, ["BLEU"], "no system was given"),
+        (None, {"A": ["a"]}, ["TER"], "TER needs references"),
+        ([[]], {"A": ["a"]}, ["BLEU"], "segment 1 has no reference"),
+        ([], {"A": []}, ["BLEU"], "there is no segment"),
+        (["a"], {"A": [["a", "b"]]}, ["BLEU"], "A, segment 1: 2 texts, expected one"),
+        (["a", "b"], {"A": ["a"]}, ["BLEU"], "A has 1 segments, the references have 2"),
+        (["a"], [Segments.of(["a"], "S")] * 2, ["BLEU"], "two systems have one name: S"),
+    ],
+)
+def test_what_does_not_fit_is_refused(references, systems, measures, message):
+    with pytest.raises(InputError, match=message):
+        evaluate_text(references, systems, measures)
+
+
+def test_perplexity_needs_no_references():
+    one = Segments("A", ("1",), (("",),), ((-1.0, -3.0),))
+    assert evaluate_text(None, [one], ["Perplexity"]).score(0, "ppl") == pytest.approx(np.exp(2))

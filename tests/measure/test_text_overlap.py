@@ -1,0 +1,126 @@
+"""ROUGE, exact match and token F1: rouge-score on the same texts, and SQuAD's rules."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from text_data import corpus
+
+from heldout.data.segments import Segments
+from heldout.errors import MeasureError
+from heldout.measure.text_overlap import ExactMatch, Rouge, TokenF1, normalise_answer
+
+KINDS = ["1", "2", "3", "L", "Lsum"]
+
+
+def values(measure, references, written):
+    return measure.score(measure.statistics(Segments.of(references), Segments.of(written)))
+
+
+def with_lines(texts, seed=5):
+    """Texts of several lines, some of them empty."""
+    source = random.Random(seed)  # noqa: S311 - data, no secret
+    return [
+        "".join(source.choice([" ", " ", "\n", "\n\n"]) if c == " " else c for c in t)
+        for t in texts
+    ]
+
+
+@pytest.mark.parametrize("stem", [False, True])
+@pytest.mark.parametrize("value", ["f", "precision", "recall"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_rouge_is_that_of_rouge_score(kind, value, stem):
+    scorer = pytest.importorskip("rouge_score.rouge_scorer")
+    peer = scorer.RougeScorer([f"rouge{kind}"], use_stemmer=stem)
+    references, written = corpus(80, seed=3, references=2)
+    written = with_lines(written)
+    references = [with_lines(texts, at) for at, texts in enumerate(references)]
+    field = "fmeasure" if value == "f" else value
+    wanted = [
+        getattr(peer.score_multi(texts, text)[f"rouge{kind}"], field)
+        for texts, text in zip(references, written, strict=True)
+    ]
+    found = values(Rouge(kind, stem, value), references, written)
+    assert found == pytest.approx(np.array(wanted), rel=1e-12)
+    assert 0 < np.mean(wanted) < 1
+
+
+@settings(max_examples=150, deadline=None)
+@given(*[st.text("ab \nA.é1", max_size=14)] * 2, st.sampled_from(KINDS))
+def test_rouge_of_any_text_is_that_of_rouge_score(reference, written, kind):
+    scorer = pytest.importorskip("rouge_score.rouge_scorer")
+    wanted = scorer.RougeScorer([f"rouge{kind}"]).score(reference, written)[f"rouge{kind}"]
+    assert values(Rouge(kind), [reference], [written])[0] == pytest.approx(wanted.fmeasure)
+
+
+def test_example_of_lin():
+    """Lin (2004), section 3.1: police killed the gunman; ROUGE-L 3/4 and 2/4."""
+    wanted, one, other = (
+        "police killed the gunman",
+        "police kill the gunman",
+        "the gunman kill police",
+    )
+    assert values(Rouge("L"), [wanted] * 2, [one, other]).tolist() == [0.75, 0.5]
+
+
+def test_summary_level_example_of_lin():
+    """Lin (2004), section 3.2: w1 w2 w3 w4 w5 against two sentences, union 4/5."""
+    wanted, written = "w1 w2 w3 w4 w5", "w1 w2 w6 w7 w8\nw1 w3 w8 w9 w5"
+    assert values(Rouge("Lsum", value="recall"), [wanted], [written]).tolist() == [0.8]
+
+
+def test_corpus_level_sums_counts_first():
+    measure = Rouge("1", level="corpus")
+    table = measure.statistics(Segments.of(["a b", "c d e f"]), Segments.of(["a", "c x y"]))
+    assert table.tolist() == [[1, 1, 2], [1, 3, 4]]
+    precision, recall = 2 / 4, 2 / 6
+    wanted = 2 * precision * recall / (precision + recall)
+    assert measure.score(table.sum(axis=0, keepdims=True))[0] == pytest.approx(wanted, rel=1e-14)
+    assert (measure.is_mean, Rouge("1").is_mean) == (False, True)
+
+
+def test_squad_normalisation():
+    assert normalise_answer(" The Cat's\ta-head, an Apple! ") == "cats ahead apple"
+    assert normalise_answer("a the an") == ""
+    assert normalise_answer("another theory") == "another theory"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "written", "match", "f1"),
+    [
+        (["The Eiffel Tower"], "eiffel tower.", 1, 1),
+        (["the big Eiffel Tower"], "Eiffel Tower", 0, 0.8),
+        (["Paris", "the city of Paris"], "city of Paris", 1, 1),
+        (["x y", "x y z"], "x q", 0, 0.5),
+        (["the"], "a", 1, 1),  # nothing on both sides: SQuAD 2
+        (["the"], "paris", 0, 0),
+        (["paris paris"], "paris", 0, 2 / 3),
+    ],
+)
+def test_answers(wanted, written, match, f1):
+    assert values(ExactMatch(), [wanted], [written]).tolist() == [match]
+    assert values(TokenF1(), [wanted], [written])[0] == pytest.approx(f1)
+
+
+def test_answers_as_they_are():
+    assert values(ExactMatch("none"), ["Paris"] * 2, ["paris", "Paris"]).tolist() == [0, 1]
+    assert values(TokenF1("none"), ["the cat"], ["a cat"])[0] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Rouge("0"),
+        lambda: Rouge("W"),
+        lambda: Rouge(stem="yes"),
+        lambda: Rouge(value="F1"),
+        lambda: ExactMatch("lower"),
+    ],
+)
+def test_parameters_that_do_not_fit_are_refused(make):
+    with pytest.raises(MeasureError, match="expected one of"):
+        make()

@@ -1,0 +1,198 @@
+"""Similarity of word vectors, files of vectors, and perplexity."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from heldout.data.segments import Segments
+from heldout.data.vectors import Vectors, read_vectors
+from heldout.errors import FormatError, InputError, MeasureError
+from heldout.measure.text_embeddings import Embedding
+from heldout.measure.text_names import parse_text_measure
+from heldout.measure.text_perplexity import Perplexity
+
+ROWS = {"x": [1.0, 0.0], "y": [0.0, 1.0], "z": [-3.0, 1.0], "null": [0.0, 0.0]}
+VECTORS = Vectors("made", 2, {word: np.array(row) for word, row in ROWS.items()}, "f")
+
+
+def values(kind, references, written, vectors=VECTORS):
+    return list(Embedding(vectors, kind).values(Segments.of(references), Segments.of(written)))
+
+
+def test_by_hand():
+    """Sides x y and z: cosines 1/sqrt 20 and so on, worked out on paper."""
+    root = math.sqrt(10)
+    # means (.5, .5) and (-3, 1): (-1.5 + .5) / (sqrt .5 sqrt 10)
+    assert values("average", ["x y"], ["z"]) == pytest.approx([-1 / math.sqrt(5)])
+    # largest numbers (1, 1) and (-3, 1)
+    assert values("extrema", ["x y"], ["z"]) == pytest.approx([-2 / (math.sqrt(2) * root)])
+    # x z (-3 / root), y z (1 / root): from z the best is 1 / root, from x y their mean -1 / root
+    assert values("greedy", ["x y"], ["z"]) == pytest.approx([(1 / root - 1 / root) / 2], abs=1e-15)
+
+
+def test_extrema_keep_the_sign():
+    # over x and z: (-3, 1), the number farthest from 0 in each dimension
+    assert values("extrema", ["x z"], ["z"]) == pytest.approx([1])
+
+
+@pytest.mark.parametrize("kind", ["average", "greedy", "extrema"])
+def test_unknown_words(kind):
+    """Unknown words are left out; nothing known written is 0, nothing known wanted undefined."""
+    assert values(kind, ["x what"], ["X ever"]) == pytest.approx([1])
+    assert values(kind, ["x"], ["who knows"]) == [0]
+    assert math.isnan(values(kind, ["who"], ["x"])[0])
+    assert values(kind, ["null"], ["null"]) == [0]
+    assert values(kind, [["y", "x", "who"]], ["x"]) == pytest.approx([1])
+
+
+def test_undefined_segments_do_not_count():
+    measure = Embedding(VECTORS)
+    references, system = Segments.of(["x", "who", "x"]), Segments.of(["x", "x", "y"])
+    table = measure.statistics(references, system)
+    assert measure.score(table.sum(axis=0, keepdims=True)).tolist() == [0.5]
+    assert np.isnan(measure.score(table)).tolist() == [False, True, False]
+    assert "1 of 3 segments" in measure.notes(references, [system])[0]
+
+
+words = st.lists(st.sampled_from("xyz"), min_size=1, max_size=6).map(" ".join)
+
+
+@pytest.mark.parametrize("kind", ["average", "greedy", "extrema"])
+@given(words, words)
+def test_symmetric_and_within_bounds(kind, one, other):
+    found = values(kind, [one], [other])[0]
+    assert found == pytest.approx(values(kind, [other], [one])[0], abs=1e-12)
+    assert -1 - 1e-12 <= found <= 1 + 1e-12
+    assert values(kind, [one], [one]) == pytest.approx([1])
+
+
+@pytest.mark.parametrize("head", ["4 2\n", ""])
+def test_text_files(tmp_path, head):
+    path = tmp_path / "v.txt"
+    path.write_text(head + "x 1 0\ny 0 1\nnew york -3 1e0\nx 9 9\n\n", encoding="utf-8")
+    found = read_vectors(path)
+    assert found.dimension == 2
+    assert found.known(["x", "nobody", "new york"]).tolist() == [[1, 0], [-3, 1]]
+
+
+def test_npz_files(tmp_path):
+    path = tmp_path / "v.npz"
+    np.savez(path, words=np.array(["x", "y"]), vectors=np.array([[1, 0], [0, 1]], np.float32))
+    found = read_vectors(path)
+    assert found.known(["y"]).tolist() == [[0, 1]]
+    measure = parse_text_measure(f"Embedding(vectors='{path}', kind='greedy')")
+    assert measure == Embedding(found, "greedy")
+    assert str(measure) == f"Embedding(vectors='{path}', kind='greedy')"
+
+
+def test_fingerprint_is_of_the_content(tmp_path):
+    marks = []
+    for name, text in (("a", "x 1 0\n"), ("b", "x 1 0\n"), ("c", "x 1 0.5\n")):
+        (tmp_path / name).write_text(text)
+        marks.append(read_vectors(tmp_path / name).fingerprint)
+    assert marks[0] == marks[1] != marks[2]
+
+
+def test_nothing_is_unpickled(tmp_path):
+    path = tmp_path / "v.npz"
+    np.savez(path, words=np.array(["x", "y"], object), vectors=np.zeros((2, 2)))
+    with pytest.raises(InputError, match="Python objects in it are refused"):
+        read_vectors(path)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"words": np.array(["x"])}, "expected the arrays 'words' and 'vectors'"),
+        ({"words": np.array(["x"]), "vectors": np.zeros((2, 3))}, "a row for each word"),
+        ({"words": np.array([1]), "vectors": np.zeros((1, 3))}, "a text and a row"),
+        ({"words": np.array(["x"]), "vectors": np.array([[np.nan]])}, "finite numbers"),
+        ({"words": np.array(["x"]), "vectors": np.zeros(1)}, "a row a word"),
+    ],
+)
+def test_npz_that_does_not_fit(tmp_path, arrays, message):
+    path = tmp_path / "v.npz"
+    np.savez(path, **arrays)
+    with pytest.raises(InputError, match=message):
+        read_vectors(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x 1 0\ny 1\n", r"v:2: 1 numbers behind the word, expected 2"),
+        ("x\n", r"v:1: expected a word and its numbers"),
+        ("2 3\n", r"v holds no vector"),
+    ],
+)
+def test_text_that_does_not_fit(tmp_path, text, message):
+    path = tmp_path / "v"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_vectors(path)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"), [("one 0", "v:2: not a vector"), ("nan 0", "v:2: .*not finite")]
+)
+def test_bad_numbers_are_named_when_they_are_read(tmp_path, row, message):
+    path = tmp_path / "v"
+    path.write_text(f"x 1 0\ny {row}\n")
+    found = read_vectors(path)
+    with pytest.raises(FormatError, match=message):
+        found.known(["y"])
+
+
+def test_missing_and_broken_files(tmp_path):
+    (tmp_path / "v.npz").write_bytes(b"no archive")
+    with pytest.raises(InputError, match="cannot be read"):
+        read_vectors(tmp_path / "v.npz")
+    for name in ("none.npz", "none.txt"):
+        with pytest.raises(InputError, match="no such file"):
+            read_vectors(tmp_path / name)
+
+
+def test_parameters_that_do_not_fit_are_refused():
+    with pytest.raises(MeasureError, match="kind='sum'"):
+        Embedding(VECTORS, "sum")
+
+
+def with_logs(name, *logs):
+    ids = tuple(str(at) for at in range(len(logs)))
+    return Segments(name, ids, tuple(("",) for _ in logs), tuple(tuple(one) for one in logs))
+
+
+def test_perplexity_of_the_lecture():
+    """method.md, section 5: p = .4 .15 .03 .3 .1 .01 gives 11.0816."""
+    logs = np.log([0.4, 0.15, 0.03, 0.3, 0.1, 0.01])
+    system = with_logs("A", logs[:2], logs[2:])
+    table = Perplexity().statistics(system, system)
+    assert Perplexity().score(table.sum(axis=0, keepdims=True))[0] == pytest.approx(
+        11.0816, abs=5e-5
+    )
+    # of all tokens, not the mean over segments
+    assert Perplexity().score(table).tolist() == pytest.approx(
+        [math.exp(-np.mean(logs[:2])), math.exp(-np.mean(logs[2:]))]
+    )
+
+
+@pytest.mark.parametrize("base", [2, 10])
+def test_base_of_the_logarithms(base):
+    system = with_logs("A", np.log([0.5, 0.25, 0.125]) / math.log(base))
+    assert Perplexity(base).score(Perplexity(base).statistics(system, system)) == pytest.approx([4])
+
+
+def test_perplexity_needs_log_probabilities():
+    with pytest.raises(InputError, match="A has no log-probabilities"):
+        Perplexity().statistics(Segments.of(["a"]), Segments.of(["a"], "A"))
+
+
+def test_other_tokens_are_pointed_out():
+    one, other = with_logs("A", [-1, -1], [-2]), with_logs("B", [-1], [-2])
+    assert Perplexity().notes(one, [one, one]) == []
+    assert "A 3, B 2" in Perplexity().notes(one, [one, other])[0]
