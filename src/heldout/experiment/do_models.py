@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from heldout.errors import InputError
 from heldout.experiment.candidates import Candidates
-from heldout.experiment.document_estimates import document_estimates
+from heldout.experiment.document_estimates import document_estimates, mean_of
 from heldout.experiment.documents import cross_validate_documents
 from heldout.experiment.estimators import pool
 from heldout.experiment.tasks import CHUNK
@@ -35,6 +35,8 @@ __all__ = ["TOP", "do_both", "do_folds", "do_grid", "do_lists", "do_side"]
 
 TOP = 10
 """Documents of each ranked list that are kept for the report."""
+_PARTS = 10
+"""Parts of a seen side that are measured beside a held-out one, at most."""
 
 
 def _candidates(settings: Settings, index: Index, system: ModelSystem) -> Candidates:
@@ -179,7 +181,8 @@ def do_side(settings: Settings, index: Index, system: ModelSystem, number: int) 
     )
     zero = np.zeros(index.n_documents, np.int32)
     seen = Side(np.where(split.train > 0, 0, -1).astype(np.int32), zero, 1, terms, added=False)
-    unseen = Side(np.where(split.test > 0, 0, -1).astype(np.int32), zero, 1, terms, added=True)
+    ranked = np.where(split.test > 0, 0, -1).astype(np.int32)
+    unseen = Side(ranked, zero, 1, terms, added=True, relative=True)
     record: Record = {"number": 0, "train": float("nan"), "surface": np.full(1, np.nan)}
     if len(candidates) > 1:
         values = candidates.evaluate(seen, [settings.tune_for])[0]
@@ -193,6 +196,10 @@ def do_side(settings: Settings, index: Index, system: ModelSystem, number: int) 
     estimates = document_estimates(
         settings, candidates.table, lists, split.test > 0, values[:-1], share=len(settings.splits)
     )
+    size = int((split.test > 0).sum())
+    train = _seen_alike(settings, candidates, seen, size, record["number"])
+    for one, mean in zip(estimates, train, strict=True):
+        one |= {"train": mean, "optimism": mean - one["value"]}
     return {
         **record,
         "values": values,
@@ -200,3 +207,39 @@ def do_side(settings: Settings, index: Index, system: ModelSystem, number: int) 
         "documents": lists[:, :TOP],
         "scores": found.scores[:, 0, 0, :TOP],
     }
+
+
+def _seen_alike(
+    settings: Settings, candidates: Candidates, seen: Side, size: int, number: int
+) -> list[float]:
+    """Mean of each measure on parts of the seen side that are as large as the held-out one.
+
+    The train side is another number of documents, and a score depends on that number; so it is cut
+    into parts of the held-out side's size, each ranked by itself. NaN: it is smaller.
+    """
+    index, table = candidates.index, candidates.table
+    rows = np.flatnonzero(seen.statistics >= 0)
+    parts = min(len(rows) // max(size, 1), _PARTS)
+    if not parts:
+        return [float("nan")] * len(settings.measures)
+    by_id = rows[np.argsort(np.asarray(index.id_order)[rows])]
+    drawn = np.random.default_rng([settings.seed, 0x7365656E]).permutation(by_id)[: parts * size]
+    part = np.full(index.n_documents, -1, np.int32)
+    part[drawn] = np.arange(len(drawn)) % parts
+    ranked = np.where(part >= 0, 0, -1).astype(np.int32)
+    side = replace(seen, statistics=ranked, lists=np.maximum(part, 0), n_lists=parts)
+    found = candidates.rank(side, [number])
+    means = [
+        [
+            mean_of(values)
+            for values in table.evaluate(
+                found.ranks,
+                part[table.documents] == one,
+                found.retrieved[:, one],
+                settings.measures,
+                settings.depth,
+            )[:, 0]
+        ]
+        for one in range(parts)
+    ]
+    return [mean_of(np.array(column)) for column in zip(*means, strict=True)]

@@ -228,7 +228,8 @@ def _sides(
         lists = Lists(record["documents"], record["scores"])
         held_out.append(HeldOut(place, chosen.number, record["values"][:-1], lists))
         estimates.append(record["estimates"])
-    training = whole[:-1, final.number]
+    # The estimates have a score on what was seen that is of their own size.
+    training = np.full(whole.shape[::2], np.nan)[:-1]
     return Outcome(tuple(folds), tuple(held_out), final, training, tuple(estimates))
 
 
@@ -244,8 +245,10 @@ def _calls(
     )
     training = _call_training(settings, tasks, records, chosen[EVERYTHING].number)
     pooled = settings.by != "query" and system.comparable
+    if settings.by != "query" and not settings.splits.partitions:
+        training[:] = np.nan  # of another size than what was held out: no match for it
     if pooled:
-        held_out, estimates = _pooled_calls(settings, tests)
+        held_out, estimates = _pooled_calls(settings, tests, training)
     else:
         held_out, estimates = [_called(settings, at, one) for at, one in tests.items()], []
     return Outcome(folds, tuple(held_out), chosen[EVERYTHING], training, tuple(estimates))
@@ -272,7 +275,7 @@ def _call_training(
 
 
 def _pooled_calls(
-    settings: Settings, tests: Mapping[int, Record]
+    settings: Settings, tests: Mapping[int, Record], training: Floats
 ) -> tuple[list[HeldOut], list[list[dict[str, Any]]]]:
     """Merge the held-out documents of all folds of a repeat into one ranking."""
     table = RankTable.of(settings.collection)
@@ -294,7 +297,7 @@ def _pooled_calls(
         for asked, own, documents_of_part in parts[1:]:
             values = np.where(asked, own, values)
             whole = np.where(asked[:, None], documents_of_part, whole)
-        estimates.append(document_estimates(settings, table, whole, documents, values))
+        estimates.append(document_estimates(settings, table, whole, documents, values, training))
     return held_out, estimates
 
 

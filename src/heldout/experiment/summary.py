@@ -84,6 +84,8 @@ def _averaged(settings: Settings, outcome: Outcome, row: int) -> dict[str, Any]:
     value = float(np.mean([one["value"] for one in mine]))
     half = float(np.mean([(one["high"] - one["low"]) / 2 for one in mine]))
     optimism = float(np.mean([one["optimism"] for one in mine]))
+    known = mean_of(outcome.training[row])
+    train = float(np.mean([one.get("train", known) for one in mine]))
     single = len(mine) == 1
     return {
         **mine[0],
@@ -92,7 +94,7 @@ def _averaged(settings: Settings, outcome: Outcome, row: int) -> dict[str, Any]:
         "high": mine[0]["high"] if single else value + half,
         "level": 1 - settings.alpha,
         "interval": "half samples",
-        "train": mean_of(outcome.training[row]),
+        "train": train,
         "optimism": optimism,
     }
 
