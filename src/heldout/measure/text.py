@@ -18,7 +18,7 @@ from heldout.errors import MeasureError, MissingExtraError
 from heldout.measure.parameters import show_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from heldout.data.segments import Segments
     from heldout.data.words import Floats
@@ -44,6 +44,10 @@ class TextMeasure(ABC):
     @abstractmethod
     def statistics(self, references: Segments, system: Segments) -> Floats:
         """The statistics of a system, a row a segment; both sides are in the same order."""
+
+    def tables(self, references: Segments, systems: Sequence[Segments]) -> list[Floats]:
+        """The statistics of several systems; what is known of the references is used for all."""
+        return [self.statistics(references, one) for one in systems]
 
     @abstractmethod
     def score(self, sums: Floats) -> Floats:

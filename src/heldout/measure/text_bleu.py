@@ -16,6 +16,8 @@ from heldout.errors import MeasureError, MissingExtraError
 from heldout.measure.text import TextMeasure, import_extra, mean_of_sums, one_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from heldout.data.segments import Segments
     from heldout.data.words import Floats
 
@@ -32,22 +34,31 @@ TOKENIZERS: Final = ("13a", "intl", "char", "zh", "none", "ja-mecab", "ko-mecab"
 class _Sacrebleu(TextMeasure):
     """A measure whose counts are sacrebleu's."""
 
-    def _metric(self) -> Any:
+    def _metric(self, references: list[list[str | None]]) -> Any:
         raise NotImplementedError
 
-    def _counts(self, references: Segments, system: Segments) -> Floats:
+    def statistics(self, references: Segments, system: Segments) -> Floats:
+        """The counts of each segment."""
+        return self.tables(references, [system])[0]
+
+    def tables(self, references: Segments, systems: Sequence[Segments]) -> list[Floats]:
+        """The counts of several systems; n-grams of the references are taken once."""
         most = max(len(texts) for texts in references.texts)
         streams = [
             [texts[at] if at < len(texts) else None for texts in references.texts]
             for at in range(most)
         ]
-        hypotheses = [texts[0] for texts in system.texts]
-        counted = self._metric()._extract_corpus_statistics(hypotheses, streams)  # noqa: SLF001 - see above
-        return np.array(counted, np.float64)
+        metric = self._metric(streams)
+        found = []
+        for system in systems:
+            written = [texts[0] for texts in system.texts]
+            counted = metric._extract_corpus_statistics(written, None)  # noqa: SLF001 - see above
+            found.append(self._of_segments(np.array(counted, np.float64)))
+        return found
 
-    def statistics(self, references: Segments, system: Segments) -> Floats:
-        """The counts of each segment."""
-        return self._counts(references, system)
+    def _of_segments(self, counts: Floats) -> Floats:
+        """The statistics for counts of segments."""
+        return counts
 
     def engine(self) -> str:
         """The version of sacrebleu."""
@@ -143,7 +154,7 @@ class Bleu(_Sacrebleu):
             ("scale", self.scale),
         ]
 
-    def _metric(self) -> Any:
+    def _metric(self, references: list[list[str | None]]) -> Any:
         sacrebleu = import_extra("sacrebleu", "BLEU")
         try:
             return sacrebleu.BLEU(
@@ -151,15 +162,15 @@ class Bleu(_Sacrebleu):
                 force=True,  # its advice about tokenized input is written to a log
                 tokenize=self.tokenize,
                 max_ngram_order=self.order,
+                references=references,
             )
         except (ImportError, RuntimeError) as error:
             raise MissingExtraError(
                 f"BLEU: the tokenizer {self.tokenize} cannot be loaded: {error}"
             ) from None
 
-    def statistics(self, references: Segments, system: Segments) -> Floats:
+    def _of_segments(self, counts: Floats) -> Floats:
         """Lengths of both sides, matched and all n-grams; of sentences their BLEU."""
-        counts = self._counts(references, system)
         if self.level == "corpus":
             return counts
         return np.column_stack([self._of_counts(counts), np.ones(len(counts))])
@@ -257,7 +268,7 @@ class ChrF(_Sacrebleu):
             ("beta", self.beta),
         ]
 
-    def _metric(self) -> Any:
+    def _metric(self, references: list[list[str | None]]) -> Any:
         return import_extra("sacrebleu", "chrF").CHRF(
             char_order=self.char_order,
             word_order=self.word_order,
@@ -265,6 +276,7 @@ class ChrF(_Sacrebleu):
             lowercase=self.lowercase,
             whitespace=self.whitespace,
             eps_smoothing=self.eps_smoothing,
+            references=references,
         )
 
     def score(self, sums: Floats) -> Floats:
@@ -329,12 +341,13 @@ class Ter(_Sacrebleu):
             ("asian", self.asian_support),
         ]
 
-    def _metric(self) -> Any:
+    def _metric(self, references: list[list[str | None]]) -> Any:
         return import_extra("sacrebleu", "TER").TER(
             normalized=self.normalized,
             no_punct=self.no_punct,
             asian_support=self.asian_support,
             case_sensitive=self.case_sensitive,
+            references=references,
         )
 
     def score(self, sums: Floats) -> Floats:

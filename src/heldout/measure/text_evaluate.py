@@ -150,7 +150,7 @@ def evaluate_text(
         made = references if isinstance(references, Segments) else Segments.of(references)
         base = _checked(made)
     paired = tuple(pair_segments(base, one) for one in found)
-    tables = tuple(tuple(_table(one, base, system) for system in paired) for one in wanted)
+    tables = tuple(_tables(one, base, paired) for one in wanted)
     return TextEvaluation(base, paired, wanted, tables)
 
 
@@ -186,12 +186,10 @@ def _checked(references: Segments) -> Segments:
     return references
 
 
-def _table(measure: TextMeasure, references: Segments, system: Segments) -> Floats:
-    table = measure.statistics(references, system)
-    if not np.isfinite(table).all():
-        row = int(np.argmin(np.isfinite(table).all(axis=1)))
-        raise InputError(
-            f"{measure}, {system.name}, segment {references.ids[row]}: a number is not finite"
-        )
-    table.flags.writeable = False
-    return table
+def _tables(
+    measure: TextMeasure, references: Segments, systems: tuple[Segments, ...]
+) -> tuple[Floats, ...]:
+    found = tuple(measure.tables(references, systems))
+    for table in found:
+        table.flags.writeable = False
+    return found
