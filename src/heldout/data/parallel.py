@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["run_threads", "stream_threads", "threads"]
+__all__ = ["run_stretches", "run_threads", "stream_threads", "threads"]
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
@@ -45,3 +46,10 @@ def stream_threads(task: Callable[[_T], _R], items: Iterable[_T]) -> Iterator[_R
 def run_threads(task: Callable[[_T], _R], items: Iterable[_T]) -> list[_R]:
     """Do `task` for each item on `threads` threads; results are in the order of the items."""
     return list(stream_threads(task, items))
+
+
+def run_stretches(task: Callable[[tuple[int, int]], object], count: int, pieces: int = 8) -> None:
+    """Do `task` for stretches (first, last) of the numbers below `count`, `pieces` a thread."""
+    parts = min(count, pieces * threads())
+    cuts = [count * part // max(parts, 1) for part in range(parts + 1)]
+    run_threads(task, pairwise(cuts))

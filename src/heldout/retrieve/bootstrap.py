@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from heldout.data.parallel import run_threads, threads
+from heldout.data.parallel import run_stretches
 from heldout.retrieve.compiled import announce
 from heldout.retrieve.models import FRACTION_SHIFTED, LIKELIHOOD, coefficients
-from heldout.retrieve.rank import by_queries
 from heldout.retrieve.statistics import weighted_statistics
 
 if TYPE_CHECKING:
@@ -67,12 +65,8 @@ def draw_documents(documents: int, replicates: int, seed: int, first: int = 0) -
 
     weights = np.empty((documents, replicates), np.uint8)
     start = np.random.SeedSequence([seed, 0x626F6F74]).generate_state(1, np.uint64)[0]
-    parts = max(min(replicates, 2 * threads()), 1)
-    cuts = [replicates * part // parts for part in range(parts + 1)]
-    run_threads(
-        lambda part: draw(*part, int(start >> np.uint64(1)), first, weights),
-        pairwise(cuts),
-    )
+    key = int(start >> np.uint64(1))
+    run_stretches(lambda part: draw(*part, key, first, weights), replicates, 2)
     return weights
 
 
@@ -152,7 +146,7 @@ def rank_weighted(
     documents = np.full((count, weights.shape[1], k), -1, np.int32)
     scores = np.full(documents.shape, -np.inf)
     scored = np.zeros(count, np.int64)
-    by_queries(
+    run_stretches(
         lambda part: rank_replicates(*part, postings, queries, data, documents, scores, scored),
         count,
     )

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.data.parallel import run_threads, threads
+from heldout.data.parallel import run_stretches
 from heldout.retrieve.compiled import announce
 from heldout.retrieve.models import FRACTION_SHIFTED, coefficients
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["JudgedDocuments", "Ranking", "by_queries", "document_ratios", "rank"]
+__all__ = ["JudgedDocuments", "Ranking", "document_ratios", "rank"]
 
 _LANES: Final = 32
 """Lanes that are scored together at most: a block of documents must stay in cache."""
@@ -153,13 +152,6 @@ def _jobs(
         yield _Job(postings, queries, _document_columns(index, side, own), rule, lanes)
 
 
-def by_queries(task: Callable[[tuple[int, int]], object], count: int) -> None:
-    """Do `task` for stretches of the queries, on all threads."""
-    parts = min(count, 8 * threads())
-    cuts = [count * part // max(parts, 1) for part in range(parts + 1)]
-    run_threads(task, pairwise(cuts))
-
-
 def rank(
     index: Index,
     vocabulary: Vocabulary,
@@ -195,7 +187,7 @@ def rank(
         top = np.ascontiguousarray(scores[:, :, job.lanes]), np.array(documents[:, :, job.lanes])
         own, sizes = np.array(ranks[:, job.lanes]), np.zeros(top[0].shape[:3], np.int64)
         retrieved = np.zeros((count, side.n_lists), np.int64)
-        by_queries(partial(_rank_part, job, (*top, sizes), asked, own, retrieved), count)
+        run_stretches(partial(_rank_part, job, (*top, sizes), asked, own, retrieved), count)
         scores[:, :, job.lanes], documents[:, :, job.lanes], ranks[:, job.lanes] = *top, own
     return Ranking(documents, scores, ranks, retrieved)
 

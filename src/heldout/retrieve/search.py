@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heldout.data.ids import id_column
+from heldout.data.parallel import run_stretches
 from heldout.data.queries import Queries, queries_of
 from heldout.data.run import Run
 from heldout.errors import InputError
 from heldout.retrieve.compiled import announce
 from heldout.retrieve.models import FRACTION, Model, coefficients, parse_model
-from heldout.retrieve.rank import by_queries, document_ratios, rank
+from heldout.retrieve.rank import document_ratios, rank
 from heldout.retrieve.sides import whole_side
 from heldout.retrieve.statistics import Vocabulary
 
@@ -109,7 +110,7 @@ def _search_fraction(
     own = np.ascontiguousarray(weights)
     documents = np.full((count, k), -1, np.int32)
     scores = np.full((count, k), -np.inf)
-    by_queries(
+    run_stretches(
         lambda part: compiled(*part, postings, queries, own, top, norms, order, documents, scores),
         count,
     )

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heldout.data.parallel import run_threads, threads
+from heldout.data.parallel import run_stretches
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from heldout.retrieve.index import Index, QueryTerms
@@ -111,13 +108,6 @@ class TermStatistics:
         )
 
 
-def _in_stretches(task: Callable[[tuple[int, int]], object], count: int) -> None:
-    """Do `task` for stretches of numbers below `count`, on all threads."""
-    parts = min(count, 4 * threads())
-    cuts = [count * part // max(parts, 1) for part in range(parts + 1)]
-    run_threads(task, pairwise(cuts))
-
-
 def cell_statistics(
     index: Index, vocabulary: Vocabulary, cells: NDArray[np.int32], number: int
 ) -> TermStatistics:
@@ -134,7 +124,7 @@ def cell_statistics(
 
     postings = vocabulary.postings(index)
     df, cf = np.zeros((2, len(vocabulary), number))
-    _in_stretches(lambda part: count_cells(*part, postings, cells, df, cf), len(vocabulary))
+    run_stretches(lambda part: count_cells(*part, postings, cells, df, cf), len(vocabulary))
     known = cells >= 0
     lengths = np.asarray(index.lengths)[known].astype(np.float64)
     documents = np.bincount(cells[known], minlength=number).astype(np.float64)
@@ -169,7 +159,7 @@ def weighted_statistics(
         count_weighted(*part, postings, weights, df, cf, kind)
 
     for kind in [kind for kind, wanted in ((True, occurrences), (False, documents)) if wanted]:
-        _in_stretches(partial(count, kind), len(vocabulary))
+        run_stretches(partial(count, kind), len(vocabulary))
     number, length = np.zeros((2, replicates))
     sum_weights(weights, np.asarray(index.lengths), number, length)
     return TermStatistics(number, length, df.astype(np.float64), cf.astype(np.float64))
