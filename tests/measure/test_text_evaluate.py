@@ -67,7 +67,7 @@ def test_systems_are_paired_by_id():
         ([[]], {"A": ["a"]}, ["BLEU"], "segment 1 has no reference"),
         ([], {"A": []}, ["BLEU"], "there is no segment"),
         (["a"], {"A": [["a", "b"]]}, ["BLEU"], "A, segment 1: 2 texts, expected one"),
-        (["a", "b"], {"A": ["a"]}, ["BLEU"], "A has 1 segments, the references have 2"),
+        (["a", "b"], {"A": ["a"]}, ["BLEU"], "A has 1 segment, the references have 2"),
         (["a"], [Segments.of(["a"], "S")] * 2, ["BLEU"], "two systems have one name: S"),
     ],
 )

@@ -53,6 +53,8 @@ class Segments:
         The log-probabilities of the tokens of each segment; empty when there are none.
     has_ids
         Whether the ids were given: if not, segments are paired by their place.
+    source
+        The file they come from, for messages; the name if there is none.
 
     Examples
     --------
@@ -65,6 +67,7 @@ class Segments:
     texts: tuple[tuple[str, ...], ...]
     log_probs: tuple[tuple[float, ...], ...] = ()
     has_ids: bool = False
+    source: str = ""
 
     def __post_init__(self) -> None:
         wrong = {len(self.ids)} != {len(self.texts)}
@@ -90,6 +93,11 @@ class Segments:
             raise InputError(f"{name}: expected a list of texts, got one text")
         several = tuple((one,) if isinstance(one, str) else tuple(one) for one in texts)
         return cls(name, tuple(str(at) for at in range(1, len(several) + 1)), several)
+
+    @property
+    def place(self) -> str:
+        """What to call them in messages."""
+        return self.source or self.name
 
     @property
     def reference_count(self) -> str:
@@ -120,7 +128,7 @@ def read_hypotheses(path: Path_, name: str | None = None) -> Segments:
     source = open_source(path)
     shown = name or _stem(source.name)
     if not _is_json(source):
-        return Segments.of(_lines(source), shown)
+        return replace(Segments.of(_lines(source), shown), source=source.name)
     return _from_records(source, shown, _read_hypothesis)
 
 
@@ -164,13 +172,14 @@ def pair_segments(references: Segments, system: Segments) -> Segments:
     """
     if not (references.has_ids and system.has_ids):
         if len(references.ids) != len(system.ids):
+            noun = "segment" if len(system.ids) == 1 else "segments"
             raise InputError(
-                f"{system.name} has {len(system.ids):,} segments, the references have "
+                f"{system.place} has {len(system.ids):,} {noun}, the references have "
                 f"{len(references.ids):,}: without ids they are paired line by line"
             )
         return replace(system, ids=references.ids)
-    _refuse_unpaired(f"{system.name} lacks", references.ids, system.ids)
-    _refuse_unpaired(f"the references lack segments of {system.name}:", system.ids, references.ids)
+    _refuse_unpaired(f"{system.place} lacks", references.ids, system.ids)
+    _refuse_unpaired(f"the references lack segments of {system.place}:", system.ids, references.ids)
     return system.select(references.ids)
 
 
@@ -260,7 +269,8 @@ def _from_records(source: Source, name: str, read: Any) -> Segments:
         at = list(ids.values())[logs.index(None)]
         raise FormatError(f"{source.name}:{at}", "no log-probabilities, but other lines have them")
     kept = tuple(one for one in logs if one is not None)
-    return Segments(name, tuple(ids), tuple(one.texts for one in records), kept, bool(with_id))
+    texts = tuple(one.texts for one in records)
+    return Segments(name, tuple(ids), texts, kept, bool(with_id), source.name)
 
 
 def _objects(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -1,0 +1,174 @@
+"""What heldout score text prints, and what it refuses."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+import pytest
+
+from heldout.errors import HeldoutError
+from heldout.score_text import score_text
+
+pytest.importorskip("sacrebleu")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ref.txt").write_text("the cat sat on the mat\ntwo dogs ran\nhow are you\n")
+    (tmp_path / "a.txt").write_text("the cat sat\ndogs ran\nhow are you\n")
+    (tmp_path / "b.txt").write_text("the cat sat on a mat\ntwo dogs ran\nhow are you\n")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "a.txt").write_text("\n\n\n")
+    return tmp_path
+
+
+def run(*files, references=("ref.txt",), **more):
+    settings = {"measure": None, "json": False, "output": None, "compare": False, "seed": 0}
+    score_text(
+        argparse.Namespace(files=list(files), references=list(references), **{**settings, **more})
+    )
+
+
+def table(text):
+    head, *rows = (line.split("\t") for line in text.splitlines())
+    return [dict(zip(head, row, strict=True)) for row in rows]
+
+
+def test_scores_intervals_and_signatures(folder, capsys):
+    assert folder
+    run("a.txt", "b.txt", measure=["ROUGE-1", "TokenF1"])
+    said = capsys.readouterr()
+    rows = table(said.out)
+    assert [(row["measure"], row["system"]) for row in rows] == [
+        ("ROUGE-1", "a"),
+        ("ROUGE-1", "b"),
+        ("TokenF1", "a"),
+        ("TokenF1", "b"),
+    ]
+    # F of the three lines: 6/9, 4/5 and 1; then 10/12, 1 and 1
+    assert [row["score"] for row in rows[:2]] == ["0.8222", "0.9444"]
+    assert rows[0]["signature"].startswith("ROUGE-1|nrefs:1|tok:")
+    assert "segments: 3" in said.err
+    assert "Δ" not in rows[0]
+
+
+def test_default_measures_are_bleu_and_chrf(folder, capsys):
+    assert folder
+    run("b.txt")
+    assert [row["measure"] for row in table(capsys.readouterr().out)] == ["BLEU", "chrF"]
+
+
+def test_comparison_with_the_first_file(folder, capsys):
+    assert folder
+    run("a.txt", "b.txt", measure=["ROUGE-1"], compare=True)
+    said = capsys.readouterr()
+    first, second = table(said.out)
+    assert first["Δ"] == "—"
+    assert second["Δ"] == "+0.1222"
+    assert second["p randomization"] == second["p holm"] == "0.5000"  # 2 of 4 swaps
+    assert "all 4 assignments" in said.err
+    assert "3 segments are few" in said.err
+    assert "measures" not in said.err
+
+
+def test_several_measures_are_pointed_out(folder, capsys):
+    assert folder
+    run("a.txt", "b.txt", measure=["ROUGE-1", "TokenF1"], compare=True)
+    assert "corrected for the 2 measures" in capsys.readouterr().err
+
+
+def test_json_has_every_number(folder, capsys):
+    run("a.txt", "b.txt", measure=["BLEU", "TER"], json=True, compare=True, output="out.json")
+    assert capsys.readouterr().out == ""
+    found = json.loads((folder / "out.json").read_text())
+    assert found["segments"] == 3
+    bleu, ter = found["measures"]
+    assert (bleu["higher_is_better"], ter["higher_is_better"]) == (True, False)
+    assert {one["system"] for one in bleu["systems"]} == {"a", "b"}
+    claim = ter["claims"][0]
+    assert claim["better"]
+    assert claim["difference"]["estimate"] < 0
+    assert [one["test"] for one in claim["tests"]] == ["randomization", "bootstrap-shift"]
+    assert not list(folder.glob(".*tmp"))
+
+
+def test_files_of_one_name_are_told_apart(folder, capsys):
+    assert folder
+    run("a.txt", "sub/a.txt", measure=["ExactMatch"])
+    assert [row["system"] for row in table(capsys.readouterr().out)] == ["a.txt", "sub/a.txt"]
+
+
+def test_references_beside_the_texts(folder, capsys):
+    lines = [
+        {"id": "p", "references": ["Paris", "the city"], "prediction": "city"},
+        {"id": "q", "references": ["Rome"], "prediction": "Oslo"},
+    ]
+    (folder / "one.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    (folder / "two.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines[::-1]))
+    run("one.jsonl", "two.jsonl", references=(), measure=["EM"], compare=True)
+    rows = table(capsys.readouterr().out)
+    assert [row["score"] for row in rows] == ["0.5000", "0.5000"]
+    assert "nrefs:var" in rows[0]["signature"]
+    assert rows[1]["p randomization"] == "1.0000"  # paired by id: the same answers
+
+
+def test_perplexity_needs_no_references(folder, capsys):
+    (folder / "m.jsonl").write_text('{"logprobs": [-1, -2]}\n{"logprobs": [-3]}\n')
+    run("m.jsonl", references=(), measure=["Perplexity"])
+    rows = table(capsys.readouterr().out)
+    assert (rows[0]["score"], rows[0]["measure"]) == ("7.3891", "Perplexity")
+
+
+def test_undefined_is_a_word(folder, capsys):
+    (folder / "v.txt").write_text("zebra 1 0\n")
+    run("a.txt", measure=["Embedding(vectors='v.txt')"])
+    said = capsys.readouterr()
+    assert table(said.out)[0]["score"] == "undefined"
+    assert "3 of 3 segments" in said.err
+    run("a.txt", measure=["Embedding(vectors='v.txt')"], json=True)
+    assert json.loads(capsys.readouterr().out)["measures"][0]["systems"][0]["estimate"] is None
+
+
+@pytest.mark.parametrize(
+    ("files", "more", "message"),
+    [
+        (["a.txt"], {"compare": True}, "nothing to compare it with"),
+        (["a.txt"], {"references": ()}, "no references were given.*holds lines of text"),
+        (["a.txt"], {"measure": ["BLUE"]}, "unknown text measure"),
+        (["none.txt"], {}, "none.txt: no such file"),
+        (["ref.txt", "short.txt"], {}, "short.txt has 1 segment, the references have 3"),
+        (
+            ["a.txt"],
+            {"references": ("ref.txt", "short.txt")},
+            "short.txt has 1 lines, ref.txt has 3",
+        ),
+        (["bad.jsonl"], {}, "bad.jsonl:2: not JSON"),
+        (["a.txt"], {"measure": ["Perplexity"]}, "a has no log-probabilities"),
+        (["a.txt", "b.txt"], {"seed": -1}, "seed=-1"),
+        (
+            ["a.txt", "b.txt"],
+            {"compare": True, "measure": ["Embedding(vectors='v.txt')"]},
+            "is not defined",
+        ),
+    ],
+)
+def test_wrong_input_is_refused_and_nothing_printed(folder, capsys, files, more, message):
+    (folder / "short.txt").write_text("one\n")
+    (folder / "bad.jsonl").write_text('{"text": "a"}\n{"text": \n')
+    (folder / "v.txt").write_text("zebra 1 0\n")
+    with pytest.raises(HeldoutError, match=message):
+        run(*files, **more)
+    assert capsys.readouterr().out == ""
+
+
+def test_table_on_a_terminal(folder, capsys, monkeypatch):
+    assert folder
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "160")
+    run("a.txt", "b.txt", measure=["ROUGE-1"], compare=True)
+    said = capsys.readouterr().out
+    assert "+0.1222" in said
+    assert "ROUGE-1|nrefs:1|" in said
+    assert "\t" not in said
