@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from heldout.data.collection_files import read_collection
     from heldout.data.export import export_collection
     from heldout.data.files import read_qrels, read_run
+    from heldout.data.prediction_files import read_class_predictions, read_number_predictions
+    from heldout.data.predictions import ClassPredictions, NumberPredictions
     from heldout.data.run import Qrels, Run
     from heldout.data.scores import Scores, read_scores
+    from heldout.data.segments import Segments, read_hypotheses, read_references
     from heldout.data.view import View
     from heldout.errors import (
         DuplicateError,
@@ -24,13 +27,22 @@ if TYPE_CHECKING:
         MeasureError,
         MissingExtraError,
     )
+    from heldout.experiment.estimator_results import EstimatorResults
+    from heldout.experiment.estimator_systems import EstimatorSystem
+    from heldout.experiment.estimators_sklearn import cross_validate_estimators
     from heldout.experiment.results import Results
     from heldout.experiment.run import Experiment
     from heldout.experiment.systems import System
     from heldout.infer.compare import Comparison, compare
+    from heldout.infer.corpus_compare import compare_corpora
+    from heldout.infer.prediction_scores import PredictionScores, score_predictions
     from heldout.measure.custom import RankedList, define_measure
     from heldout.measure.evaluate import Evaluation, evaluate
+    from heldout.measure.hull import roc_hull
     from heldout.measure.names import Measure, parse_measure, parse_measures
+    from heldout.measure.roc import roc_curve
+    from heldout.measure.text_evaluate import TextEvaluation, evaluate_text
+    from heldout.measure.undefined import Undefined
     from heldout.resample.combined import RepeatedRuns, TwoWay
     from heldout.resample.given import GivenFolds, from_sklearn
     from heldout.resample.holdout import Chronological, HoldOut, TestSet
@@ -56,9 +68,12 @@ _HOMES = {
     "Bootstrap": "heldout.resample.plans",
     "Choice": "heldout.tune.choose",
     "Chronological": "heldout.resample.holdout",
+    "ClassPredictions": "heldout.data.predictions",
     "Collection": "heldout.data.collection",
     "Comparison": "heldout.infer.compare",
     "DuplicateError": "heldout.errors",
+    "EstimatorResults": "heldout.experiment.estimator_results",
+    "EstimatorSystem": "heldout.experiment.estimator_systems",
     "Evaluation": "heldout.measure.evaluate",
     "Experiment": "heldout.experiment.run",
     "FormatError": "heldout.errors",
@@ -73,8 +88,10 @@ _HOMES = {
     "MeasureError": "heldout.errors",
     "MissingExtraError": "heldout.errors",
     "Model": "heldout.retrieve.models",
+    "NumberPredictions": "heldout.data.predictions",
     "Plan": "heldout.resample.plan",
     "PlanError": "heldout.resample.notices",
+    "PredictionScores": "heldout.infer.prediction_scores",
     "Qrels": "heldout.data.run",
     "RankedList": "heldout.measure.custom",
     "RepeatedRuns": "heldout.resample.combined",
@@ -82,32 +99,45 @@ _HOMES = {
     "Results": "heldout.experiment.results",
     "Run": "heldout.data.run",
     "Scores": "heldout.data.scores",
+    "Segments": "heldout.data.segments",
     "Space": "heldout.tune.space",
     "Split": "heldout.resample.split",
     "SplitKey": "heldout.resample.split",
     "Splits": "heldout.resample.split",
     "System": "heldout.experiment.systems",
     "TestSet": "heldout.resample.holdout",
+    "TextEvaluation": "heldout.measure.text_evaluate",
     "Trials": "heldout.tune.search",
     "TunedFolds": "heldout.tune.cross_validate",
     "TunedRuns": "heldout.tune.runs",
     "TwoWay": "heldout.resample.combined",
+    "Undefined": "heldout.measure.undefined",
     "View": "heldout.data.view",
     "choose": "heldout.tune.choose",
     "compare": "heldout.infer.compare",
+    "compare_corpora": "heldout.infer.corpus_compare",
     "cross_validate": "heldout.tune.cross_validate",
+    "cross_validate_estimators": "heldout.experiment.estimators_sklearn",
     "define_measure": "heldout.measure.custom",
     "evaluate": "heldout.measure.evaluate",
+    "evaluate_text": "heldout.measure.text_evaluate",
     "export_collection": "heldout.data.export",
     "from_sklearn": "heldout.resample.given",
     "parse_axis": "heldout.tune.space",
     "parse_measure": "heldout.measure.names",
     "parse_measures": "heldout.measure.names",
     "parse_model": "heldout.retrieve.models",
+    "read_class_predictions": "heldout.data.prediction_files",
     "read_collection": "heldout.data.collection_files",
+    "read_hypotheses": "heldout.data.segments",
+    "read_number_predictions": "heldout.data.prediction_files",
     "read_qrels": "heldout.data.files",
+    "read_references": "heldout.data.segments",
     "read_run": "heldout.data.files",
     "read_scores": "heldout.data.scores",
+    "roc_curve": "heldout.measure.roc",
+    "roc_hull": "heldout.measure.hull",
+    "score_predictions": "heldout.infer.prediction_scores",
     "search": "heldout.retrieve.search",
     "search_grid": "heldout.tune.search",
     "search_optuna": "heldout.tune.search",
@@ -121,9 +151,12 @@ __all__ = [
     "Bootstrap",
     "Choice",
     "Chronological",
+    "ClassPredictions",
     "Collection",
     "Comparison",
     "DuplicateError",
+    "EstimatorResults",
+    "EstimatorSystem",
     "Evaluation",
     "Experiment",
     "FormatError",
@@ -138,8 +171,10 @@ __all__ = [
     "MeasureError",
     "MissingExtraError",
     "Model",
+    "NumberPredictions",
     "Plan",
     "PlanError",
+    "PredictionScores",
     "Qrels",
     "RankedList",
     "RepeatedRuns",
@@ -147,32 +182,45 @@ __all__ = [
     "Results",
     "Run",
     "Scores",
+    "Segments",
     "Space",
     "Split",
     "SplitKey",
     "Splits",
     "System",
     "TestSet",
+    "TextEvaluation",
     "Trials",
     "TunedFolds",
     "TunedRuns",
     "TwoWay",
+    "Undefined",
     "View",
     "choose",
     "compare",
+    "compare_corpora",
     "cross_validate",
+    "cross_validate_estimators",
     "define_measure",
     "evaluate",
+    "evaluate_text",
     "export_collection",
     "from_sklearn",
     "parse_axis",
     "parse_measure",
     "parse_measures",
     "parse_model",
+    "read_class_predictions",
     "read_collection",
+    "read_hypotheses",
+    "read_number_predictions",
     "read_qrels",
+    "read_references",
     "read_run",
     "read_scores",
+    "roc_curve",
+    "roc_hull",
+    "score_predictions",
     "search",
     "search_grid",
     "search_optuna",

@@ -17,6 +17,7 @@ from heldout.cli_index import add_index
 from heldout.cli_ledger import add_ledger
 from heldout.cli_plan import add_plan
 from heldout.cli_run import add_run
+from heldout.cli_score import add_score
 from heldout.cli_search import add_search
 from heldout.cli_split import add_split
 from heldout.cli_study import add_study
@@ -47,6 +48,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_eval(commands)
     add_compare(_command, commands)
+    add_score(_command, commands)
     add_plan(_command, commands)
     add_ledger(_command, commands)
     add_collection(_command, commands)

@@ -181,4 +181,6 @@ def _on(hull: RocHull, point: HullPoint) -> bool:
         return False
     if point.fp_rate == 0.0:
         return point.tp_rate >= max(one.tp_rate for one in hull.points if one.fp_rate == 0.0)
+    if point.tp_rate == 1.0:  # every curve ends along the top, which helps nobody
+        return point.fp_rate <= min(one.fp_rate for one in hull.points if one.tp_rate == 1.0)
     return point.tp_rate >= hull.mix(point.fp_rate).tp_rate - ON_LINE

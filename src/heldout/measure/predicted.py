@@ -104,6 +104,11 @@ class PredictionMeasure:
         """Whether it is a mean over units."""
         return self.base in _TERMS
 
+    @property
+    def needs_scores(self) -> bool:
+        """Whether predictions alone are not enough."""
+        return self.task == "classification" and self.base not in _CONFUSION_VALUES
+
     def terms(self, predictions: Predictions) -> Floats:
         """The value of each unit, if it is a mean over units."""
         if not self.per_unit:

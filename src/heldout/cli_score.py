@@ -1,0 +1,157 @@
+"""The command ``score``: arguments to library calls."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+__all__ = ["add_score"]
+
+FORMATS: Final = ("auto", "table", "tsv", "md", "latex", "json")
+
+_EXAMPLES = """\
+  heldout score classification predictions.csv
+  heldout score classification knn.csv logistic.csv --compare
+  heldout score classification scores.jsonl --positive spam --hull --fp-rate 0.1
+  heldout score regression old.csv new.csv -m RMSE -m MAE --compare
+  heldout score text -r references.txt system-a.txt system-b.txt --compare
+"""
+_CLASS_EXAMPLES = """\
+  heldout score classification predictions.csv --per-class
+  heldout score classification knn.csv logistic.csv --compare
+  heldout score classification folds.csv -m "F1(macro)" --compare --by-fold
+  heldout score classification spam.jsonl --positive spam --hull --fp-rate 0.1
+
+Columns: unit, truth, and prediction or scores (prob_CLASS or score_CLASS for each class;
+probability or score of the positive one of two); perhaps system, fold, group, weight.
+
+measures (-m): accuracy, error, balanced-accuracy, precision, recall, F1, F, specificity,
+FP-rate, MCC, kappa, log-loss, Brier, ECE, AUC, average-precision; with settings such as
+F1(macro), F(beta=2, class=spam), AUC(ovo), ECE(bins=15, equal-count).
+"""
+_NUMBER_EXAMPLES = """\
+  heldout score regression predictions.csv
+  heldout score regression old.csv new.csv -m MAE --compare
+
+Columns: unit, truth, prediction; perhaps system, fold, group, weight.
+measures (-m): RMSE, MSE, MAE, median-AE, MAPE, sMAPE, R2.
+"""
+_TEXT_EXAMPLES = """\
+  heldout score text -r references.txt a.txt b.txt --compare
+  heldout score text answers.jsonl -m BLEU -m chrF
+"""
+
+
+def add_score(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
+    """Add the command ``score``."""
+    parser = command(
+        commands,
+        "score",
+        "Score predictions: classes, numbers, texts.",
+        _EXAMPLES,
+    )
+    tasks = parser.add_subparsers(title="tasks", metavar="TASK", required=True)
+    _add_classification(command, tasks)
+    _add_regression(command, tasks)
+    _add_text(command, tasks)
+
+
+def _add_classification(command: Callable[..., argparse.ArgumentParser], tasks: Any) -> None:
+    parser = command(
+        tasks, "classification", "Score predicted classes, beside baselines.", _CLASS_EXAMPLES
+    )
+    add = parser.add_argument
+    _add_files(parser)
+    add("--positive", metavar="CLASS", help="the positive one of two classes (default the last)")
+    add(
+        "--threshold",
+        type=float,
+        metavar="X",
+        help="a unit is positive from this score on; replaces predictions",
+    )
+    add("--per-class", action="store_true", help="precision, recall, … of each class")
+    add("--beta", type=float, default=1.0, help="of F in --per-class (default 1)")
+    add("--confusion", action="store_true", help="the confusion matrices")
+    add("--calibration", action="store_true", help="the bins of the calibration error")
+    add("--hull", action="store_true", help="the ROC convex hull of all systems; two classes")
+    add("--fp-rate", type=float, metavar="X", help="with --hull: which mixture reaches this rate")
+    _add_comparing(parser)
+    parser.set_defaults(run=_score, task="classification")
+
+
+def _add_regression(command: Callable[..., argparse.ArgumentParser], tasks: Any) -> None:
+    parser = command(
+        tasks, "regression", "Score predicted numbers, beside their mean.", _NUMBER_EXAMPLES
+    )
+    _add_files(parser)
+    _add_comparing(parser)
+    parser.set_defaults(run=_score, task="regression")
+
+
+def _add_text(command: Callable[..., argparse.ArgumentParser], tasks: Any) -> None:
+    parser = command(tasks, "text", "Score texts against references.", _TEXT_EXAMPLES)
+    add = parser.add_argument
+    _add_files(parser)
+    add("-r", "--references", action="append", metavar="FILE", help="references (repeat)")
+    add("--compare", action="store_true", help="compare with the first file")
+    add("--seed", type=int, default=0, help="seed of the draws (default 0)")
+    add("--json", action="store_true", help="every number at full precision")
+    add("-o", "--output", metavar="FILE", help="write to a file instead")
+    parser.set_defaults(run=_text, task="text")
+
+
+def _add_files(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("files", metavar="FILE", nargs="+", help="CSV, TSV, Parquet or JSON lines; - is stdin")
+    add("-m", "--measure", action="append", metavar="NAME", help="a measure, see below (repeat)")
+
+
+def _add_comparing(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--compare", action="store_true", help="say which system is better, and how sure that is")
+    add("--by-fold", action="store_true", help="with --compare: over the folds in column fold")
+    add("-b", "--baseline", metavar="NAME", help="compare all others with this system")
+    add("--test", action="append", metavar="NAME", help="a test (see heldout compare --help)")
+    add("--correction", default="", metavar="NAME", help="for several comparisons")
+    add("--alpha", type=float, default=0.05, help="level of significance (default 0.05)")
+    add("--seed", type=int, default=0, help="seed of the draws (default 0)")
+    add("-f", "--format", choices=FORMATS, default="auto", help="auto: table on a terminal, or tsv")
+    add("--json", action="store_const", dest="format", const="json", help="same as --format json")
+    add("-o", "--output", metavar="FILE", help="write to a file instead")
+
+
+def _text(options: argparse.Namespace) -> None:
+    from heldout.score_text import score_text
+
+    score_text(options)
+
+
+def _score(options: argparse.Namespace) -> None:
+    from heldout.score_predictions import score_files
+
+    _check(options)
+    score_files(options)
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Refuse what can be refused before any file is read."""
+    if not 0 < options.alpha < 1:
+        raise InputError(f"--alpha {options.alpha:g}: expected a number between 0 and 1")
+    if options.by_fold and not options.compare:
+        raise InputError("--by-fold goes with --compare")
+    if options.task == "classification":
+        if options.fp_rate is not None and not options.hull:
+            raise InputError("--fp-rate goes with --hull")
+        if options.fp_rate is not None and not 0 <= options.fp_rate <= 1:
+            raise InputError(f"--fp-rate {options.fp_rate:g}: expected a share, from 0 to 1")
+        if not 0 < options.beta < float("inf"):
+            raise InputError(f"--beta {options.beta:g}: expected a number above 0")
+    if options.format == "auto":
+        terminal = options.output is None and sys.stdout.isatty()
+        options.format = "table" if terminal else "tsv"

@@ -1,0 +1,298 @@
+"""Predictions of one or more systems in several measures, with intervals, beside baselines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from heldout.data.predictions import (
+    ClassPredictions,
+    NumberPredictions,
+    one_set_of_classes,
+    positive_number,
+)
+from heldout.errors import InputError, MeasureError
+from heldout.infer.auc import delong_interval
+from heldout.infer.folds import corrected_t
+from heldout.infer.intervals import t_interval, wilson
+from heldout.measure.classification import Confusion, majority_baseline, random_baseline
+from heldout.measure.paired_predictions import check_same_truth, fold_scores
+from heldout.measure.predicted import (
+    DEFAULT_CLASS_MEASURES,
+    DEFAULT_NUMBER_MEASURES,
+    PredictionMeasure,
+    confusion_value,
+    parse_prediction_measures,
+)
+from heldout.measure.regression import mean_baseline
+from heldout.measure.undefined import Number, Undefined
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from heldout.infer.results import Interval
+
+    Predictions = ClassPredictions | NumberPredictions
+
+__all__ = ["PredictionScores", "ScoreRow", "score_predictions"]
+
+MAJORITY, RANDOM, MEAN = "(majority class)", "(random by shares)", "(mean)"
+"""The baselines; parentheses keep their names apart from those of systems."""
+
+
+class ScoreRow(NamedTuple):
+    """One system or baseline.
+
+    Parameters
+    ----------
+    name
+        Of the system; baselines have a name in parentheses.
+    values
+        One a measure.
+    intervals
+        One a measure; None where there is none.
+    units
+        How many.
+    baseline
+        Whether it is one.
+    """
+
+    name: str
+    values: tuple[Number, ...]
+    intervals: tuple[Interval | None, ...]
+    units: int
+    baseline: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PredictionScores:
+    """Systems in several measures, baselines beside them.
+
+    Parameters
+    ----------
+    task
+        ``classification`` or ``regression``.
+    measures
+        What was measured.
+    rows
+        The systems, then the baselines.
+    predictions
+        What was scored, all with the same classes.
+    positive
+        The positive one of two classes; None for other numbers of classes, and for numbers.
+    level
+        Of the intervals.
+    notes
+        What a reader should know.
+    """
+
+    task: str
+    measures: tuple[PredictionMeasure, ...]
+    rows: tuple[ScoreRow, ...]
+    predictions: tuple[ClassPredictions, ...] | tuple[NumberPredictions, ...]
+    positive: str | None
+    level: float
+    notes: tuple[str, ...]
+
+    def value(self, system: str, measure: str) -> Number:
+        """The value of a system in a measure."""
+        names = [row.name for row in self.rows]
+        if system not in names:
+            raise InputError(f"no system {system!r}; there are {', '.join(names)}")
+        wanted = parse_prediction_measures(self.task, [measure])[0]
+        if wanted not in self.measures:
+            raise MeasureError(f"{wanted} was not measured; there are {_listed(self.measures)}")
+        return self.rows[names.index(system)].values[self.measures.index(wanted)]
+
+
+def _listed(measures: Sequence[PredictionMeasure]) -> str:
+    return ", ".join(map(str, measures))
+
+
+def score_predictions(
+    predictions: Sequence[ClassPredictions] | Sequence[NumberPredictions],
+    measures: Sequence[str] = (),
+    *,
+    positive: str | None = None,
+    level: float = 0.95,
+) -> PredictionScores:
+    """Score predictions of one or more systems.
+
+    Parameters
+    ----------
+    predictions
+        Of classes or of numbers, one object a system.
+    measures
+        Their names; by default those that the predictions allow.
+    positive
+        The positive one of two classes, for measures that need one; by default the last.
+    level
+        Of the intervals: Wilson's for accuracy and error, DeLong's for the AUC of two classes, t
+        for other means over units; over folds the corrected t.
+
+    Examples
+    --------
+    >>> from heldout.data.predictions import NumberPredictions
+    >>> one = NumberPredictions("A", ("a", "b"), np.array([1.0, 3.0]), np.array([1.0, 2.0]))
+    >>> scores = score_predictions([one], ["MAE", "R2"])
+    >>> scores.value("A", "MAE"), scores.value("(mean)", "R2")
+    (0.5, 0.0)
+    """
+    if not predictions:
+        raise InputError("no predictions were given")
+    check_same_truth(predictions)
+    kinds = {type(one) for one in predictions}
+    if len(kinds) > 1:
+        raise InputError("predictions of classes and of numbers: score them apart")
+    if isinstance(predictions[0], NumberPredictions):
+        return _numbers(
+            [one for one in predictions if isinstance(one, NumberPredictions)], measures, level
+        )
+    classed = one_set_of_classes([one for one in predictions if isinstance(one, ClassPredictions)])
+    return _classes(classed, measures, positive, level)
+
+
+def _numbers(
+    several: list[NumberPredictions], names: Sequence[str], level: float
+) -> PredictionScores:
+    measures = parse_prediction_measures("regression", names or DEFAULT_NUMBER_MEASURES)
+    rows = [_row(one, measures, None, level, asked=bool(names)) for one in several]
+    first = several[0]
+    base = NumberPredictions(
+        MEAN, first.units, first.truth, mean_baseline(first.truth, first.weights), first.weights
+    )
+    row = _row(base, measures, None, level, asked=False)
+    rows.append(row._replace(intervals=(None,) * len(measures), baseline=True))
+    notes = [
+        f"{MEAN} predicts the mean of the truth of these very units: what R2 compares with",
+        *_other_units(several),
+        *(note for one in several for note in one.notes),
+    ]
+    return PredictionScores(
+        "regression", tuple(measures), tuple(rows), tuple(several), None, level, tuple(notes)
+    )
+
+
+def _classes(
+    several: list[ClassPredictions], names: Sequence[str], positive: str | None, level: float
+) -> PredictionScores:
+    measures = parse_prediction_measures("classification", names or DEFAULT_CLASS_MEASURES)
+    classes = several[0].classes
+    for measure in measures:
+        if measure.settings.one and measure.settings.one not in classes:
+            raise MeasureError(f"{measure}: there is no such class; there are {', '.join(classes)}")
+    if positive is not None and positive not in classes:
+        raise InputError(f"no class {positive!r} to be positive; there are {', '.join(classes)}")
+    if len(classes) == 2:
+        positive = classes[positive_number(classes, positive)]
+    if not names:  # what no system has is not shown; what was asked for always is
+        measures = [one for one in measures if any(_has(given, one) for given in several)]
+    rows = [_row(one, measures, positive, level, asked=bool(names)) for one in several]
+    counts = np.zeros((len(classes), len(classes)))
+    first = several[0]
+    np.add.at(counts, (first.truth, first.truth), 1.0 if first.weights is None else first.weights)
+    truth = Confusion(classes, counts)
+    for name, make in ((MAJORITY, majority_baseline), (RANDOM, random_baseline)):
+        values = tuple(_baseline(one, make(truth), positive) for one in measures)
+        blank = (None,) * len(measures)
+        rows.append(ScoreRow(name, values, blank, len(first.units), baseline=True))
+    about = (
+        f"baselines: {MAJORITY} always predicts the class that is most frequent among these very "
+        f"units, {RANDOM} draws classes by their shares (its expected counts)"
+    )
+    notes = [
+        about,
+        *_other_units(several),
+        *(note for one in several for note in one.notes),
+    ]
+    return PredictionScores(
+        "classification",
+        tuple(measures),
+        tuple(rows),
+        tuple(several),
+        positive if len(classes) == 2 else None,
+        level,
+        tuple(notes),
+    )
+
+
+def _has(given: ClassPredictions, measure: PredictionMeasure) -> bool:
+    """Whether a measure is of a kind that these predictions allow."""
+    if not measure.needs_scores:
+        return given.predicted is not None
+    return given.scores is not None and (given.probabilities or measure.base == "AUC")
+
+
+def _baseline(measure: PredictionMeasure, table: Confusion, positive: str | None) -> Number:
+    if measure.base == "AUC":
+        return 0.5  # the same score for every unit, or scores that know nothing
+    return confusion_value(measure, table, positive)
+
+
+def _other_units(several: Sequence[Predictions]) -> list[str]:
+    """Systems that were scored on other units than the first cannot be read side by side."""
+    first = set(several[0].units)
+    return [
+        f"{one.name} has other units than {several[0].name} ({len(one.units):,} and "
+        f"{len(first):,}, {len(first & set(one.units)):,} in common): values side by side are not "
+        "of the same data"
+        for one in several[1:]
+        if set(one.units) != first
+    ]
+
+
+def _row(
+    one: Predictions,
+    measures: Sequence[PredictionMeasure],
+    positive: str | None,
+    level: float,
+    *,
+    asked: bool,
+) -> ScoreRow:
+    values: list[Number] = []
+    for measure in measures:
+        try:
+            values.append(measure.value(one, positive))
+        except InputError as error:
+            # Asked for by name it is refused; among the usual ones it does not exist.
+            if asked:
+                raise InputError(f"{measure} of {one.name}: {error}") from None
+            values.append(Undefined(str(error)))
+    found = [
+        None if isinstance(value, Undefined) else _interval(one, measure, positive, level)
+        for measure, value in zip(measures, values, strict=True)
+    ]
+    return ScoreRow(one.name, tuple(values), tuple(found), len(one.units))
+
+
+def _interval(
+    one: Predictions, measure: PredictionMeasure, positive: str | None, level: float
+) -> Interval | None:
+    """An interval where there is a sound one: weighted and grouped units have none here."""
+    if one.weights is not None or one.groups or len(one.units) < 2:
+        return None
+    if len(set(one.folds)) > 1:
+        return _over_folds(one, measure, level) if measure.per_unit else None
+    if measure.base in {"accuracy", "error"}:
+        return wilson(int(measure.terms(one).sum()), len(one.units), level)
+    if measure.base == "AUC" and isinstance(one, ClassPredictions) and len(one.classes) == 2:
+        return _auc_interval(one, positive, level)
+    return t_interval(measure.terms(one), level) if measure.per_unit else None
+
+
+def _over_folds(one: Predictions, measure: PredictionMeasure, level: float) -> Interval | None:
+    found = fold_scores([one], measure)
+    if found.scores.dropped:
+        return None
+    return corrected_t(found.scores.values[:, 0], found.test_share, level)
+
+
+def _auc_interval(one: ClassPredictions, positive: str | None, level: float) -> Interval | None:
+    at = positive_number(one.classes, positive)
+    flags = one.truth == at
+    if one.scores is None or min(int(flags.sum()), int((~flags).sum())) < 2:
+        return None
+    found = delong_interval(flags, one.scores[:, at], level)
+    return None if isinstance(found, Undefined) else found

@@ -1,0 +1,84 @@
+"""Small tables of texts: for the terminal, for other programs, for a paper."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from heldout.report.tables import LATEX_ESCAPES, escape_markdown, plain_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Grid", "grids_text"]
+
+
+class Grid(NamedTuple):
+    """A head and rows of cells; the first `texts` columns are words, the others numbers."""
+
+    head: list[str]
+    rows: list[list[str]]
+    title: str = ""
+    texts: int = 1
+
+
+def grids_text(grids: Sequence[Grid], kind: str, *, terminal: bool = False) -> str:
+    """Tables below each other: ``table``, ``tsv``, ``md`` or ``latex``."""
+    plain = [
+        grid._replace(
+            head=[plain_text(cell) for cell in grid.head],
+            rows=[[plain_text(cell) for cell in row] for row in grid.rows],
+            title=plain_text(grid.title),
+        )
+        for grid in grids
+    ]
+    if kind == "table":
+        return _rich(plain, terminal=terminal)
+    writer = {"tsv": _tsv, "md": _markdown, "latex": _latex}[kind]
+    return "\n".join(writer(grid) for grid in plain)
+
+
+def _tsv(grid: Grid) -> str:
+    return "".join("\t".join(row) + "\n" for row in [grid.head, *grid.rows])
+
+
+def _markdown(grid: Grid) -> str:
+    rule = ["---" if at < grid.texts else "---:" for at in range(len(grid.head))]
+    rows = [[escape_markdown(cell) for cell in row] for row in [grid.head, *grid.rows]]
+    title = f"{escape_markdown(grid.title, line=True)}\n\n" if grid.title else ""
+    return title + "".join(f"| {' | '.join(row)} |\n" for row in [rows[0], rule, *rows[1:]])
+
+
+def _latex(grid: Grid) -> str:
+    cells = [
+        [cell.translate(LATEX_ESCAPES).replace("—", "---") for cell in row]
+        for row in [grid.head, *grid.rows]
+    ]
+    form = "l" * grid.texts + "r" * (len(grid.head) - grid.texts)
+    lines = [f"% {grid.title}"] if grid.title else []
+    lines += [f"\\begin{{tabular}}{{{form}}}", "\\toprule", " & ".join(cells[0]) + r" \\"]
+    lines += ["\\midrule", *(" & ".join(row) + r" \\" for row in cells[1:])]
+    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""])
+
+
+def _rich(grids: Sequence[Grid], *, terminal: bool) -> str:
+    from io import StringIO
+
+    from rich.console import Console  # slow to import, needed for tables only
+    from rich.table import Table
+    from rich.text import Text
+
+    buffer = StringIO()
+    width = Console().width if terminal else 10_000
+    console = Console(file=buffer, width=width, force_terminal=terminal, highlight=False)
+    for number, grid in enumerate(grids):
+        if number:
+            console.print()
+        if grid.title:
+            console.print(Text(grid.title))
+        table = Table(header_style="bold", show_edge=False, pad_edge=False)
+        for at, name in enumerate(grid.head):
+            table.add_column(Text(name), justify="left" if at < grid.texts else "right")
+        for row in grid.rows:
+            table.add_row(*(Text(cell) for cell in row))
+        console.print(table)
+    return "".join(line.rstrip() + "\n" for line in buffer.getvalue().splitlines())

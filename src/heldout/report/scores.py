@@ -1,0 +1,291 @@
+"""Scores of predictions as tables, in words and as JSON. What does not exist is shown as —."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+from heldout.data.notes import named_few
+from heldout.data.predictions import ClassPredictions
+from heldout.measure.calibration import calibration_bins
+from heldout.measure.classification import class_rows
+from heldout.measure.predicted import class_confusion
+from heldout.measure.undefined import Undefined
+from heldout.report.claim_words import show_p
+from heldout.report.grid import Grid
+from heldout.report.tables import plain_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from heldout.infer.auc import AucClaim
+    from heldout.infer.prediction_scores import PredictionScores, ScoreRow
+    from heldout.infer.results import Interval
+    from heldout.measure.hull import HullPoint, Mixture, RocHull
+    from heldout.measure.undefined import Number
+
+__all__ = [
+    "auc_grid",
+    "calibration_grid",
+    "class_grid",
+    "confusion_grids",
+    "hull_grid",
+    "hull_lines",
+    "json_scores",
+    "score_grid",
+    "score_notes",
+]
+
+
+def show(value: Number | float | None, form: str = ".4f") -> str:
+    """A number as it is printed; — for one that does not exist."""
+    if value is None or isinstance(value, Undefined):
+        return "—"
+    return f"{round(value, 12) + 0.0:{form}}"  # rounding noise below 0 is 0
+
+
+def _bounds(interval: Interval | None) -> str:
+    return "—" if interval is None else f"[{interval.low:.4f}, {interval.high:.4f}]"
+
+
+def score_grid(scores: PredictionScores) -> Grid:
+    """One row a system or baseline, one column a measure; the first with its interval."""
+    first = any(row.intervals[0] is not None for row in scores.rows)
+    names = [str(measure) for measure in scores.measures]
+    head = ["system", names[0], *(["interval"] if first else []), *names[1:]]
+    rows = []
+    for row in scores.rows:
+        cells = [show(value) for value in row.values]
+        bounds = [_bounds(row.intervals[0])] if first else []
+        rows.append([row.name, cells[0], *bounds, *cells[1:]])
+    return Grid(head, rows)
+
+
+def score_notes(scores: PredictionScores) -> list[str]:
+    """What the numbers are of, what intervals they have, and what does not exist and why."""
+    units = len(scores.predictions[0].units)
+    lines = [f"units: {units:,}"]
+    first = scores.predictions[0]
+    if isinstance(first, ClassPredictions):
+        lines[0] += f"; classes: {named_few(first.classes, len(first.classes), 10)}"
+        if scores.positive is not None:
+            lines[0] += f"; positive: {scores.positive}"
+    methods = dict.fromkeys(
+        row.intervals[0].method for row in scores.rows if row.intervals[0] is not None
+    )
+    if methods:
+        measure = scores.measures[0]
+        lines.append(f"interval of {measure}: {', '.join(methods)}, {scores.level:.0%}")
+    lines += [*scores.notes, *_reasons(scores)]
+    return [plain_text(line) for line in lines]
+
+
+def _reasons(scores: PredictionScores) -> list[str]:
+    """Why values do not exist; that baselines have no scores goes without saying."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for row in scores.rows:
+        for measure, value in zip(scores.measures, row.values, strict=True):
+            if isinstance(value, Undefined) and not (row.baseline and "scores" in value.reason):
+                found.setdefault((row.name, value.reason), []).append(str(measure))
+    return [
+        f"{', '.join(names)} of {who} {'does' if len(names) == 1 else 'do'} not exist: {why}"
+        for (who, why), names in found.items()
+    ]
+
+
+def _labelled(scores: PredictionScores) -> list[ClassPredictions]:
+    return [
+        one
+        for one in scores.predictions
+        if isinstance(one, ClassPredictions) and one.predicted is not None
+    ]
+
+
+def class_grid(scores: PredictionScores, beta: float = 1.0) -> Grid:
+    """One row a system and class."""
+    head = ["system", "class", "units", "precision", "recall", "specificity", "FP rate"]
+    rows = []
+    for one in _labelled(scores):
+        for row in class_rows(class_confusion(one), beta):
+            numbers = (row.precision, row.recall, row.specificity, row.fp_rate, row.f)
+            rows.append([one.name, row.name, f"{row.units:g}", *map(show, numbers)])
+    return Grid([*head, f"F{beta:g}"], rows, texts=2)
+
+
+def confusion_grids(scores: PredictionScores) -> list[Grid]:
+    """One table a system: a row for each true class, a column for each predicted one."""
+    found = []
+    for one in _labelled(scores):
+        table = class_confusion(one)
+        rows = [
+            [one.name, name, *(f"{count:g}" for count in table.counts[at])]
+            for at, name in enumerate(table.classes)
+        ]
+        head = ["system", "true", *(f"→ {name}" for name in table.classes)]
+        found.append(Grid(head, rows, texts=2))
+    return found
+
+
+def calibration_grid(scores: PredictionScores, bins: int = 10) -> Grid:
+    """How often the most probable class is right, beside how probable it was said to be."""
+    rows = []
+    for one in scores.predictions:
+        if not isinstance(one, ClassPredictions) or one.scores is None or not one.probabilities:
+            continue
+        right = one.scores.argmax(axis=1) == one.truth
+        for part in calibration_bins(one.scores.max(axis=1), right, bins):
+            span = f"({part.low:.2f}, {part.high:.2f}]"
+            numbers = (show(part.confidence), show(part.accuracy))
+            rows.append([one.name, span, str(part.units), *numbers])
+    return Grid(["system", "probability", "units", "mean", "right"], rows, texts=2)
+
+
+def hull_grid(hull: RocHull) -> Grid:
+    """The corners of the hull, with thresholds."""
+    rows = [
+        [_point(point), show(point.fp_rate), show(point.tp_rate), _threshold(point.threshold)]
+        for point in hull.points
+    ]
+    return Grid(["hull", "FP rate", "TP rate", "threshold"], rows)
+
+
+def _threshold(value: float) -> str:
+    return f"{value:.6g}" if math.isfinite(value) else "—"
+
+
+def _point(point: HullPoint) -> str:
+    if point.name:
+        return point.name
+    return "(nothing positive)" if point.tp_rate == 0 else "(all positive)"
+
+
+def hull_lines(hull: RocHull, mixture: Mixture | None = None) -> list[str]:
+    """What the hull says, in words."""
+    lines = [f"area under the ROC convex hull: {hull.area:.4f}"]
+    if hull.dominated:
+        lines.append(
+            f"dominated: {', '.join(hull.dominated)} (at every cost of errors the others are "
+            "better, alone or mixed)"
+        )
+    else:
+        lines.append("no classifier is dominated")
+    if mixture is not None:
+        first, second = (_at(point) for point in (mixture.first, mixture.second))
+        rate = (1 - mixture.weight) * mixture.first.fp_rate
+        rate += mixture.weight * mixture.second.fp_rate
+        lines.append(
+            f"FP rate {rate:.4g}: TP rate {mixture.tp_rate:.4f} by {first} with probability "
+            f"{1 - mixture.weight:.4f} and {second} with probability {mixture.weight:.4f}"
+        )
+    return [plain_text(line) for line in lines]
+
+
+def _at(point: HullPoint) -> str:
+    where = f" from {point.threshold:.6g} on" if math.isfinite(point.threshold) else ""
+    return _point(point) + where
+
+
+def auc_grid(claims: Sequence[AucClaim]) -> Grid:
+    """DeLong's comparison of areas."""
+    several = len(claims) > 1
+    head = ["pair", "AUC", "AUC of the other", "Δ", "interval of Δ", "p DeLong"]
+    rows = []
+    for claim in claims:
+        gap = claim.difference
+        rows.append(
+            [
+                f"{claim.first} - {claim.second}",
+                *map(show, claim.areas),
+                f"{gap.estimate:+.4f}",
+                f"[{gap.low:+.4f}, {gap.high:+.4f}]",
+                show_p(claim.outcome.p),
+                *([show_p(claim.adjusted)] if several else []),
+            ]
+        )
+    return Grid([*head, *(["p Holm"] if several else [])], rows)
+
+
+def _number(value: Number) -> dict[str, Any]:
+    if isinstance(value, Undefined):
+        return {"value": None, "undefined": value.reason}
+    return {"value": float(value)}
+
+
+def _row_dict(scores: PredictionScores, row: ScoreRow) -> dict[str, Any]:
+    measured = {}
+    for measure, value, interval in zip(scores.measures, row.values, row.intervals, strict=True):
+        entry = _number(value)
+        if interval is not None:
+            entry["interval"] = interval._asdict()
+        measured[str(measure)] = entry
+    return {
+        "name": row.name,
+        "baseline": row.baseline,
+        "units": row.units,
+        "measures": measured,
+    }
+
+
+def _class_dict(one: ClassPredictions, beta: float) -> dict[str, Any]:
+    table = class_confusion(one)
+    return {
+        "system": one.name,
+        "confusion": table.counts.tolist(),
+        "per_class": [
+            {"class": row.name, "units": row.units}
+            | {
+                name: _number(getattr(row, name))
+                for name in ("precision", "recall", "specificity", "fp_rate", "f")
+            }
+            for row in class_rows(table, beta)
+        ],
+    }
+
+
+def json_scores(
+    scores: PredictionScores,
+    *,
+    beta: float = 1.0,
+    hull: RocHull | None = None,
+    claims: Sequence[AucClaim] = (),
+    comparisons: Sequence[dict[str, Any]] = (),
+) -> str:
+    """Everything at full precision; what does not exist is null, with the reason beside it."""
+    content: dict[str, Any] = {
+        "task": scores.task,
+        "measures": [str(one) for one in scores.measures],
+        "systems": [_row_dict(scores, row) for row in scores.rows],
+        "notes": list(scores.notes),
+    }
+    first = scores.predictions[0]
+    if isinstance(first, ClassPredictions):
+        content |= {
+            "classes": list(first.classes),
+            "positive": scores.positive,
+            "beta": beta,
+            "confusion": [_class_dict(one, beta) for one in _labelled(scores)],
+        }
+    if hull is not None:
+        content["hull"] = {
+            "area": hull.area,
+            "dominated": list(hull.dominated),
+            "points": [
+                {**point._asdict(), "threshold": _finite(point.threshold)} for point in hull.points
+            ],
+        }
+    if claims:
+        content["auc_comparison"] = [
+            {
+                **claim._asdict(),
+                "difference": claim.difference._asdict(),
+                "outcome": claim.outcome._asdict(),
+            }
+            for claim in claims
+        ]
+    content["comparisons"] = list(comparisons)
+    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
