@@ -16,6 +16,7 @@ from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.index import Index
 from heldout.retrieve.indexing import file as index_file
 from heldout.retrieve.indexing import settings
+from heldout.retrieve.statistics import Vocabulary
 
 ARRAYS = ("offsets", "documents", "counts", "lengths", "distinct", "id_order")
 
@@ -85,6 +86,42 @@ def test_verify_finds_a_changed_byte_in_every_section(path):
         path.write_bytes(damaged)
         with pytest.raises(InputError, match=f"damaged in its {section['name']}"):
             Index.open(path).verify()
+
+
+@pytest.mark.parametrize(
+    ("section", "posting", "number"),
+    [
+        ("documents", 0, 2),  # there are documents 0 and 1
+        ("documents", 0, -1),
+        ("documents", 0, 2**31 - 1),
+        ("documents", 1, 0),  # twice the same
+        ("offsets", 1, 99),
+        ("offsets", 1, -4),
+        ("counts", 0, 0),
+    ],
+)
+def test_damaged_postings_are_refused_before_a_loop_writes_where_they_say(
+    path, section, posting, number
+):
+    """Refused by the check itself: the loops that would follow are compiled, and do not look."""
+    content = bytearray(path.read_bytes())
+    found = next(one for one in header_of(content)["sections"] if one["name"] == section)
+    kind = np.dtype({"documents": "<i4", "offsets": "<i8", "counts": "<u2"}[section])
+    begin = found["offset"] + posting * kind.itemsize
+    content[begin : begin + kind.itemsize] = np.array(number, kind).tobytes()
+    path.write_bytes(content)
+    index = Index.open(path)
+    words = index.encode(["apples green pears red"])
+    with pytest.raises(InputError, match="damaged in its postings: build the index again"):
+        Vocabulary.of(words).postings(index)
+
+
+def test_sound_postings_are_looked_at_once(path):
+    index = Index.open(path)
+    vocabulary = Vocabulary.of(index.encode(["apples"]))
+    vocabulary.postings(index)
+    assert index._sound.tolist() == [term == "apples" for term in index.terms]
+    assert Index.build({"d1": "red"})._sound.all()
 
 
 def test_a_file_that_was_cut_off_is_refused_wherever_that_was(path):

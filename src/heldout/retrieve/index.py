@@ -121,6 +121,7 @@ class Index:
     documents_digest: str
     _term_words: NDArray[np.uint64]
     _digests: Mapping[str, str]
+    _sound: NDArray[np.bool_]
 
     def __repr__(self) -> str:
         return (
@@ -284,6 +285,26 @@ class Index:
             if digest(array) != self._digests[name]:
                 raise InputError(f"the index is damaged in its {name}: build the index again")
 
+    def check_postings(self, terms: NDArray[np.integer]) -> None:
+        """Refuse postings of some terms that are damaged, once for each term of a file.
+
+        Compiled loops write where a posting says. To read the whole file when it is opened would
+        take long, so postings are looked at when their term is first asked for.
+        """
+        for term in terms[~self._sound[terms]].tolist():
+            begin, end = int(self.offsets[term]), int(self.offsets[term + 1])
+            if not 0 <= begin <= end <= self.n_postings or not self._rising(begin, end):
+                raise InputError("the index is damaged in its postings: build the index again")
+            self._sound[term] = True
+
+    def _rising(self, begin: int, end: int) -> bool:
+        """Whether some postings are of documents that there are, in order, each with a count."""
+        own = self.documents[begin:end]
+        if not len(own):
+            return True
+        within = own[0] >= 0 and own[-1] < self.n_documents and bool((own[1:] > own[:-1]).all())
+        return bool(within and (self.counts[begin:end] > 0).all())
+
     @classmethod
     def _assemble(
         cls,
@@ -295,6 +316,7 @@ class Index:
     ) -> Index:
         for array in arrays.values():
             array.flags.writeable = False
+        built = digests is None
         if digests is None:
             digests = {name: digest(array) for name, array in arrays.items()}
             fingerprint = fingerprint_of(analyzer.signature(), digests)
@@ -312,6 +334,7 @@ class Index:
             documents_digest=documents_digest,
             _term_words=arrays["term_words"],
             _digests=digests,
+            _sound=np.full(len(arrays["term_words"]), built),
         )
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
@@ -342,7 +365,7 @@ def _documents(source: Any) -> Documents:
 
 
 def _check_shapes(name: str, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Refuse arrays that do not belong together, so that no loop can read beside them."""
+    """Refuse arrays that do not belong together; see `Index.check_postings` for what they hold."""
     n_documents = len(arrays["lengths"])
     n_terms = len(arrays["term_words"])
     n_postings = len(arrays["documents"])

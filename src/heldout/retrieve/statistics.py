@@ -61,6 +61,7 @@ class Vocabulary:
         """Where the postings of the terms are."""
         from heldout.retrieve.kernels.scoring import Postings
 
+        index.check_postings(self.terms)
         begin = np.asarray(index.offsets[self.terms], np.int64)
         end = np.asarray(index.offsets[self.terms + 1], np.int64)
         return Postings(begin, end, np.asarray(index.documents), np.asarray(index.counts))
