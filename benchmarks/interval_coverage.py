@@ -1,0 +1,106 @@
+"""How often 95 % intervals of pooled estimates hold a truth that is drawn for their estimand.
+
+In every draw half of the documents and half of the queries are the sample. The truth is
+
+- documents: the same queries on the other documents;
+- queries: the other queries on the same documents;
+- both: the other queries on the other documents.
+
+The other queries are as few as the sample's, so the variance of their own mean is added to that of
+the interval, which is for the expected score of all queries.
+
+    python benchmarks/interval_coverage.py pydocs cranfield-folder scifact-folder [--draws 200]
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heldout.data.collection_files import read_collection
+from heldout.experiment.candidates import Candidates
+from heldout.experiment.estimators import pool
+from heldout.experiment.rank_table import RankTable
+from heldout.experiment.study import unseen_values
+from heldout.experiment.uncertainty import half_sample_spread
+from heldout.measure.names import parse_measure
+from heldout.retrieve.analyze import Analyzer
+from heldout.retrieve.index import Index
+from heldout.retrieve.models import Model
+
+if TYPE_CHECKING:
+    from heldout.experiment.uncertainty import Estimand
+
+MEASURE = parse_measure("nDCG@10")
+FOLDS, DEPTH, Z = 5, 1000, 1.959964
+
+
+def noise(values: np.ndarray) -> float:
+    return float(values.var(ddof=1) / len(values))
+
+
+def one_draw(candidates: Candidates, draw: int) -> dict[Estimand, tuple[float, float]]:
+    """Difference from the truth, and the variance that is expected of it."""
+    table, n = candidates.table, candidates.index.n_documents
+    generator = np.random.default_rng([5, draw])
+    order = generator.permutation(n)
+    folds = np.full(n, -1, np.int32)
+    folds[order[: n // 2]] = np.arange(n // 2) % FOLDS
+    seen = folds >= 0
+    asked = np.zeros(table.n_queries, np.bool_)
+    asked[generator.permutation(table.n_queries)[: table.n_queries // 2]] = True
+    pooled = pool(candidates, folds, (0,) * FOLDS, 0, 100)
+    counted = seen[table.documents]
+    merged = table.evaluate(pooled.ranks[:, None], counted, pooled.retrieved, [MEASURE], DEPTH)
+    unseen = unseen_values(candidates, seen, ~seen, 0, MEASURE)
+    kept = asked[table.queries]
+    own = RankTable(table.queries[kept], table.documents[kept], table.grades[kept], table.n_queries)
+    values = np.where(asked, merged[0, 0], np.nan)
+    spread = half_sample_spread(
+        own,
+        pooled.documents,
+        np.flatnonzero(seen).astype(np.int32),
+        [MEASURE],
+        values[None],
+        depth=DEPTH,
+        replicates=60,
+        seed=draw,
+    )[0]
+    estimate = np.nanmean(values)
+    same, others = unseen[asked], unseen[~asked]
+    new = merged[0, 0][~asked]
+    same, others, new = (one[np.isfinite(one)] for one in (same, others, new))
+    return {
+        "documents": (estimate - same.mean(), spread.variance("documents")),
+        "queries": (estimate - new.mean(), spread.variance("queries") + noise(new)),
+        "both": (estimate - others.mean(), spread.variance("both") + noise(others)),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("collections", nargs="*", default=["pydocs"])
+    parser.add_argument("--draws", type=int, default=200)
+    options = parser.parse_args()
+    print("| collection | estimand | spread of the error | expected | covered |")
+    print("|---|---|---:|---:|---:|")
+    for source in options.collections:
+        collection = read_collection(source)
+        index = Index.build(collection, Analyzer(stop="english", stemmer="english"))
+        model = Model.make("bm25", k1=1, b=0.5)
+        candidates = Candidates.make(index, collection, [model], depth=DEPTH)
+        found = [one_draw(candidates, draw) for draw in range(options.draws)]
+        estimands: tuple[Estimand, ...] = ("documents", "queries", "both")
+        for estimand in estimands:
+            error, variance = np.array([one[estimand] for one in found]).T
+            covered = float((np.abs(error) <= Z * np.sqrt(variance)).mean())
+            print(
+                f"| {collection.name} | {estimand} | {error.std():.4f} "
+                f"| {np.sqrt(variance.mean()):.4f} | {covered:.1%} |"
+            )
+
+
+if __name__ == "__main__":
+    main()
