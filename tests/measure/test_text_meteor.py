@@ -58,7 +58,7 @@ class Synset:
 class SmallWordNet:
     """Three sets of synonyms, in place of WordNet's data, which tests cannot count on."""
 
-    SETS = (("house", "home", "dwelling_house"), ("big", "large"), ("cat", "feline"))
+    SETS = (("house", "home", "abode", "dwelling_house"), ("big", "large"), ("cat", "feline"))
 
     def synsets(self, word):
         return [Synset(names) for names in self.SETS if word in names]
@@ -126,9 +126,18 @@ def test_synonyms_are_looked_up_by_word_after_stems(wordnet):
     )
 
 
+def test_of_several_synonyms_the_last_is_matched(wordnet):
+    """As NLTK does: one chunk, "house x", and not "home" and "x" apart."""
+    measure = Meteor("exact+synonym", tokenize="none")
+    found = value(measure, ["home house x"], "abode x")
+    wanted = nltk_values([["home house x"]], ["abode x"], wordnet, stemmer=NoStemmer())
+    assert found == pytest.approx(wanted[0], rel=1e-12)
+    assert found == pytest.approx(2 / 3 / (0.9 + 0.1 * 2 / 3) * (1 - 0.5 * (1 / 2) ** 3))
+
+
 def test_synonyms_of_several_words_are_left_out(wordnet):
     assert wordnet
-    assert text_meteor._synonyms("house") == {"house", "home"}
+    assert text_meteor._synonyms("house") == {"house", "home", "abode"}
 
 
 def test_without_the_data_of_wordnet_it_says_what_to_do(monkeypatch):

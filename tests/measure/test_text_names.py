@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import fields, replace
 
 import pytest
 
 from heldout.data.vectors import Vectors
-from heldout.errors import MeasureError
+from heldout.errors import MeasureError, MissingExtraError
 from heldout.measure.text_bleu import Bleu, ChrF, Ter
 from heldout.measure.text_embeddings import Embedding
 from heldout.measure.text_meteor import Meteor
@@ -140,3 +141,12 @@ def test_a_measure_named_twice_is_taken_once():
     assert parse_text_measures(["BLEU", "bleu", Bleu()]) == (Bleu(),)
     with pytest.raises(MeasureError, match="no measure"):
         parse_text_measures([])
+
+
+@pytest.mark.parametrize(
+    ("name", "package"), [("BLEU", "sacrebleu"), ("METEOR", "nltk"), ("ROUGE-1(stem=True)", "nltk")]
+)
+def test_without_the_package_it_says_what_to_install(name, package, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingExtraError, match=rf"needs {package}.*pip install 'heldout\[text\]'"):
+        parse_text_measure(name).signature()

@@ -57,6 +57,12 @@ def test_rouge_of_any_text_is_that_of_rouge_score(reference, written, kind):
     assert values(Rouge(kind), [reference], [written])[0] == pytest.approx(wanted.fmeasure)
 
 
+def test_short_words_are_not_stemmed():
+    """rouge-score stems words of more than three letters: "his" stays, "runs" does not."""
+    pytest.importorskip("nltk")
+    assert values(Rouge("1", stem=True), ["hi", "run"], ["his", "runs"]).tolist() == [0, 1]
+
+
 def test_example_of_lin():
     """Lin (2004), section 3.1: police killed the gunman; ROUGE-L 3/4 and 2/4."""
     wanted, one, other = (

@@ -208,16 +208,14 @@ def _longest_places(wanted: list[str], written: list[str]) -> Iterator[int]:
 
 def _longest_of_lines(wanted: list[list[str]], written: list[list[str]]) -> _Overlap:
     """Words of each wanted line that any written line has in order; none counts twice."""
-    left = Counter(word for line in wanted for word in line)
     mine = Counter(word for line in written for word in line)
-    sizes = mine.total(), left.total()
+    sizes = mine.total(), sum(map(len, wanted))
     matched = 0
     for line in wanted:
         places = {place for other in written for place in _longest_places(line, other)}
         for word in (line[place] for place in sorted(places)):
-            if left[word] > 0 and mine[word] > 0:
+            if mine[word] > 0:
                 matched += 1
-                left[word] -= 1
                 mine[word] -= 1
     return _Overlap(matched, *sizes)
 
