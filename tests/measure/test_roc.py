@@ -137,7 +137,7 @@ def test_the_hull_is_convex_and_above_every_point(points):
     for name, (false, true) in points.items():
         assert hull.mix(false).tp_rate >= true - 1e-9
         # Those on the left and top edges can be on the hull and yet be of no use.
-        if name in hull.dominated and 0 < false and true < 1:
+        if name in hull.dominated and false > 0 and true < 1:
             assert hull.mix(false).tp_rate > true
     turned = roc_hull(dict(reversed(points.items())))
     assert [point[:3] for point in turned.points] == [point[:3] for point in hull.points]

@@ -1,0 +1,181 @@
+"""Files of predictions: every format, what is told from their columns, and what is refused."""
+
+import gzip
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from heldout import ClassPredictions, InputError, read_class_predictions, read_number_predictions
+from heldout.data.predictions import class_order, one_set_of_classes
+from heldout.errors import FormatError
+
+ROWS = [("a", "cat", "dog"), ("b", "dog", "dog"), ("c", "cat", "cat")]
+
+
+def write(path, text):
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def delimited(mark):
+    return (
+        mark.join(("unit", "truth", "prediction"))
+        + "\n"
+        + "".join(mark.join(row) + "\n" for row in ROWS)
+    )
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "semicolon", "jsonl", "parquet", "gz"])
+def test_every_format_gives_the_same(tmp_path, form):
+    path = tmp_path / f"mine.{form}"
+    if form == "jsonl":
+        lines = [dict(zip(("id", "label", "predicted"), row, strict=True)) for row in ROWS]
+        write(path, "\n".join(map(json.dumps, lines)))
+    elif form == "parquet":
+        pl.DataFrame(ROWS, schema=["qid", "y_true", "y_pred"], orient="row").write_parquet(path)
+    elif form == "gz":
+        path.write_bytes(gzip.compress(delimited(",").encode()))
+    else:
+        write(path, delimited({"csv": ",", "tsv": "\t", "semicolon": ";"}[form]))
+    [found] = read_class_predictions(path)
+    assert found.name == "mine"
+    assert found.units == ("a", "b", "c")
+    assert found.classes == ("cat", "dog")
+    assert found.truth.tolist() == [0, 1, 0]
+    assert found.predicted.tolist() == [1, 1, 0]
+    assert found.scores is None
+
+
+def test_probabilities_of_each_class(tmp_path):
+    path = write(
+        tmp_path / "p.csv",
+        "unit,truth,prob_x,prob_y,prob_z\n1,x,.5,.3,.2\n2,z,.1,.1,.8\n3,y,.4,.4,.2\n",
+    )
+    [found] = read_class_predictions(path)
+    assert found.probabilities
+    assert found.scores.tolist() == [[0.5, 0.3, 0.2], [0.1, 0.1, 0.8], [0.4, 0.4, 0.2]]
+    assert found.predicted.tolist() == [0, 2, 0]  # of equal ones the earliest
+
+
+def test_json_objects_of_scores_are_columns(tmp_path):
+    text = '{"unit": 1, "truth": "x", "scores": {"x": 2.5, "y": -1}}\n'
+    [found] = read_class_predictions(write(tmp_path / "s.jsonl", text))
+    assert not found.probabilities
+    assert found.scores.tolist() == [[2.5, -1.0]]
+
+
+def test_one_column_of_the_positive_class(tmp_path):
+    path = write(tmp_path / "p.csv", "unit,truth,probability\n1,ham,.2\n2,spam,.5\n")
+    [found] = read_class_predictions(path)
+    assert found.scores.tolist() == [[0.8, 0.2], [0.5, 0.5]]
+    assert found.predicted.tolist() == [0, 1]  # half is positive
+    [turned] = read_class_predictions(path, positive="ham")
+    assert turned.scores.tolist() == [[0.2, 0.8], [0.5, 0.5]]
+    [strict] = read_class_predictions(path, threshold=0.6)
+    assert strict.predicted.tolist() == [0, 0]
+    path = write(tmp_path / "s.csv", "unit,truth,score\n1,0,-3\n2,1,7\n")
+    [found] = read_class_predictions(path)
+    assert found.predicted is None
+    assert "--threshold" in found.notes[0]
+    assert found.scores.tolist() == [[3.0, -3.0], [-7.0, 7.0]]
+
+
+def test_a_class_unseen_in_training_has_probability_zero(tmp_path):
+    path = write(tmp_path / "p.csv", "unit,truth,prob_x,prob_y\n1,x,.5,.5\n2,new,.5,.5\n")
+    [found] = read_class_predictions(path)
+    assert found.classes == ("new", "x", "y")
+    assert found.scores[:, 0].tolist() == [0.0, 0.0]
+    assert "unseen in training" in found.notes[0]
+    path = write(tmp_path / "s.csv", "unit,truth,score_x,score_y\n1,x,5,4\n2,new,3,1\n")
+    with pytest.raises(FormatError, match=r"s\.csv:3: class new has no column"):
+        read_class_predictions(path)
+
+
+def test_other_columns(tmp_path):
+    path = write(
+        tmp_path / "m.csv",
+        "system,unit,truth,prediction,fold,group,weight\n"
+        "A,1,x,x,0,g,1\nB,1,x,y,0,g,2\nA,2,y,y,1,h,3\nB,2,y,y,1,h,0\n",
+    )
+    first, second = read_class_predictions(path)
+    assert (first.name, second.name) == ("A", "B")
+    assert first.folds == ("0", "1")
+    assert first.groups == ("g", "h")
+    assert first.weights.tolist() == [1.0, 3.0]
+    assert second.places == (f"{path}:3", f"{path}:5")
+
+
+def test_numbers(tmp_path):
+    path = write(tmp_path / "n.tsv", "id\tactual\tpred\n1\t2.5\t3\n2\t-1e2\t0\n")
+    [found] = read_number_predictions(path)
+    assert found.truth.tolist() == [2.5, -100.0]
+    assert found.predicted.tolist() == [3.0, 0.0]
+    assert found.select([1]).units == ("2",)
+
+
+BAD = [
+    ("unit,truth,prediction\n1,x,x\n1,x,x\n", r":3: bad has unit 1 twice \(first in .*:2\)"),
+    ("unit,truth,prediction\n1,x,\n", ":2: the prediction is missing"),
+    ("unit,truth,prediction\n,x,x\n", ":2: the unit is missing"),
+    ("truth,prediction\nx,x\n", "no column of unit ids"),
+    ("unit,prediction\n1,x\n", "no column of the truth"),
+    ("unit,truth\n1,x\n", "no column of predictions, nor of scores"),
+    ("unit,truth,prediction\n", "no predictions below it"),
+    ("unit,truth,prediction\n1,x\n", ":2: 2 cells, but the header has 3"),
+    ("unit,truth,prob_x,prob_y\n1,x,1.2,-.2\n", r":2: 1\.2 is not a probability"),
+    ("unit,truth,prob_x,prob_y\n1,x,.5,.4\n", r":2: the probabilities add up to 0\.9"),
+    ("unit,truth,prob_x,prob_y\n1,x,nan,.4\n", ":2: prob_x: 'nan' is not a finite number"),
+    ("unit,truth,prob_x,prob_y\n1,x,much,.4\n", ":2: prob_x: 'much' is not a number"),
+    ("unit,truth,prob_x,score_y\n1,x,.5,.5\n", "mix scores and probabilities"),
+    ("unit,truth,score\n1,x,.5\n2,y,.5\n3,z,.1\n", "score is of one class, but there are 3"),
+    ("unit,truth,score\n1,x,.5\n", "name the other class with --positive"),
+    ("unit,truth,prediction,weight\n1,x,x,-1\n", ":2: a weight is below 0"),
+    ("unit,truth,prediction,weight\n1,x,x,0\n", "all weights are 0"),
+    ('{"unit": 1, "truth": "x", "prediction": ["x"]}\n', ":1: 'prediction' holds list"),
+    ('{"unit": 1,\n', ":1: not JSON"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), BAD, ids=range(len(BAD)))
+def test_bad_files_are_refused_with_their_place(tmp_path, text, message):
+    path = write(tmp_path / "bad.csv", text)
+    with pytest.raises(InputError, match=message):
+        read_class_predictions(path)
+
+
+def test_bad_numbers_are_refused_with_their_place(tmp_path):
+    path = write(tmp_path / "n.csv", "unit,truth,prediction\n1,2,3\n2,1_000,3\n")
+    with pytest.raises(FormatError, match=r"n\.csv:3: truth: '1_000' is not a number"):
+        read_number_predictions(path)
+    pl.DataFrame({"unit": [1], "truth": [1.0], "prediction": [None]}).write_parquet(path)
+    with pytest.raises(FormatError, match="row 1: prediction: the number is missing"):
+        read_number_predictions(path)
+
+
+def test_labels_of_other_types_are_texts(tmp_path):
+    path = tmp_path / "l.parquet"
+    pl.DataFrame({"unit": [1, 2], "truth": [1.0, 0.0], "prediction": [1.0, 1.0]}).write_parquet(
+        path
+    )
+    [found] = read_class_predictions(path)
+    assert found.classes == ("0", "1")
+    text = '{"unit": 1, "truth": true, "prediction": false}\n'
+    [found] = read_class_predictions(write(tmp_path / "b.jsonl", text))
+    assert found.classes == ("false", "true")
+    assert "are they written alike?" in found.notes[0]
+
+
+def test_systems_get_one_set_of_classes():
+    def made(classes, scores=None, probabilities=False):
+        codes = np.array([0, 1])
+        return ClassPredictions("s", ("1", "2"), classes, codes, codes, scores, probabilities)
+
+    first, second = one_set_of_classes([made(("a", "c")), made(("b", "c"), np.eye(2), True)])
+    assert first.classes == second.classes == ("a", "b", "c")
+    assert first.truth.tolist() == [0, 2]
+    assert second.scores.tolist() == [[0, 1, 0], [0, 0, 1]]
+    with pytest.raises(InputError, match="no scores of class a"):
+        one_set_of_classes([made(("a", "c")), made(("b", "c"), np.eye(2))])
+    assert class_order(["10", "9", "1e1"]) == ("9", "10", "1e1")
