@@ -127,7 +127,9 @@ def test_areas_by_delong(spam, capsys):
     # Over folds areas are not one sample; on one hold-out they have DeLong's interval.
     assert "interval" not in found["systems"][0]["measures"]["AUC"]
     held = spam[0].with_name("held.csv")
-    held.write_text("".join(line.rpartition(",")[0] + "\n" for line in spam[0].open()))
+    held.write_text(
+        "".join(line.rpartition(",")[0] + "\n" for line in spam[0].read_text().splitlines())
+    )
     found = json.loads(run(capsys, "classification", held, "-m", "AUC", "--json").out)
     assert found["systems"][0]["measures"]["AUC"]["interval"]["method"] == "DeLong"
 
