@@ -12,7 +12,7 @@ from heldout.experiment.run import Experiment
 from heldout.experiment.systems import System
 from heldout.infer.compare import compare
 from heldout.report.experiment import comparisons, json_results, results_text
-from heldout.resample.plans import KFold
+from heldout.resample.plans import Bootstrap, KFold
 
 
 @pytest.fixture(scope="module")
@@ -122,3 +122,21 @@ def test_the_surface_has_every_value_of_every_split(results):
         ).sort("number")["mean"]
         assert int(np.argmax(means.round(12))) == fold["number"]
         assert means[fold["number"]] == fold["train"]
+
+
+def test_queries_that_were_never_held_out_are_not_said_to_have_no_relevant_document():
+    few = Experiment(collection=small_collection(), systems="bm25", plan=Bootstrap(2)).run()
+    left = few.estimate("bm25")["left_out"]
+    assert left > 0  # every query has relevant documents, but some were drawn each time
+    (note,) = [line for line in results_text(few).splitlines() if "left out" in line]
+    assert f"{left} queries" in note
+    assert "never held out" in note
+
+
+def test_a_comparison_over_documents_says_what_is_drawn_anew():
+    settings = {"collection": small_collection(), "systems": ["bm25", "ql-jm"]}
+    by_query = results_text(Experiment(**settings).run())
+    by_document = results_text(Experiment(by="document", **settings).run())
+    sentence = "as if other queries were drawn, the documents staying as they are"
+    assert sentence not in by_query
+    assert sentence in by_document

@@ -48,8 +48,13 @@ def results_text(results: Results, *, terminal: bool = False) -> str:
     """A table a measure, what it means, what to ship, then the comparison."""
     parts = [_aligned(result_rows(results, measure)) for measure in results.measures]
     parts.append("".join(line + "\n" for line in result_sentences(results)))
+    by_query = results.manifest["settings"]["by"] == "query"
+    # The unit of the tests is the query, whatever the estimates above are for.
+    drawn = (
+        "" if by_query else ", as if other queries were drawn, the documents staying as they are"
+    )
     parts += [
-        f"The systems compared on held-out {plain_text(one.scores.measure)}:\n\n"
+        f"The systems compared on held-out {plain_text(one.scores.measure)}{drawn}:\n\n"
         + claims_text(one, "table", terminal=terminal)
         for one in comparisons(results)
     ]
@@ -162,8 +167,8 @@ def careful(results: Results) -> list[str]:
         left = one["estimates"][0]["left_out"]
         if left:
             notes.append(
-                f"{one['name']}: {count_of(left, 'query', 'queries')} without a relevant document "
-                "had no value and were left out"
+                f"{one['name']}: {count_of(left, 'query', 'queries')} left out: without a relevant "
+                "document where held out, or never held out"
             )
     return list(dict.fromkeys(notes))
 
