@@ -118,10 +118,15 @@ def _all_assignments(gaps: Floats) -> Floats:
 
 
 def _signed_rows(gaps: Floats, replicates: int, seed: int) -> Iterator[Floats]:
-    """Sums of each column under random signs; equal seeds give all columns the same signs."""
-    columns = [signed_sums(np.ascontiguousarray(one), replicates, seed) for one in gaps.T]
+    """Sums of each column under random signs; equal seeds give all columns the same signs.
+
+    Columns that are the same are summed once: the length of a text is the number of its words, and
+    two systems have the length of the reference in common.
+    """
+    distinct, places = np.unique(gaps, axis=1, return_inverse=True)
+    columns = [signed_sums(np.ascontiguousarray(one), replicates, seed) for one in distinct.T]
     for blocks in zip(*columns, strict=True):
-        yield np.column_stack(blocks)
+        yield np.column_stack(blocks)[:, places]
 
 
 def _monte_carlo(
