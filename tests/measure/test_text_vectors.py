@@ -125,7 +125,7 @@ def test_npz_that_does_not_fit(tmp_path, arrays, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("x 1 0\ny 1\n", r"v:2: 1 numbers behind the word, expected 2"),
+        ("x 1 0\ny 1\n", r"v:2: a word with 2 numbers is expected, found 1"),
         ("x\n", r"v:1: expected a word and its numbers"),
         ("2 3\n", r"v holds no vector"),
     ],

@@ -131,7 +131,7 @@ def _rows(source: Source, lines: list[bytes], first: int, dimension: int) -> dic
         if len(parts) <= dimension:
             raise FormatError(
                 f"{source.name}:{number}",
-                f"{len(parts) - 1} numbers behind the word, expected {dimension}",
+                f"a word with {dimension} numbers is expected, found {len(parts) - 1}",
             )
         try:
             word = parts[0].decode()

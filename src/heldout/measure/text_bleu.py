@@ -165,9 +165,8 @@ class Bleu(_Sacrebleu):
                 references=references,
             )
         except (ImportError, RuntimeError) as error:
-            raise MissingExtraError(
-                f"BLEU: the tokenizer {self.tokenize} cannot be loaded: {error}"
-            ) from None
+            reason = " ".join(str(error).split())
+            raise MissingExtraError(f"BLEU: no tokenizer {self.tokenize} here: {reason}") from None
 
     def _of_segments(self, counts: Floats) -> Floats:
         """Lengths of both sides, matched and all n-grams; of sentences their BLEU."""

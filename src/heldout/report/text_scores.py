@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from heldout.report.claim_words import show_p
+from heldout.report.grid import Grid, grids_text
 from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:
@@ -69,22 +69,15 @@ def text_scores_tsv(names: tuple[str, ...], comparisons: list[CorpusComparison])
 
 
 def text_scores_table(names: tuple[str, ...], comparisons: list[CorpusComparison]) -> str:
-    """A table for a terminal, signatures and what to be careful about below it."""
-    from rich.console import Console  # slow to import, needed for tables only
-    from rich.table import Table
-    from rich.text import Text
-
+    """Tables for a terminal, scores first, then comparisons; signatures below them."""
     head, rows = _rows(names, comparisons)
-    table = Table(header_style="bold", show_edge=False, pad_edge=False)
-    for at, name in enumerate(head):
-        table.add_column(Text(name), justify="left" if at < 2 else "right")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    buffer = StringIO()
-    width = Console().width
-    Console(file=buffer, width=width, force_terminal=True, highlight=False).print(table)
-    marks = [one.signature for one in comparisons]
-    return buffer.getvalue() + "\n" + "".join(f"{mark}\n" for mark in marks)
+    cut = 4  # behind the interval: one table of all columns is too wide for a terminal
+    grids = [Grid(head[:cut], [row[:cut] for row in rows], texts=2)]
+    if len(head) > cut:
+        compared = [row[:2] + row[cut:] for row in rows if row[cut] != "—"]
+        grids.append(Grid(head[:2] + head[cut:], compared, texts=2))
+    marks = "".join(f"{one.signature}\n" for one in comparisons)
+    return grids_text(grids, "table", terminal=True) + "\n" + marks
 
 
 def note_lines(notes: list[str], comparisons: list[CorpusComparison]) -> list[str]:
@@ -127,14 +120,14 @@ def _measure_dict(names: tuple[str, ...], comparison: CorpusComparison) -> dict[
         "higher_is_better": comparison.measure.higher_is_better,
         "warnings": comparison.warnings,
         "systems": [
-            {"system": name, **_interval_dict(one)}
+            {"system": name, **one._asdict()}
             for name, one in zip(names, comparison.systems, strict=True)
         ],
         "claims": [
             {
                 "system": claim.system,
                 "baseline": claim.baseline,
-                "difference": _interval_dict(claim.difference),
+                "difference": claim.difference._asdict(),
                 "better": claim.better,
                 "adjusted": claim.adjusted,
                 "tests": [claim.randomization._asdict(), claim.shift._asdict()],
@@ -142,10 +135,6 @@ def _measure_dict(names: tuple[str, ...], comparison: CorpusComparison) -> dict[
             for claim in comparison.claims
         ],
     }
-
-
-def _interval_dict(interval: Interval) -> dict[str, Any]:
-    return interval._asdict()
 
 
 def _plain(value: Any) -> Any:
