@@ -1,6 +1,9 @@
 """The command score, for classes and numbers, with its comparisons and complaints."""
 
 import json
+import re
+import shlex
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -228,3 +231,18 @@ def test_output_goes_to_a_file_when_it_is_complete(lecture, tmp_path, capsys):
     out = tmp_path / "out.tsv"
     run(capsys, "classification", lecture, "-o", out)
     assert out.read_text().startswith("system\taccuracy")
+
+
+def test_the_page_shows_what_is_printed(tmp_path, monkeypatch, capsys):
+    page = (Path(__file__).parents[1] / "docs" / "classification.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    [data] = re.findall(r"```csv\n(.*?)```", page, re.DOTALL)
+    Path("fawcett.csv").write_text(data)
+    blocks = re.findall(r"```sh\n\$ heldout score (.*?)\n(.*?)```", page, re.DOTALL)
+    assert len(blocks) == 2
+    for command, shown in blocks:
+        printed = run(capsys, *shlex.split(command))
+        assert printed.out == shown
+    assert "area under the ROC convex hull: 0.7550" in printed.err
+    mixture = re.search(r"`(FP rate 0.3:.*?)`", page, re.DOTALL)[1]
+    assert " ".join(mixture.split()) in printed.err
