@@ -1,11 +1,12 @@
 """How far an estimate may be from what it estimates: documents, queries, or both drawn anew.
 
 The documents of a sample are cut into two random halves many times, and every ranked list is read
-again with the documents of each half alone. Two halves differ as two samples of half the size do,
-so a quarter of the mean squared difference is the variance of the whole sample's estimate. Drawing
-with replacement would be the more usual way, and is too narrow here: a query whose one relevant
-document is drawn twice counts once, so that the draw of queries is lost, and duplicates shift the
-values. Halves have neither fault.
+again with the documents of each half alone, each of them twice, so that cutoffs and discounts meet
+a list of the same length. Two halves differ as two samples of half the size do, so a quarter of the
+mean squared difference is the variance of the whole sample's estimate. Drawing with replacement
+would be the more usual way, and is too narrow here: a query whose one relevant document is drawn
+twice counts once, so that the draw of queries is lost, and duplicates shift the values. Halves have
+neither fault.
 
 For the estimand
 
@@ -15,8 +16,8 @@ For the estimand
 ``queries``
     (other queries on these documents) it covers the expected score;
 ``both``
-    (other queries on other documents) the two variances are added; what a query and the documents
-    do together is in both of them and is taken off once.
+    (other queries on other documents) the variance of queries is added to what other documents do
+    to all queries alike. What they do to each query by itself is in that of queries already.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class Spread:
     queries
         When the queries are drawn anew.
     shared
-        The part that is in both.
+        The part of `documents` that queries have each by itself, which is in `queries` as well.
     target
         Of a set of the target's size, when its documents are drawn anew.
     n_queries
@@ -96,10 +97,12 @@ class Spread:
             )
         if estimand == "queries":
             return self.queries
-        documents = self.documents + self.target
         if estimand == "documents":
-            return documents
-        return max(documents + self.queries - self.shared, documents, self.queries)
+            return self.documents + self.target
+        if not self.documents:
+            return self.queries
+        alike = (self.documents - self.shared) * (1 + self.target / self.documents)
+        return self.queries + max(alike, 0.0)
 
 
 def interval(
@@ -109,7 +112,7 @@ def interval(
     from scipy.special import ndtri, stdtrit
 
     tail = (1 + level) / 2
-    by_query = estimand == "queries" and spread.n_queries > 1
+    by_query = estimand != "documents" and spread.n_queries > 1
     factor = float(stdtrit(spread.n_queries - 1, tail) if by_query else ndtri(tail))
     half = factor * math.sqrt(spread.variance(estimand))
     return value - half, value + half
@@ -149,9 +152,11 @@ def half_sample_spread(
     reader = _Reader.make(table, lists[:, :reach], sample)
     one, other = [], []
     for begin, end in _stretches(len(sample), table, reach, replicates):
-        first = _halves(len(sample), end - begin, seed, begin)
+        # Every document of a half stands for two, so that a list is as long as that of the sample:
+        # the ten best of a shorter list would vary no more than the ten best of the whole one.
+        first = 2 * _halves(len(sample), end - begin, seed, begin)
         one.append(reader.read(first, measures, depth))
-        other.append(reader.read(1 - first, measures, depth))
+        other.append(reader.read(2 - first, measures, depth))
     halves = np.concatenate(one, axis=1), np.concatenate(other, axis=1)
     plain = [
         _spread(mine, yours, now, ratio) for mine, yours, now in zip(*halves, values, strict=True)
@@ -200,17 +205,23 @@ def _spread(one: Floats, other: Floats, values: Floats, ratio: float) -> Spread:
     gap = _row_means(one) - _row_means(other)
     documents = float((gap**2).mean()) / 4
     number = int(np.isfinite(values).sum())
-    # What other documents do to a single query: noise that other queries bring with them as well.
-    single = one - other
-    both = np.isfinite(single)
-    noise = float((single[both] ** 2).mean()) / 4 if both.any() else 0.0
     return Spread(
         documents,
         float(values[np.isfinite(values)].var(ddof=1)) / number if number > 1 else 0.0,
-        noise / number if number else 0.0,
+        min(_apart(one, other), documents),
         documents / ratio,
         number,
     )
+
+
+def _apart(one: Floats, other: Floats) -> float:
+    """The part of the variance that queries have each by itself: their squares without products."""
+    parts = []
+    for half in (one, other):
+        there = np.isfinite(half)
+        centred = np.where(there, half - _row_means(half)[:, None], 0.0)
+        parts.append(centred / np.maximum(there.sum(axis=1, keepdims=True), 1))
+    return float(((parts[0] - parts[1]) ** 2).sum(axis=1).mean()) / 4
 
 
 def _row_means(values: Floats) -> Floats:
@@ -292,7 +303,7 @@ class _Reader:
         return extrapolate(
             rows,
             len(self.places),
-            ratio,
+            2 * ratio,  # of a half: the target stays the same
             measures,
             n_documents=size,
             depth=depth,

@@ -1,0 +1,221 @@
+"""Half-samples: against slow cuts, and their promise kept on populations that can be drawn anew."""
+
+import numpy as np
+import pytest
+
+from heldout.errors import InputError
+from heldout.experiment.extrapolate import extrapolate
+from heldout.experiment.rank_table import RankTable
+from heldout.experiment.uncertainty import Spread, _halves, half_sample_spread, interval
+from heldout.measure.names import parse_measure
+
+NDCG = parse_measure("nDCG@10")
+
+
+class Population:
+    """Documents about topics; a query for each topic finds its own documents, more or less well.
+
+    A document also has a quality of its own that moves it up or down for every query, so that
+    queries are not independent of each other over documents.
+    """
+
+    def __init__(self, queries, relevant, documents, seed=0):
+        random = np.random.default_rng([seed, queries])
+        self.queries, self.documents = queries, documents
+        self.share = random.gamma(2.0, relevant / 2 / documents, queries)
+        self.share /= max(self.share.sum(), 1)
+        self.strength = random.normal(2.0, 0.8, queries)
+
+    def draw(self, random, queries=None):
+        """Ranked lists and judgements of new documents; `queries`: new ones of the same kind."""
+        share, strength = self.share, self.strength
+        if queries is not None:
+            share, strength = queries
+        n, number = self.documents, len(share)
+        topic = random.choice(number + 1, n, p=[*share, max(1 - share.sum(), 0.0)])
+        scores = random.normal(0, 1, (number, n)) + random.normal(0, 0.7, n)
+        document = np.flatnonzero(topic < number).astype(np.int32)
+        scores[topic[document], document] += strength[topic[document]]
+        lists = np.argsort(-scores, axis=1).astype(np.int32)
+        order = np.argsort(topic[document], kind="stable")
+        document = document[order]
+        query = topic[document].astype(np.int64)
+        table = RankTable(query, document, np.ones(len(query), np.int64), number)
+        ranks = np.empty_like(lists)
+        np.put_along_axis(ranks, lists, np.arange(1, n + 1, dtype=np.int32)[None], axis=1)
+        everything = np.ones(len(query), np.bool_)
+        retrieved = np.full(number, n)
+        values = table.evaluate(ranks[query, document][:, None], everything, retrieved, [NDCG])
+        return table, lists, values[:, 0]
+
+
+def spread_of(table, lists, values, replicates=60, seed=0, **settings):
+    sample = np.arange(lists.shape[1], dtype=np.int32)
+    return half_sample_spread(
+        table,
+        lists,
+        sample,
+        [NDCG],
+        values,
+        depth=1000,
+        replicates=replicates,
+        seed=seed,
+        **settings,
+    )[0]
+
+
+@pytest.mark.parametrize(
+    ("queries", "relevant", "documents"), [(15, 8.0, 160), (60, 0.9, 160)], ids=["many", "single"]
+)
+def test_intervals_hold_the_score_of_a_second_sample(queries, relevant, documents):
+    population = Population(queries, relevant, documents)
+    random = np.random.default_rng(5)
+    samples, covered, widths = 400, 0, []
+    for at in range(samples):
+        table, lists, values = population.draw(random)
+        *_, second = population.draw(random)
+        spread = spread_of(table, lists, values, seed=at)
+        low, high = interval(float(np.nanmean(values)), spread, "documents")
+        covered += low <= np.nanmean(second) <= high
+        widths.append(high - low)
+    assert 0.92 <= covered / samples <= 0.98
+    assert np.mean(widths) < 0.4  # it says something
+
+
+def test_an_interval_for_new_queries_and_documents_holds_their_expected_score():
+    """Truth: the mean of many new queries, on documents that are new as well."""
+    documents, queries = 120, 25
+    random = np.random.default_rng(8)
+
+    def some(number):
+        share = random.gamma(2.0, 2.0 / documents, number)
+        return share / max(share.sum() * 1.05, 1), random.normal(2.0, 0.8, number)
+
+    def expected():
+        parts = [Population(queries, 1, documents).draw(random, some(queries))[2] for _ in range(6)]
+        return float(np.nanmean(np.concatenate(parts, axis=1)))
+
+    truth = np.mean([expected() for _ in range(60)])
+    covered = {"both": 0, "queries": 0}
+    for at in range(200):
+        table, lists, values = Population(queries, 1, documents).draw(random, some(queries))
+        spread = spread_of(table, lists, values, seed=at)
+        for estimand in covered:
+            low, high = interval(float(np.nanmean(values)), spread, estimand)
+            covered[estimand] += low <= truth <= high
+    assert covered["both"] >= covered["queries"]
+    assert covered["both"] / 200 >= 0.92
+
+
+def test_the_variance_is_that_of_slow_cuts():
+    """Lists are read again with every document of a half twice, and measured by hand."""
+    population = Population(6, 6.0, 50)
+    table, lists, values = population.draw(np.random.default_rng(0))
+    replicates = 12
+    spread = spread_of(table, lists, values, replicates, seed=3)
+    halves = _halves(50, replicates, 3, 0)
+    relevant = [set(table.documents[table.queries == q].tolist()) for q in range(6)]
+
+    def mean(keep):
+        found = []
+        for q in range(6):
+            if not any(keep[doc] for doc in relevant[q]):
+                continue
+            left = [doc for doc in lists[q].tolist() if keep[doc] for _ in range(2)][:10]
+            gains = [1 / np.log2(at + 2) for at, doc in enumerate(left) if doc in relevant[q]]
+            number = 2 * sum(keep[list(relevant[q])])
+            ideal = sum(1 / np.log2(at + 2) for at in range(min(10, number)))
+            found.append(sum(gains) / ideal)
+        return np.mean(found)
+
+    gaps = [mean(halves[:, r]) - mean(1 - halves[:, r]) for r in range(replicates)]
+    assert spread.documents == pytest.approx(np.mean(np.square(gaps)) / 4)
+    assert spread.target == spread.documents
+    assert spread.queries == pytest.approx(np.nanvar(values, ddof=1) / spread.n_queries)
+    assert spread.n_queries == np.isfinite(values).sum()
+
+
+def test_halves_are_halves_and_a_seed_decides():
+    halves = _halves(1000, 40, 1, 0)
+    assert set(np.unique(halves)) == {0, 1}
+    assert abs(halves.mean() - 0.5) < 0.01
+    assert np.array_equal(halves[:, 10:], _halves(1000, 30, 1, 10))  # whatever it is drawn with
+    assert not np.array_equal(halves, _halves(1000, 40, 2, 0))
+    table, lists, values = Population(10, 5.0, 100).draw(np.random.default_rng(1))
+    one, same, other = (spread_of(table, lists, values, seed=seed) for seed in (1, 1, 2))
+    assert one.documents == same.documents
+    assert one.documents != other.documents
+
+
+def test_a_larger_target_varies_less_itself_and_a_smaller_one_more():
+    table, lists, values = Population(40, 4.0, 300).draw(np.random.default_rng(2))
+    plain, larger, smaller = (
+        spread_of(table, lists, values, 200, ratio=ratio) for ratio in (1.0, 5.0, 0.2)
+    )
+    assert larger.target == pytest.approx(plain.documents / 5)
+    assert smaller.target == pytest.approx(plain.documents * 5)
+    assert smaller.documents != plain.documents  # found by carrying halves over
+
+
+def test_the_variance_of_what_is_carried_over_is_not_understated():
+    """Against the estimates of sixteen samples; up to twice as large has been seen."""
+    population, random = Population(60, 0.9, 160), np.random.default_rng(1)
+    estimates, found = [], []
+    for at in range(16):
+        table, lists, values = population.draw(random)
+        ranks = np.argsort(lists, axis=1)[table.queries, table.documents] + 1
+        rows = table.rows(ranks, np.ones(len(table), np.bool_))
+        target = extrapolate(rows, table.n_queries, 5.0, [NDCG], n_documents=160, seed=at)
+        estimates.append(target.means[0])
+        found.append(spread_of(table, lists, values, 10, seed=at, ratio=5.0).documents)
+    assert 0.8 < np.mean(found) / np.var(estimates, ddof=1) < 2.5
+
+
+def test_lists_are_read_far_enough_for_a_small_target():
+    """Relevant documents at ranks 60 to 150 of 400 come to ranks 6 to 15 of 40."""
+    places, queries = 400, 40
+    random = np.random.default_rng(6)
+    lists = np.tile(np.arange(places, dtype=np.int32), (queries, 1))
+    query = np.repeat(np.arange(queries), random.integers(1, 60, queries))
+    document = np.concatenate(
+        [
+            random.choice(np.arange(60, 150, dtype=np.int32), number, replace=False)
+            for number in np.bincount(query).tolist()
+        ]
+    )
+    table = RankTable(query, document, np.ones(len(query), np.int64), queries)
+    spread = spread_of(table, lists, np.zeros((1, queries)), 10, ratio=0.1)
+    assert spread.documents > 1e-5
+
+
+def test_halves_without_a_relevant_document_are_passed_over():
+    """Three relevant documents in all: one cut in four leaves a half without."""
+    lists = np.argsort(np.random.default_rng(3).random((3, 60)), axis=1).astype(np.int32)
+    table = RankTable(np.arange(3), np.array([4, 5, 6], np.int32), np.ones(3, np.int64), 3)
+    spread = spread_of(table, lists, np.full((1, 3), 0.3), ratio=4.0)
+    assert np.isfinite(spread.documents)
+
+
+class TestSpread:
+    spread = Spread(documents=4.0, queries=9.0, shared=1.0, target=2.0, n_queries=6)
+
+    def test_variances_of_the_estimands(self):
+        assert self.spread.variance("documents") == 6.0
+        assert self.spread.variance("queries") == 9.0
+        # What documents do to all queries alike (3 of 4), in the sample and in the target.
+        assert self.spread.variance("both") == 9.0 + 3.0 * 1.5
+
+    def test_what_is_shared_never_makes_it_less_than_that_of_queries(self):
+        greedy = Spread(4.0, 9.0, 100.0, 2.0, 6)
+        assert greedy.variance("both") == 9.0
+
+    def test_intervals(self):
+        low, high = interval(0.5, self.spread, "documents", level=0.95)
+        assert (high - low) / 2 == pytest.approx(1.959963984540054 * 6**0.5)
+        assert (high + low) / 2 == pytest.approx(0.5)
+        low, high = interval(0.5, self.spread, "queries")
+        assert (high - low) / 2 == pytest.approx(2.5705818366147395 * 3)  # t, 5 degrees of freedom
+
+    def test_an_unknown_estimand_is_refused(self):
+        with pytest.raises(InputError, match="no estimand 'topics'; there are documents, queries"):
+            self.spread.variance("topics")
