@@ -191,12 +191,14 @@ def test_groups_are_what_is_tested(tmp_path, capsys):
     found = json.loads(run(capsys, "classification", path, "--compare", "--json").out)
     assert found["comparisons"][0]["units"] == 6
     assert "interval" not in found["systems"][0]["measures"]["accuracy"]
+    assert any("no intervals" in note for note in found["notes"])
 
 
 def test_what_does_not_fit_is_refused(lecture, spam, tmp_path, capsys):
     assert "at least two" in fails(capsys, "classification", lecture, "--compare")
     assert "unknown measure 'RMSE'" in fails(capsys, "classification", lecture, "-m", "RMSE")
     assert "no class 'maybe'" in fails(capsys, "classification", lecture, "--positive", "maybe")
+    assert "at least 1 bin" in fails(capsys, "classification", lecture, "-m", "ECE(bins=0)")
     assert "no such class" in fails(capsys, "classification", lecture, "-m", "F1(class=maybe)")
     assert "--threshold needs scores" in fails(
         capsys, "classification", lecture, "--threshold", "0.3"
@@ -225,6 +227,9 @@ def test_one_class_only(tmp_path, capsys):
     assert shown.out.splitlines()[1].split("\t")[1] == "1.0000"
     assert "MCC of one does not exist: all units are of one class" in shown.err
     assert "kappa of one does not exist" in shown.err
+    path.write_text("unit,truth,prob_x,prob_y\n1,x,.6,.4\n2,x,.7,.3\n")
+    lines = run(capsys, "classification", path, "-m", "AUC").out.splitlines()
+    assert [line.split("\t")[1] for line in lines[1:]] == ["—", "—", "—"]
 
 
 def test_output_goes_to_a_file_when_it_is_complete(lecture, tmp_path, capsys):

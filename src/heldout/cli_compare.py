@@ -56,6 +56,7 @@ _EXAMPLES = """\
 
 Of two systems the first is the baseline; of three or more all pairs are compared, unless
 --baseline names one. A table is wide (unit,A,B,...) or long (system,unit,value).
+Files of predictions are compared by heldout score TASK FILE... --compare.
 """
 
 

@@ -168,6 +168,7 @@ def _numbers(
     notes = [
         f"{MEAN} predicts the mean of the truth of these very units: what R2 compares with",
         *_other_units(several),
+        *_without_intervals(several),
         *(note for one in several for note in one.notes),
     ]
     return PredictionScores(
@@ -205,6 +206,7 @@ def _classes(
     notes = [
         about,
         *_other_units(several),
+        *_without_intervals(several),
         *(note for one in several for note in one.notes),
     ]
     return PredictionScores(
@@ -226,7 +228,7 @@ def _has(given: ClassPredictions, measure: PredictionMeasure) -> bool:
 
 
 def _baseline(measure: PredictionMeasure, table: Confusion, positive: str | None) -> Number:
-    if measure.base == "AUC":
+    if measure.base == "AUC" and np.count_nonzero(table.counts.sum(axis=1)) > 1:
         return 0.5  # the same score for every unit, or scores that know nothing
     return confusion_value(measure, table, positive)
 
@@ -241,6 +243,13 @@ def _other_units(several: Sequence[Predictions]) -> list[str]:
         for one in several[1:]
         if set(one.units) != first
     ]
+
+
+def _without_intervals(several: Sequence[Predictions]) -> list[str]:
+    weighted = any(one.weights is not None for one in several)
+    if not weighted and not any(one.groups for one in several):
+        return []
+    return [f"units have {'weights' if weighted else 'groups'}: no intervals are given for them"]
 
 
 def _row(

@@ -394,6 +394,8 @@ def _setting(part: str, text: str) -> tuple[str, Any]:
                 raise MeasureError(f"{text!r}: beta must be above 0")
             return key, number
         if key == "bins":
+            if int(value) < 1:
+                raise MeasureError(f"{text!r}: there must be at least 1 bin")
             return key, int(value)
     except ValueError:
         raise MeasureError(f"{text!r}: {value!r} is not a number") from None
