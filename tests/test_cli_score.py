@@ -106,6 +106,8 @@ def test_two_classifiers_on_one_hold_out_by_mcnemar(spam, capsys):
     shown = run(capsys, "classification", *spam[:2], "--compare")
     assert "p mcnemar" in shown.out
     assert "--by-fold" in shown.err
+    # Files may stand behind options.
+    assert run(capsys, "classification", spam[0], "--compare", spam[1]).out == shown.out
     found = json.loads(run(capsys, "classification", *spam[:2], "--compare", "--json").out)
     assert found["comparisons"][0]["claims"][0]["tests"][0]["test"] == "mcnemar"
 

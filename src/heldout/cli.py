@@ -407,14 +407,15 @@ def _example(options: argparse.Namespace) -> None:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Parse arguments; runs may stand before, between and behind options, as getopt allows."""
+    """Parse arguments; files may stand before, between and behind options, as getopt allows."""
     parser = _parser()
     options, rest = parser.parse_known_args(arguments)
-    runs = [one for one in rest if one == "-" or not one.startswith("-")]
-    if len(runs) < len(rest) or (runs and not hasattr(options, "runs")):
+    files = [one for one in rest if one == "-" or not one.startswith("-")]
+    several = next((name for name in ("runs", "files") if hasattr(options, name)), None)
+    if len(files) < len(rest) or (files and several is None):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
-    if runs:
-        options.runs = [*options.runs, *runs]
+    if several is not None and files:
+        setattr(options, several, [*getattr(options, several), *files])
     return options
 
 

@@ -97,7 +97,7 @@ def _add_regression(command: Callable[..., argparse.ArgumentParser], tasks: Any)
 def _add_text(command: Callable[..., argparse.ArgumentParser], tasks: Any) -> None:
     parser = command(tasks, "text", "Score texts against references.", _TEXT_EXAMPLES)
     add = parser.add_argument
-    _add_files(parser)
+    _add_files(parser, "texts of a system: a line each, or JSON lines")
     add("-r", "--references", action="append", metavar="FILE", help="references (repeat)")
     add("--compare", action="store_true", help="compare with the first file")
     add("--seed", type=int, default=0, help="seed of the draws (default 0)")
@@ -106,9 +106,11 @@ def _add_text(command: Callable[..., argparse.ArgumentParser], tasks: Any) -> No
     parser.set_defaults(run=_text, task="text")
 
 
-def _add_files(parser: argparse.ArgumentParser) -> None:
+def _add_files(
+    parser: argparse.ArgumentParser, what: str = "CSV, TSV, Parquet or JSON lines; - is stdin"
+) -> None:
     add = parser.add_argument
-    add("files", metavar="FILE", nargs="+", help="CSV, TSV, Parquet or JSON lines; - is stdin")
+    add("files", metavar="FILE", nargs="+", help=what)
     add("-m", "--measure", action="append", metavar="NAME", help="a measure, see below (repeat)")
 
 
