@@ -1,0 +1,221 @@
+"""Studies in which the truth is known."""
+
+import json
+
+import numpy as np
+import pytest
+from document_data import indexed, topical_collection
+
+import heldout
+from heldout.errors import HeldoutError, InputError
+from heldout.experiment.candidates import Candidates
+from heldout.experiment.study import StudySettings, bias_study, unseen_values
+from heldout.measure.names import parse_measure
+from heldout.report.study import figure_tables, study_json, study_text
+from heldout.retrieve.models import grid
+from heldout.retrieve.search import search
+
+NDCG = parse_measure("nDCG@10")
+FIXED = grid("bm25", k1=[1.0], b=[0.5])
+GRID = grid("bm25", k1=[0.3, 1.0, 4.0], b=[0.0, 0.5, 1.0])
+FIELDS = {
+    "estimator", "bias", "se", "rmse", "coverage", "mean", "truth", "default", "system", "measure",
+    "tuning", "fraction", "draws", "sets", "folds", "seed", "sample_size", "target_size",
+    "queries_left_out", "estimand",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def collection():
+    return topical_collection(240, relevant=0.5)
+
+
+@pytest.fixture(scope="module")
+def index(collection):
+    return indexed(collection)
+
+
+@pytest.fixture(scope="module")
+def fixed(index, collection):
+    return Candidates.make(index, collection, FIXED)
+
+
+def study(candidates, **settings):
+    own = {"draws": 6, "replicates": 20, "tuning": "fixed", **settings}
+    return bias_study(candidates, StudySettings(own.pop("measure", NDCG), **own))
+
+
+def by_name(found):
+    return {row.estimator: row for row in found.rows}
+
+
+def test_the_truth_is_that_of_documents_added_one_by_one(fixed, collection):
+    """Every unseen document in an index of its own with the seen ones."""
+    random = np.random.default_rng(3)
+    side = random.integers(0, 3, len(collection.documents))  # seen, unseen, neither
+    texts = list(collection.documents.pairs())
+    seen = dict(texts[at] for at in np.flatnonzero(side == 0).tolist())
+    run = {}
+    for at in np.flatnonzero(side == 1).tolist():
+        own = heldout.Index.build({**seen, texts[at][0]: texts[at][1]})
+        for query, scores in search(own, collection.queries, FIXED[0]).to_dict().items():
+            if texts[at][0] in scores:
+                run.setdefault(query, {})[texts[at][0]] = round(scores[texts[at][0]], 9)
+    names = {texts[at][0] for at in np.flatnonzero(side == 1).tolist()}
+    qrels = {
+        query: {doc: grade for doc, grade in rows.items() if doc in names}
+        for query, rows in collection.qrels.to_dict().items()
+    }
+    qrels = {query: rows for query, rows in qrels.items() if any(rows.values())}
+    wanted = heldout.evaluate(qrels, run, ["nDCG@10"])
+    values = unseen_values(fixed, side == 0, side == 1, 0, NDCG)
+    places = {query: at for at, query in enumerate(collection.queries.ids)}
+    assert np.isfinite(values).sum() == len(qrels)
+    assert values[[places[query] for query in wanted.queries()]] == pytest.approx(
+        wanted.values(0, 0)
+    )
+
+
+def test_rows_and_the_default(fixed):
+    found = study(fixed)
+    assert [row.estimator for row in found.rows] == [
+        "pooled", "training", "per-fold", "per-fold-zero", "pro-weighted", "dynamic-cutoff",
+    ]  # fmt: skip
+    assert [row.estimator for row in found.rows if row.default] == ["pooled"]
+    assert (found.sample_size, found.target_size) == (120, 120)
+    for row in found.rows:
+        assert row.bias == pytest.approx(row.mean - row.truth)
+        assert row.rmse >= abs(row.bias) - 1e-12
+        assert (row.coverage is not None) == row.default
+
+
+def test_bias_se_and_rmse_are_those_of_the_draws(fixed):
+    found = study(fixed, sets=2, replicates=0)
+    for row in found.rows:
+        mine = [one for one in found.means if one[2] == row.estimator]
+        assert [one[:2] for one in mine] == [(draw, one) for draw in range(6) for one in (0, 1)]
+        error = np.array([value - truth for *_, value, truth in mine]).reshape(6, 2)
+        assert row.bias == pytest.approx(error.mean())
+        assert row.rmse == pytest.approx(np.sqrt((error**2).mean()))
+        # The sets of one draw share what is unseen: the draw is the unit.
+        assert row.se == pytest.approx(error.mean(axis=1).std(ddof=1) / np.sqrt(6))
+
+
+def test_per_fold_with_zeros_is_far_below_the_truth_and_pooled_is_not(fixed):
+    found = by_name(study(fixed, draws=24, replicates=0))
+    assert found["per-fold-zero"].bias < -0.15
+    assert found["per-fold"].bias > 0.08
+    assert abs(found["pooled"].bias) < 3 * found["pooled"].se + 0.01
+    assert found["pooled"].rmse < found["per-fold"].rmse
+    assert found["pooled"].coverage is None
+
+
+def test_a_larger_truth_is_met_by_size_matching(fixed):
+    found = by_name(study(fixed, fraction=1 / 6, draws=24, replicates=0, folds=4))
+    assert abs(found["pooled-unmatched"].bias) > 0.06
+    assert abs(found["pooled"].bias) < 0.5 * abs(found["pooled-unmatched"].bias)
+
+
+def test_what_over_fits_on_purpose_shows_in_the_training_score_alone(index, collection):
+    random = np.random.default_rng(0)
+    models, number = FIXED * 30, len(collection.documents)
+    candidates = Candidates.make(
+        index, collection, models, priors=random.normal(0, 2, (number, 30))
+    )
+    nested = by_name(study(candidates, tuning="nested", draws=16, replicates=0))
+    assert nested["training"].bias > 0.04
+    assert abs(nested["pooled"].bias) < 0.5 * nested["training"].bias
+    leaking = by_name(study(candidates, tuning="pre-split", draws=16, replicates=0))
+    assert leaking["pooled"].bias > nested["pooled"].bias + 0.01
+    assert leaking["training"].bias == pytest.approx(nested["training"].bias)
+
+
+@pytest.mark.parametrize("inner", [None, 2])
+@pytest.mark.parametrize("tuning", ["nested", "pre-split"])
+def test_tuned_studies(index, collection, inner, tuning):
+    candidates = Candidates.make(index, collection, GRID)
+    found = study(candidates, tuning=tuning, inner=inner, draws=2, sets=2, replicates=0)
+    assert found.sample_size == 60
+    assert all(0 < row.mean < 1 and 0 < row.truth < 1 for row in found.rows)
+    assert ("leaks" in study_text(found, "bm25")) == (tuning == "pre-split")
+
+
+def test_json_has_one_object_an_estimator(fixed):
+    found = study(fixed)
+    objects = json.loads(study_json(found, "bm25"))
+    assert [one["estimator"] for one in objects] == [row.estimator for row in found.rows]
+    for one, row in zip(objects, found.rows, strict=True):
+        assert set(one) == FIELDS
+        assert one["bias"] == row.bias  # at full precision
+        assert one["default"] is (one["estimator"] == "pooled")
+        assert (one["draws"], one["measure"]) == (6, "nDCG@10")
+
+
+def test_the_seed_decides_and_the_number_of_threads_does_not(fixed, monkeypatch):
+    texts = []
+    for threads, seed in (("1", 4), ("2", 4), ("2", 5)):
+        monkeypatch.setenv("HELDOUT_THREADS", threads)
+        texts.append(study_json(study(fixed, seed=seed, fraction=0.3, draws=2), "bm25"))
+    assert texts[0] == texts[1]
+    assert texts[0] != texts[2]
+
+
+def test_figures_have_every_draw_and_every_query_of_the_first(fixed, collection):
+    found = study(fixed, sets=2, replicates=0)
+    tables = figure_tables(found, collection.queries.ids)
+    means = [line.split(",") for line in tables["means.csv"].splitlines()]
+    assert means[0] == ["draw", "set", "estimator", "estimate", "truth"]
+    assert len(means) == 1 + 6 * 2 * 7  # the sets are smaller than what is unseen: unmatched, too
+    zero = [row for row in means if row[2] == "per-fold-zero"]
+    bias = np.mean([float(row[3]) - float(row[4]) for row in zero])
+    assert bias == pytest.approx(by_name(found)["per-fold-zero"].bias)
+    rows = [line.split(",") for line in tables["queries.csv"].splitlines()]
+    assert rows[0] == ["set", "query", "estimator", "estimate", "truth", "difference", "pro10"]
+    for _, query, _, estimate, truth, difference, pro in rows[1:]:
+        assert query in collection.queries.ids
+        assert float(difference) == pytest.approx(float(estimate) - float(truth))
+        assert 0 <= float(pro) <= 1
+
+
+def test_text_shows_the_default_first_and_says_what_it_means(fixed):
+    text = study_text(study(fixed), "bm25(k1=1, b=0.5)")
+    lines = text.splitlines()
+    assert lines[0].startswith("bm25(k1=1, b=0.5), nDCG@10: 120 documents seen, 120 unseen")
+    assert lines[1] == "nothing is tuned"
+    assert lines[5].startswith("pooled ")
+    assert "for these queries on 120 new documents hold the truth." in lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"fraction": 0.0}, "fraction is 0"),
+        ({"fraction": 1.0}, "fraction is 1"),
+        ({"fraction": float("nan")}, "fraction is nan"),
+        ({"draws": 1}, "1 draws: at least 2"),
+        ({"folds": 1}, "at least 1 set and 2 folds"),
+        ({"sets": 0}, "at least 1 set"),
+        ({"folds": 100}, "too few for 100 folds"),
+        ({"sets": 100}, "too few for 5 folds"),
+        ({"inner": 1}, "1 inner folds: at least 2"),
+        ({"tuning": "magic"}, "choose of fixed, nested, pre-split"),
+        ({"seed": -1}, "seed=-1"),
+        ({"measure": parse_measure("AP(ties=average)")}, "whole ranked lists"),
+        ({"measure": parse_measure("Bpref"), "fraction": 0.2}, "Bpref cannot be carried over"),
+    ],
+)
+def test_refusals(fixed, settings, message):
+    with pytest.raises(HeldoutError, match=message):
+        study(fixed, **settings)
+
+
+def test_several_values_are_not_fixed(index, collection):
+    with pytest.raises(InputError, match="nothing is tuned, but there are 9 values"):
+        study(Candidates.make(index, collection, GRID))
+
+
+def test_sides_without_relevant_documents_are_named():
+    texts = {f"d{at:02}": f"word{at} common" for at in range(40)}
+    small = heldout.Collection(texts, {"q": "common"}, {"q": {"d03": 1}})
+    with pytest.raises(InputError, match=r"draw \d: no query has a relevant document on the"):
+        study(Candidates.make(indexed(small), small, FIXED))

@@ -1,0 +1,159 @@
+"""The commands study bias and study curve."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from heldout.cli import main
+from heldout.data.export import export_collection
+
+sys.path.append(str(Path(__file__).parent / "experiment"))
+from document_data import topical_collection
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    home = tmp_path_factory.mktemp("study")
+    export_collection(topical_collection(150), home / "small", "beir")
+    texts = topical_collection(150)
+    export_collection(type(texts)(texts.documents, texts.queries), home / "bare", "beir")
+    return home
+
+
+@pytest.fixture(autouse=True)
+def here(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+
+
+def run(capsys, *arguments):
+    assert not main(["study", *arguments])
+    said = capsys.readouterr()
+    return said.out
+
+
+def refused(capsys, *arguments):
+    with pytest.raises(SystemExit) as caught:
+        main(["study", *arguments])
+    said = capsys.readouterr()
+    assert caught.value.code == 2
+    assert not said.out
+    assert "Traceback" not in said.err
+    return said.err.splitlines()[-1]
+
+
+QUICK = ("bias", "small", "--draws", "2", "--replicates", "5")
+
+
+def test_the_command_of_the_documentation(capsys):
+    out = run(
+        capsys, *QUICK, "--fraction", "0.5", "--model", "bm25", "--param", "k1=1", "--param",
+        "b=0.5", "-m", "nDCG@10", "--seed", "0", "--json",
+    )  # fmt: skip
+    objects = json.loads(out)
+    assert [one["estimator"] for one in objects if one["default"]] == ["pooled"]
+    for one in objects:
+        assert {"estimator", "bias", "se", "rmse", "coverage", "default"} <= set(one)
+        assert one["system"] == "bm25(k1=1, b=0.5)"
+        assert one["tuning"] == "fixed"
+
+
+def test_the_same_bytes_on_one_and_two_threads(capsys, monkeypatch):
+    found = []
+    for threads in ("1", "2"):
+        monkeypatch.setenv("HELDOUT_THREADS", threads)
+        found.append(run(capsys, *QUICK, "--tune", "--param", "k1=0.3,3", "--json"))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--sets", "2"), "37 documents seen in each of 2 sets, 75 unseen"),
+        (("--tune", "--param", "k1=0.5:3:2", "--param", "b=0:1:2"), "bm25, 4 values"),
+        (("--tune", "--param", "k1=1"), "bm25, 11 values"),
+        (("--tune", "--model", "ql-jm", "--pre-split"), "this leaks"),
+        (("--tune", "--param", "b=0,1", "--inner", "2"), "chosen on each train side"),
+        (("-m", "RBP"), "RBP: 75 documents seen"),
+        (("--fraction", "0.3", "-m", "AP", "--depth", "5"), "pooled-unmatched"),
+    ],
+)
+def test_settings(capsys, arguments, said):
+    assert said in run(capsys, *QUICK, *arguments)
+
+
+def test_without_replicates_there_is_no_interval(capsys):
+    assert "hold the truth" in run(capsys, *QUICK)
+    assert "hold the truth" not in run(capsys, *QUICK, "--replicates", "0")
+
+
+def test_figures_and_output_go_to_files(capsys):
+    out = run(capsys, *QUICK, "--figures", "figures/new", "-o", "table.txt")
+    assert not out
+    assert Path("table.txt").read_text(encoding="utf-8").startswith("bm25(k1=1.2, b=0.75), nDCG@10")
+    assert {path.name for path in Path("figures/new").iterdir()} == {"means.csv", "queries.csv"}
+
+
+def test_curve(capsys):
+    out = run(capsys, "curve", "small", "--draws", "2", "--sizes", "0.5,1", "--tune", "--json")
+    found = json.loads(out)
+    assert [point["size"] for point in found["points"]] == [60, 120]
+    out = run(capsys, "curve", "small", "--draws", "2", "--by", "query", "--model", "ql-jm")
+    assert out.splitlines()[2].split() == ["queries", "share", "held", "out", "±", "se", "train"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--fraction", "0"), "the fraction is 0: give a share between 0 and 1"),
+        (("--fraction", "1"), "the fraction is 1"),
+        (("--fraction", "2"), "the fraction is 2"),
+        (("--fraction", "nan"), "the fraction is nan"),
+        (("--fraction", "half"), "invalid float value: 'half'"),
+        (("--draws", "1"), "1 draws: at least 2"),
+        (("--draws", "0"), "'0' is not a whole number from 1 on"),
+        (("--folds", "1"), "at least 1 set and 2 folds"),
+        (("--folds", "151"), "too few for 151 folds"),
+        (("--sets", "50"), "too few for 5 folds"),
+        (("--inner", "1", "--tune"), "1 inner folds"),
+        (("--seed", "-1"), "seed=-1: a seed is a whole number from 0 on"),
+        (("--model", "bm26"), "bm26"),
+        (("--model", "bm25", "--param", "c=1"), "bm25 has no parameter c"),
+        (("--param", "k1=abc"), "'abc' is not a number"),
+        (("--param", "b=3"), "b = 3 is outside 0 to 1"),
+        (("-m", "foo"), "unknown measure 'foo'"),
+        (("-m", "AP(ties=average)"), "needs whole ranked lists"),
+        (("-m", "Bpref", "--fraction", "0.2"), "Bpref cannot be carried over"),
+        (("--pre-split",), "--pre-split says how values are tuned: add --tune"),
+        (("--param", "k1=0.5:3:6"), "k1 has several values: add --tune"),
+        (("--tune", "--param", "k1=1", "--param", "b=0.5"), "every parameter is fixed"),
+        (("--figures", "small/corpus.jsonl"), "--figures small/corpus.jsonl: not a folder"),
+        (("-o", "nowhere/table.txt"), "nowhere/table.txt: cannot be written"),
+    ],
+)
+def test_wrong_settings(capsys, arguments, said):
+    assert said in refused(capsys, *QUICK, *arguments)
+
+
+def test_collections_that_will_not_do(capsys):
+    assert "has no judgements: give --qrels" in refused(capsys, "bias", "bare", "--draws", "2")
+    assert "nowhere" in refused(capsys, "bias", "nowhere", "--draws", "2")
+    assert "has no judgements" in refused(capsys, "curve", "bare", "--draws", "2")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--sizes", "0,1"), "give shares above 0"),
+        (("--sizes", "a"), "--sizes a: expected shares"),
+        (("--sizes", ""), "expected shares"),
+        (("--test", "1"), "the test share is 1"),
+        (("--draws", "1"), "1 draws: at least 2"),
+        (("--seed", "-1"), "seed=-1"),
+        (("-m", "AP(ties=average)"), "needs whole ranked lists"),
+        (("--by", "word"), "invalid choice: 'word'"),
+    ],
+)
+def test_wrong_curves(capsys, arguments, said):
+    assert said in refused(capsys, "curve", "small", "--draws", "2", *arguments)
