@@ -45,6 +45,9 @@ measures (-m): RMSE, MSE, MAE, median-AE, MAPE, sMAPE, R2.
 _TEXT_EXAMPLES = """\
   heldout score text -r references.txt a.txt b.txt --compare
   heldout score text answers.jsonl -m BLEU -m chrF
+
+measures (-m): BLEU, sentBLEU, chrF, chrF++, TER, ROUGE-1, ROUGE-2, ROUGE-L, ROUGE-Lsum,
+METEOR, ExactMatch, TokenF1, Perplexity, Embedding.
 """
 
 

@@ -40,7 +40,7 @@ def test_folds_know_their_share_of_test_to_train():
 
 def test_a_fold_on_which_a_measure_does_not_exist_is_left_out_and_named():
     # In fold 0 "yes" is never predicted, so its precision does not exist.
-    systems = [made("A", [1], folds=FOLDS), made("B", [4], folds=FOLDS)]
+    systems = [made("A", [1], folds=FOLDS), made("B", [3], folds=FOLDS)]
     found = fold_scores(systems, measure("precision(macro)"))
     assert found.scores.dropped == ("0",)
     assert "precision(macro) of A is undefined in fold 0" in found.scores.notes[0]
