@@ -1,0 +1,193 @@
+"""How near the truth estimators come: the tables of docs/estimates.md.
+
+In every draw a share of the documents is seen; the score on the others is the truth (see
+`heldout.experiment.study`). Three systems:
+
+- fixed: BM25 with k1 = 1 and b = 0.5, the unseen side as large as the seen one, or five times;
+- tuned: BM25 over a grid of 20 values of k1 (geometric, 0.2 to 5) by 20 of b (0 to 1), chosen on
+  each train side;
+- over-fitted on purpose: the best of 200 priors of documents that are nothing but noise (normal,
+  standard deviation 2), chosen on each train side. The noise is drawn anew every ten draws.
+
+Nothing is tuned to the collections, and the seed is fixed. Run it as
+
+    python benchmarks/bias_study.py --draws 200 pydocs PATH_OF_CRANFIELD PATH_OF_SCIFACT
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from heldout.data.collection_files import read_collection
+from heldout.experiment.candidates import Candidates
+from heldout.experiment.study import StudySettings, bias_study
+from heldout.measure.names import parse_measure
+from heldout.retrieve.index import Index
+from heldout.retrieve.models import grid
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from heldout.data.collection import Collection
+    from heldout.experiment.study import BiasStudy, Tuning
+    from heldout.retrieve.models import Model
+
+FIXED = grid("bm25", k1=[1.0], b=[0.5])
+GRID = grid("bm25", k1=np.geomspace(0.2, 5, 20).tolist(), b=np.linspace(0, 1, 20).tolist())
+PRIORS, SPREAD = 200, 2.0
+BLOCK = 10
+"""Draws that share their noise."""
+LARGE = 1_000_000
+"""Documents × queries from which on a grid takes minutes a draw."""
+FEW = 40
+
+
+class Case(NamedTuple):
+    """A system, and the share of the documents that is seen."""
+
+    name: str
+    words: str
+    fraction: float
+    tuning: Tuning
+
+
+CASES = (
+    Case("fixed", "fixed BM25, truth as large as the sample", 0.5, "fixed"),
+    Case("fixed-5x", "fixed BM25, truth 5 times the sample", 0.1667, "fixed"),
+    Case("tuned", "BM25 tuned over 20 × 20 values, truth as large", 0.5, "nested"),
+    Case("overfit", "best of 200 random priors, truth as large", 0.5, "nested"),
+)
+
+
+class Line(NamedTuple):
+    """What is printed of one estimator."""
+
+    estimator: str
+    mean: float
+    truth: float
+    bias: float
+    se: float
+    rmse: float
+    coverage: float | None
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
+    parser.add_argument("collections", nargs="*", default=["pydocs"], help="names or paths")
+    parser.add_argument("--draws", type=int, default=200)
+    parser.add_argument(
+        "--grid-draws", type=int, help="of the tuned grid (default: fewer if large)"
+    )
+    parser.add_argument("--replicates", type=int, default=200, help="half-samples an interval")
+    parser.add_argument("--measure", default="nDCG@10")
+    parser.add_argument("--case", action="append", choices=[case.name for case in CASES])
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    for name in options.collections:
+        collection = read_collection(name)
+        for line in table(collection, options):
+            print(line, flush=True)
+        print(flush=True)
+
+
+def table(collection: Collection, options: argparse.Namespace) -> Iterator[str]:
+    """The Markdown of one collection, line by line as it is known."""
+    documents, queries = len(collection.documents), len(collection.queries)
+    yield f"### {collection.name}: {documents:,} documents, {queries:,} queries"
+    yield ""
+    yield "| system | draws | estimator | estimate | truth | bias ± se | RMSE | interval covers |"
+    yield "|---|---|---|---|---|---|---|---|"
+    index = Index.build(collection.documents)
+    for case in CASES:
+        if options.case and case.name not in options.case:
+            continue
+        draws = options.draws
+        if case.name == "tuned":
+            cut = min(draws, FEW) if documents * queries > LARGE else draws
+            draws = options.grid_draws or cut
+        begin = time.perf_counter()
+        lines = summary(studies(index, collection, case, draws, options))
+        took = time.perf_counter() - begin
+        print(f"{collection.name}, {case.name}: {draws} draws in {took:.0f} s", file=sys.stderr)
+        for at, one in enumerate(lines):
+            system = (case.words, str(draws)) if at == 0 else ("", "")
+            yield f"| {' | '.join([*system, *cells(one)])} |"
+
+
+def cells(one: Line) -> list[str]:
+    covers = "" if one.coverage is None else f"{100 * one.coverage:.1f} %"
+    name = f"**{one.estimator}**" if one.estimator == "pooled" else one.estimator
+    numbers = [f"{one.mean:.4f}", f"{one.truth:.4f}", f"{one.bias:+.4f} ± {one.se:.4f}"]
+    return [name, *numbers, f"{one.rmse:.4f}", covers]
+
+
+def studies(
+    index: Index, collection: Collection, case: Case, draws: int, options: argparse.Namespace
+) -> list[BiasStudy]:
+    """One study; of random priors one for every ten draws, each with noise of its own."""
+    measure = parse_measure(options.measure)
+
+    def study(models: tuple[Model, ...], number: int, seed: int, noise: Noise) -> BiasStudy:
+        settings = StudySettings(
+            measure, case.fraction, number, tuning=case.tuning, replicates=options.replicates,
+            seed=seed,
+        )  # fmt: skip
+        return bias_study(Candidates.make(index, collection, models, priors=noise), settings)
+
+    if case.name != "overfit":
+        return [study(GRID if case.name == "tuned" else FIXED, draws, options.seed, None)]
+    blocks = []
+    for first in range(0, draws, BLOCK):
+        seed = options.seed + 1000 * (1 + first // BLOCK)
+        generator = np.random.default_rng(seed)
+        noise = generator.normal(0, SPREAD, (index.n_documents, PRIORS))
+        # A study of a single draw would have no standard error: the last block may be longer.
+        left = draws - first
+        number = left if left < BLOCK + 2 else BLOCK
+        blocks.append(study(FIXED * PRIORS, number, seed, noise))
+        if number == left:
+            break
+    return blocks
+
+
+if TYPE_CHECKING:
+    Noise = NDArray[np.float64] | None
+
+
+def summary(found: list[BiasStudy]) -> list[Line]:
+    """Each estimator over the draws of all studies."""
+    lines = []
+    for row in found[0].rows:
+        mine = [one for study in found for one in study.means if one[2] == row.estimator]
+        values, truths = np.array([one[3:] for one in mine]).T
+        error = values - truths
+        covers = [
+            (one.coverage, study.settings.draws)
+            for study in found
+            for one in study.rows
+            if one.estimator == row.estimator and one.coverage is not None
+        ]
+        coverage = sum(share * n for share, n in covers) / len(error) if covers else None
+        lines.append(
+            Line(
+                row.estimator,
+                float(values.mean()),
+                float(truths.mean()),
+                float(error.mean()),
+                float(error.std(ddof=1) / np.sqrt(len(error))),
+                float(np.sqrt((error**2).mean())),
+                coverage,
+            )
+        )
+    return lines
+
+
+if __name__ == "__main__":
+    main()
