@@ -109,6 +109,13 @@ def test_three_systems_have_an_analysis_of_variance():
         results.mean("svm", "log-loss")
 
 
+def test_the_decision_function_of_two_classes_counts_for_the_last():
+    two = Y > 0
+    results = cross_validate_estimators(NOISY, two, {"svm": LinearSVC(random_state=0)}, plan=FOLDS)
+    theirs = cross_val_score(LinearSVC(random_state=0), NOISY, two, cv=FOLDS, scoring="roc_auc")
+    assert results.values("svm", "AUC") == pytest.approx(theirs)
+
+
 def test_runs_with_seeds_of_their_own_spread():
     forest = {"forest": RandomForestClassifier(3, random_state=0), "k-NN": KNeighborsClassifier()}
     results = cross_validate_estimators(
