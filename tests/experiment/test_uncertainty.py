@@ -172,14 +172,14 @@ def test_the_variance_of_what_is_carried_over_is_not_understated():
 
 
 def test_lists_are_read_far_enough_for_a_small_target():
-    """Relevant documents at ranks 60 to 150 of 400 come to ranks 6 to 15 of 40."""
+    """Relevant documents at ranks 85 to 150 of 400 come to ranks 8 to 15 of 40."""
     places, queries = 400, 40
     random = np.random.default_rng(6)
     lists = np.tile(np.arange(places, dtype=np.int32), (queries, 1))
     query = np.repeat(np.arange(queries), random.integers(1, 60, queries))
     document = np.concatenate(
         [
-            random.choice(np.arange(60, 150, dtype=np.int32), number, replace=False)
+            random.choice(np.arange(85, 150, dtype=np.int32), number, replace=False)
             for number in np.bincount(query).tolist()
         ]
     )
