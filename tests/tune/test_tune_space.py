@@ -170,3 +170,11 @@ def test_true_is_another_value_than_one():
 def test_a_point_that_is_not_there():
     with pytest.raises(InputError, match="numbered from 0"):
         Space((given("a", [1, 2]),)).point(2)
+
+
+def test_spaces_beyond_all_measure_are_refused():
+    with pytest.raises(InputError, match="at most 10,000"):
+        parse_axis("k1=0:1:100000000")
+    many = tuple(given(name, range(1000)) for name in "abc")
+    with pytest.raises(InputError, match="1,000,000,000 points"):
+        Space(many)

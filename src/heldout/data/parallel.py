@@ -50,6 +50,7 @@ def run_threads(task: Callable[[_T], _R], items: Iterable[_T]) -> list[_R]:
 
 def run_stretches(task: Callable[[tuple[int, int]], object], count: int, pieces: int = 8) -> None:
     """Do `task` for stretches (first, last) of the numbers below `count`, `pieces` a thread."""
-    parts = min(count, pieces * threads())
+    workers = threads()
+    parts = min(count, pieces * workers) if workers > 1 else min(count, 1)
     cuts = [count * part // max(parts, 1) for part in range(parts + 1)]
     run_threads(task, pairwise(cuts))

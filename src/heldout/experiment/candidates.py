@@ -64,7 +64,8 @@ class Candidates:
     ) -> Candidates:
         """Look the queries of a collection up in its index."""
         vocabulary = Vocabulary.of(index.encode(collection.queries.texts))
-        return cls(index, vocabulary, RankTable.of(collection), tuple(models), priors, depth)
+        deepest = max(min(depth, index.n_documents), 1)  # lists are never longer
+        return cls(index, vocabulary, RankTable.of(collection), tuple(models), priors, deepest)
 
     def __len__(self) -> int:
         return len(self.models)

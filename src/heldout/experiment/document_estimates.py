@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from heldout.experiment.config import Settings
     from heldout.experiment.rank_table import RankTable
+    from heldout.experiment.uncertainty import Estimand
 
     Floats = NDArray[np.float64]
 
@@ -53,7 +54,7 @@ def document_estimates(
         How many such estimates are averaged: each draws its share of the replicates.
     """
     sample = np.flatnonzero(ranked).astype(np.int32)
-    estimand = "both" if settings.by == "both" else "documents"
+    estimand: Estimand = "both" if settings.by == "both" else "documents"
     spreads = half_sample_spread(
         table,
         np.where(ranked[np.maximum(lists, 0)] & (lists >= 0), lists, -1).astype(np.int32),
@@ -68,7 +69,9 @@ def document_estimates(
     for row, (measure, spread) in enumerate(zip(settings.measures, spreads, strict=True)):
         kept = np.isfinite(values[row])
         value = mean_of(values[row])
-        low, high = interval(value, spread, estimand, level=1 - settings.alpha)  # type: ignore[arg-type]
+        bounds = measure.definition.bounds
+        level = 1 - settings.alpha
+        low, high = interval(value, spread, estimand, level=level, bounds=bounds)
         optimism = float("nan")
         if training is not None:
             optimism = mean_of(training[row, kept]) - value
@@ -79,7 +82,7 @@ def document_estimates(
                 "value": value,
                 "low": low,
                 "high": high,
-                "estimand": ESTIMANDS[estimand],  # type: ignore[index]
+                "estimand": ESTIMANDS[estimand],
                 "n_queries": int(kept.sum()),
                 "left_out": int((~kept).sum()),
                 "optimism": optimism,

@@ -10,7 +10,7 @@ import numpy as np
 from heldout.errors import InputError
 from heldout.experiment.candidates import Candidates
 from heldout.experiment.estimators import check_estimator, fold_values, per_fold, pool
-from heldout.experiment.extrapolate import check_extrapolation, extrapolate
+from heldout.experiment.extrapolate import FARTHEST, check_extrapolation, extrapolate
 from heldout.experiment.rank_table import check_measures
 from heldout.experiment.uncertainty import ESTIMANDS, SAME_SIZE, half_sample_spread, interval
 from heldout.retrieve.sides import held_out_side, seen_side
@@ -238,10 +238,16 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
     target = size if target_size is None else target_size
     if target < 1:
         raise InputError(f"the target size is {target}: give at least 1")
+    if not 1 / FARTHEST <= target / max(size, 1) <= FARTHEST:
+        raise InputError(
+            f"the target size is {target:,}, the sample has {size:,} documents: scores cannot be "
+            f"carried over to sets that are more than {FARTHEST} times larger or smaller"
+        )
     resized = abs(target / size - 1) > SAME_SIZE
     if resized and estimator == "pooled":
         check_extrapolation(measures)
     candidates = Candidates.make(index, collection, models, depth=depth)
+    depth = candidates.depth
     choices = choose_values(candidates, folds, number, tune_for, inner=inner, rule=rule, seed=seed)
     pooled = pool(candidates, folds, choices.chosen, choices.final, max(k, depth))
     counted = (folds >= 0)[candidates.table.documents]
@@ -276,9 +282,10 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
             depth=depth,
             seed=seed,
         ).means
-    basis = _Basis(estimator, estimand, target, size, level)
     estimates = []
     for place, measure in enumerate(measures):
+        bounds = measure.definition.bounds
+        basis = _Basis(estimator, estimand, target, size, level, bounds)
         value = _mean(values[place]) if carried is None else float(carried[place])
         optimism = _mean(training[place]) - _mean(merged[place])
         estimates.append(
@@ -311,12 +318,13 @@ class _Basis:
     target: int
     size: int
     level: float
+    bounds: tuple[float, float]
 
 
 def _estimate(
     measure: str, value: float, values: Floats, optimism: float, spread: Spread, basis: _Basis
 ) -> Estimate:
-    low, high = interval(value, spread, basis.estimand, level=basis.level)
+    low, high = interval(value, spread, basis.estimand, level=basis.level, bounds=basis.bounds)
     there = int(np.isfinite(values).sum())
     return Estimate(
         measure,

@@ -39,8 +39,10 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-__all__ = ["Target", "check_extrapolation", "extrapolate"]
+__all__ = ["FARTHEST", "Target", "check_extrapolation", "extrapolate"]
 
+FARTHEST: Final = 100
+"""Sets so many times larger or smaller are beyond what a sample can say."""
 _STEPS: Final = 200
 _FEW: Final = 30
 """Relevant documents of a grade below which its rates are estimated from all grades."""
@@ -69,14 +71,24 @@ class Target:
     means: Floats
 
 
+_FIRST_ALONE: Final = frozenset({"RR", "Success", "ERR"})
+"""Their value hangs on the first relevant document of a query, which few of them say little of."""
+
+
 def check_extrapolation(measures: Sequence[Measure]) -> None:
-    """Refuse measures that look at documents judged not relevant."""
+    """Refuse measures that cannot be carried over."""
     for measure in measures:
+        if measure.family in _FIRST_ALONE:
+            raise MeasureError(
+                f"{measure} cannot be carried over to a set of another size: it hangs on the first "
+                "relevant document alone, and comes out too high (+.09 was measured); leave out "
+                "the target size, or choose a measure such as nDCG@10, AP, P@10 or R@100"
+            )
         if measure.family in _NEEDS_NON_RELEVANT or measure.options.get(JUDGED_ONLY):
             raise MeasureError(
                 f"{measure} cannot be carried over to a set of another size, because it looks at "
                 "documents judged not relevant: leave out the target size, or choose a measure "
-                "such as nDCG@10, AP, P@10, R@100 or RR"
+                "such as nDCG@10, AP, P@10 or R@100"
             )
 
 

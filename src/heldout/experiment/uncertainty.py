@@ -106,16 +106,21 @@ class Spread:
 
 
 def interval(
-    value: float, spread: Spread, estimand: Estimand, *, level: float = 0.95
+    value: float,
+    spread: Spread,
+    estimand: Estimand,
+    *,
+    level: float = 0.95,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
 ) -> tuple[float, float]:
-    """An interval around an estimate, for the estimand that it names."""
+    """An interval around an estimate, for the estimand that it names, inside `bounds`."""
     from scipy.special import ndtri, stdtrit
 
     tail = (1 + level) / 2
     by_query = estimand != "documents" and spread.n_queries > 1
     factor = float(stdtrit(spread.n_queries - 1, tail) if by_query else ndtri(tail))
     half = factor * math.sqrt(spread.variance(estimand))
-    return value - half, value + half
+    return max(value - half, bounds[0]), min(value + half, bounds[1])
 
 
 def half_sample_spread(

@@ -64,11 +64,17 @@ class Ranking:
 
 
 def _padded(values: Floats) -> Floats:
-    """Fill up the lanes (copies of the last one) so that vectors are always full."""
+    """Fill up the lanes (copies of the last one) so that vectors are always full.
+
+    The result is always a new array in C order: for another layout the loops would be compiled
+    once more.
+    """
     lanes = values.shape[2]
-    if lanes <= _WIDTH // 2:
-        return np.array(values)  # a copy: compiled loops know writable arrays only
-    return np.pad(values, ((0, 0), (0, 0), (0, -lanes % _WIDTH)), "edge")
+    wide = lanes if lanes <= _WIDTH // 2 else lanes + -lanes % _WIDTH
+    filled = np.empty((*values.shape[:2], wide))
+    filled[:, :, :lanes] = values
+    filled[:, :, lanes:] = values[:, :, -1:]
+    return filled
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,9 +108,10 @@ def document_ratios(index: Index, side: Side) -> Floats:
 def _document_columns(index: Index, side: Side, priors: Floats) -> Documents:
     from heldout.retrieve.kernels.scoring import Documents
 
+    # Copies: loops that know writable arrays would be compiled again for one that is not.
     return Documents(
-        side.statistics,
-        side.lists,
+        np.array(side.statistics, np.int32, order="C"),
+        np.array(side.lists, np.int32, order="C"),
         document_ratios(index, side),
         np.asarray(index.lengths),
         np.asarray(index.distinct),
@@ -139,9 +146,9 @@ def _jobs(
         lanes = slice(begin, min(begin + _LANES, values.shape[2]))
         rule = Rule(
             first.form.kind,
-            np.ascontiguousarray(term_weights),
+            np.array(term_weights, order="C"),
             _padded(values[:, :, lanes]),
-            side.terms.length,
+            np.array(side.terms.length),
             int(side.added),
             table,
             int(side.relative),
@@ -180,12 +187,15 @@ def rank(
     announce("the ranker", compiled)
     count, number = len(vocabulary.offsets) - 1, len(models[0])
     asked = judged or JudgedDocuments(np.zeros(count + 1, np.int64), np.zeros(0, np.int32))
+    asked = JudgedDocuments(np.array(asked.offsets), np.array(asked.documents))
     documents = np.full((count, side.n_lists, number, k), -1, np.int32)
     scores = np.full(documents.shape, -np.inf)
     ranks = np.zeros((len(asked.documents), number), np.int32)
     for job in _jobs(index, vocabulary, models, side, priors):
-        top = np.ascontiguousarray(scores[:, :, job.lanes]), np.array(documents[:, :, job.lanes])
-        own, sizes = np.array(ranks[:, job.lanes]), np.zeros(top[0].shape[:3], np.int64)
+        lists = (scores[:, :, job.lanes], documents[:, :, job.lanes])
+        top = (np.array(lists[0], order="C"), np.array(lists[1], order="C"))
+        own = np.array(ranks[:, job.lanes], order="C")
+        sizes = np.zeros(top[0].shape[:3], np.int64)
         retrieved = np.zeros((count, side.n_lists), np.int64)
         run_stretches(partial(_rank_part, job, (*top, sizes), asked, own, retrieved), count)
         scores[:, :, job.lanes], documents[:, :, job.lanes], ranks[:, job.lanes] = *top, own

@@ -13,9 +13,9 @@ from heldout.data.run import Run
 from heldout.errors import InputError
 from heldout.retrieve.compiled import announce
 from heldout.retrieve.models import FRACTION, Model, coefficients, parse_model
-from heldout.retrieve.rank import document_ratios, rank
+from heldout.retrieve.rank import rank
 from heldout.retrieve.sides import whole_side
-from heldout.retrieve.statistics import Vocabulary
+from heldout.retrieve.statistics import Vocabulary, whole_statistics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -76,17 +76,22 @@ def search_numbers(
 ) -> tuple[Numbers, Floats]:
     """Numbers and scores (queries × k) of the best documents; −1 where there are fewer."""
     vocabulary = Vocabulary.of(index.encode(texts))
+    k = max(min(k, index.n_documents), 1)  # no list is longer
     if not len(vocabulary):
         shape = (len(texts), k)
         return np.full(shape, -1, np.int32), np.full(shape, -np.inf)
-    side = whole_side(index, vocabulary)
-    weights = model.term_weights(side.terms, 0)[:, 0]
+    known = whole_statistics(index, vocabulary)
+    weights = model.term_weights(known, 0)
     if model.form.kind != FRACTION or weights.min() < 0:
-        found = rank(index, vocabulary, [[model]], side, k=k)
+        found = rank(index, vocabulary, [[model]], whole_side(index, vocabulary), k=k)
         return found.documents[:, 0, 0], found.scores[:, 0, 0]
     top, fixed, by_length = coefficients([model])[:, 0]
-    norms = fixed + by_length * document_ratios(index, side)
-    return _search_fraction(index, vocabulary, model, weights, top=float(top), norms=norms, k=k)
+    # |d| over the average length, by the very operations of `document_ratios`.
+    ratios = np.asarray(index.lengths) * known.documents / np.maximum(known.length, 1)
+    norms = fixed + by_length * ratios
+    return _search_fraction(
+        index, vocabulary, model, weights[:, 0], top=float(top), norms=norms, k=k
+    )
 
 
 def _search_fraction(
@@ -113,6 +118,7 @@ def _search_fraction(
     run_stretches(
         lambda part: compiled(*part, postings, queries, own, top, norms, order, documents, scores),
         count,
+        2,
     )
     return documents, scores
 

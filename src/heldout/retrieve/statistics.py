@@ -22,7 +22,13 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["TermStatistics", "Vocabulary", "cell_statistics", "weighted_statistics"]
+__all__ = [
+    "TermStatistics",
+    "Vocabulary",
+    "cell_statistics",
+    "weighted_statistics",
+    "whole_statistics",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,9 +55,9 @@ class Vocabulary:
         terms, places = np.unique(queries.terms, return_inverse=True)
         return cls(
             terms.astype(np.int64),
-            np.asarray(queries.offsets, np.int64),
+            np.array(queries.offsets, np.int64),
             places.astype(np.int64),
-            np.asarray(queries.counts, np.float64),
+            np.array(queries.counts, np.float64),
         )
 
     def __len__(self) -> int:
@@ -124,6 +130,7 @@ def cell_statistics(
     from heldout.retrieve.kernels.counting import count_cells
 
     postings = vocabulary.postings(index)
+    cells = np.array(cells, np.int32)
     df, cf = np.zeros((2, len(vocabulary), number))
     run_stretches(lambda part: count_cells(*part, postings, cells, df, cf), len(vocabulary))
     known = cells >= 0
@@ -131,6 +138,17 @@ def cell_statistics(
     documents = np.bincount(cells[known], minlength=number).astype(np.float64)
     length = np.bincount(cells[known], lengths, number).astype(np.float64)
     return TermStatistics(documents, length, df, cf)
+
+
+def whole_statistics(index: Index, vocabulary: Vocabulary) -> TermStatistics:
+    """Statistics of all documents that need no walk: all but cf, which stays 0."""
+    df = index.offsets[vocabulary.terms + 1] - index.offsets[vocabulary.terms]
+    return TermStatistics(
+        np.array([float(index.n_documents)]),
+        np.array([float(index.total_length)]),
+        df[:, None].astype(np.float64),
+        np.zeros((len(vocabulary), 1)),
+    )
 
 
 def weighted_statistics(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 import numpy as np
 
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = ["Axis", "Point", "Scale", "Space", "Value", "geometric", "given", "linear", "parse_axis"]
+
+MOST_VALUES: Final = 10_000
+MOST_POINTS: Final = 1_000_000
+"""More values of a parameter, or more points of a space, are a slip of the pen."""
 
 Value = float | int | str | bool
 Point = dict[str, Value]
@@ -181,6 +185,8 @@ def parse_axis(text: str) -> Axis:
     counted = bool(more) and isinstance(more[0], int) and not isinstance(more[0], bool)
     if not counted or more[1:] not in ([], ["log"]):
         raise InputError(f"{text!r}: expected {name}=from:to:count, or {name}=from:to:count:log")
+    if int(more[0]) > MOST_VALUES:
+        raise InputError(f"{text!r}: {more[0]:,} values, at most {MOST_VALUES:,} can be tried")
     make = geometric if more[1:] else linear
     return make(name, low, high, more[0])  # type: ignore[arg-type] # the ends are checked there
 
@@ -232,6 +238,11 @@ class Space:
         if len(set(names)) < len(names):
             twice = next(name for at, name in enumerate(names) if name in names[:at])
             raise InputError(f"the parameter {twice} stands twice in the search space")
+        if len(self) > MOST_POINTS:
+            raise InputError(
+                f"the search space has {len(self):,} points, at most {MOST_POINTS:,} can be tried: "
+                "give fewer values"
+            )
 
     @classmethod
     def parse(cls, texts: Iterable[str]) -> Space:

@@ -12,9 +12,12 @@ from heldout.retrieve.kernels.lists import better
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from heldout.retrieve.kernels.scoring import Floats, Postings, Queries
+    from heldout.retrieve.kernels.scoring import Floats, Ints, Postings, Queries
 
 __all__ = ["search", "sort_ranked"]
+
+_BUCKETS = 1024
+_BLOCK = 1 << 15
 
 
 @part
@@ -64,6 +67,38 @@ def sort_ranked(
         gap = int(gap / 2.25)
 
 
+@part
+def _spread_out(
+    docs: NDArray[np.int32],
+    values: Floats,
+    size: int,
+    starts: Ints,
+    spread_docs: NDArray[np.int32],
+    spread_values: Floats,
+) -> None:
+    """Put values roughly into falling order, by where they lie between the least and the greatest.
+
+    What is left for a sort is to mend neighbours.
+    """
+    low, high = np.inf, -np.inf
+    for j in range(size):
+        low = min(low, values[j])
+        high = max(high, values[j])
+    buckets = len(starts) - 1
+    scale = (buckets - 1) / (high - low) if high > low else 0.0
+    for b in range(buckets + 1):
+        starts[b] = 0
+    for j in range(size):
+        starts[int((high - values[j]) * scale) + 1] += 1
+    for b in range(buckets):
+        starts[b + 1] += starts[b]
+    for j in range(size):
+        b = int((high - values[j]) * scale)
+        spread_docs[starts[b]] = docs[j]
+        spread_values[starts[b]] = values[j]
+        starts[b] += 1
+
+
 @kernel
 def search(
     first: int,
@@ -84,21 +119,35 @@ def search(
         scores[d] = -1.0  # not touched: no sum of the rules that come here is negative
     touched = np.empty(n, np.int32)
     values = np.empty(n)
+    ranked = np.empty(n, np.int32)
+    ranked_values = np.empty(n)
+    starts = np.empty(_BUCKETS + 1, np.int64)
+    longest = 0
+    for q in range(first, last):
+        longest = max(longest, queries.offsets[q + 1] - queries.offsets[q])
+    cursor = np.empty(longest, np.int64)
     docs, counts = postings.documents, postings.counts
     for q in range(first, last):
         found = 0
-        for row in range(queries.offsets[q], queries.offsets[q + 1]):
-            term = queries.terms[row]
-            weight = queries.weights[row] * weights[term]
-            for i in range(postings.begin[term], postings.end[term]):
-                d = docs[i]
-                x = float(counts[i])
-                score = scores[d]
-                if score < 0:
-                    touched[found] = d
-                    found += 1
-                    score = 0.0
-                scores[d] = score + weight * (top * x / (x + norms[d]))
+        begin, end = queries.offsets[q], queries.offsets[q + 1]
+        for row in range(begin, end):
+            cursor[row - begin] = postings.begin[queries.terms[row]]
+        for high in range(_BLOCK, n + _BLOCK, _BLOCK):  # what a block needs stays in cache
+            for row in range(begin, end):
+                term = queries.terms[row]
+                weight = queries.weights[row] * weights[term]
+                i, stop = cursor[row - begin], postings.end[term]
+                while i < stop and docs[i] < high:
+                    d = docs[i]
+                    x = float(counts[i])
+                    score = scores[d]
+                    if score < 0:
+                        touched[found] = d
+                        found += 1
+                        score = 0.0
+                    scores[d] = score + weight * (top * x / (x + norms[d]))
+                    i += 1
+                cursor[row - begin] = i
         least = 0.0
         if found > k:
             for j in range(found):
@@ -112,7 +161,8 @@ def search(
                 values[kept] = scores[d]
                 kept += 1
             scores[d] = -1.0
-        sort_ranked(touched, values, order, kept)
+        _spread_out(touched, values, kept, starts, ranked, ranked_values)
+        sort_ranked(ranked, ranked_values, order, kept)
         for j in range(min(kept, k)):
-            top_docs[q, j] = touched[j]
-            top_scores[q, j] = values[j]
+            top_docs[q, j] = ranked[j]
+            top_scores[q, j] = ranked_values[j]
