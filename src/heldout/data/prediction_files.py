@@ -308,8 +308,7 @@ def _most(scores: Floats, classes: tuple[str, ...], positive: str | None) -> Int
         most: Ints = np.argmax(scores, axis=1)
         return most
     at = positive_number(classes, positive)
-    most = np.where(scores[:, at] >= scores[:, 1 - at], at, 1 - at)
-    return most
+    return np.where(scores[:, at] >= scores[:, 1 - at], at, 1 - at)
 
 
 def _from(
