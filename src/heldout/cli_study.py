@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from heldout.data.collection import Collection
     from heldout.experiment.candidates import Candidates
+    from heldout.experiment.study import Tuning
     from heldout.experiment.systems import ModelSystem
 
 __all__ = ["add_study"]
@@ -166,14 +167,14 @@ def _bias(options: argparse.Namespace) -> int:
     system = _system(options)
     if options.pre_split and not options.tune:
         raise InputError("--pre-split says how values are tuned: add --tune")
-    tuning = "pre-split" if options.pre_split else "nested" if options.tune else "fixed"
+    tuning: Tuning = "pre-split" if options.pre_split else "nested" if options.tune else "fixed"
     settings = StudySettings(
         parse_measure(options.measure),
         options.fraction,
         options.draws,
         options.sets,
         options.folds,
-        tuning,  # type: ignore[arg-type]
+        tuning,
         options.inner,
         max(options.replicates, 0),
         seed=options.seed,

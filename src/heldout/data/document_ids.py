@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
@@ -25,13 +26,13 @@ class DocumentIds(Sequence[str]):
 
     __slots__ = ()
 
+    @abstractmethod
     def find(self, wanted: Sequence[str]) -> Ints:
         """The numbers of some ids; -1 for an id that is not here."""
-        raise NotImplementedError
 
+    @abstractmethod
     def some(self, begin: int, end: int) -> Sequence[str]:
         """The ids of documents `begin` to `end`."""
-        raise NotImplementedError
 
     @overload
     def __getitem__(self, place: int) -> str: ...
@@ -79,8 +80,8 @@ class DocumentIds(Sequence[str]):
         shown = ", ".join(map(repr, self[:3]))
         return f"<{len(self)} ids: {shown}{', …' if len(self) > 3 else ''}>"
 
-    def _one(self, number: int) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def _one(self, number: int) -> str: ...
 
 
 class NumberIds(DocumentIds):
