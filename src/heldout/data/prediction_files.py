@@ -34,6 +34,7 @@ TRUTHS: Final = ("truth", "true", "label", "target", "actual", "gold", "y_true",
 GUESSES: Final = ("prediction", "predicted", "pred", "y_pred", "output")
 SYSTEMS: Final = ("system", "model", "run", "name")
 FOLDS: Final = ("fold", "split")
+REPEATS: Final = ("repeat", "repetition")
 GROUPS: Final = ("group",)
 WEIGHTS: Final = ("weight", "sample_weight")
 PROBABILITY: Final = ("probability", "prob", "p", "proba")
@@ -76,7 +77,7 @@ class _Rows(NamedTuple):
             "units": tuple(self.labels(unit, "unit")),
             "places": self.places(),
         }
-        for key, names in (("folds", FOLDS), ("groups", GROUPS)):
+        for key, names in (("folds", FOLDS), ("groups", GROUPS), ("repeats", REPEATS)):
             column = find_column(self.table, names)
             if column is not None:
                 found[key] = tuple(self.labels(column, names[0]))
@@ -125,7 +126,7 @@ def read_number_predictions(path: str | os.PathLike[str]) -> list[NumberPredicti
     ----------
     path
         CSV, TSV, Parquet or JSON lines, packed or not, with columns ``unit``, ``truth``,
-        ``prediction``, and perhaps ``system``, ``fold``, ``group``, ``weight``.
+        ``prediction``, and perhaps ``system``, ``fold``, ``repeat``, ``group``, ``weight``.
     """
     found = []
     for rows in _systems(path):

@@ -52,6 +52,9 @@ class ClassPredictions:
         Where each unit stands, as ``file:line``; empty if in no file.
     notes
         What a reader should know.
+    repeats
+        Of each unit, where a cross-validation, a hold-out or a run was repeated: a unit may then
+        stand once in each; empty if nothing was.
     """
 
     name: str
@@ -66,9 +69,10 @@ class ClassPredictions:
     groups: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    repeats: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _refuse_repeated(self.units, self.name, self.places)
+        _refuse_repeated(self)
         if len(self.classes) != len(set(self.classes)):
             raise InputError(f"{self.name}: a class stands twice")
         if self.predicted is None and self.scores is None:
@@ -117,7 +121,7 @@ class NumberPredictions:
         Their ids; all different.
     truth, predicted
         Finite numbers, one a unit.
-    weights, folds, groups, places, notes
+    weights, folds, groups, places, notes, repeats
         As for `ClassPredictions`.
     """
 
@@ -130,9 +134,10 @@ class NumberPredictions:
     groups: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    repeats: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _refuse_repeated(self.units, self.name, self.places)
+        _refuse_repeated(self)
 
     def select(self, rows: Sequence[int] | Ints) -> NumberPredictions:
         """The same of some units only."""
@@ -146,23 +151,28 @@ def _chosen(given: ClassPredictions | NumberPredictions, at: Ints) -> dict[str, 
     """What is known about some units beside truth and prediction."""
     found: dict[str, Any] = {
         name: tuple(column[one] for one in at.tolist()) if column else ()
-        for name in ("units", "folds", "groups", "places")
+        for name in ("units", "folds", "groups", "places", "repeats")
         for column in (getattr(given, name),)
     }
     found["weights"] = None if given.weights is None else given.weights[at]
     return found
 
 
-def _refuse_repeated(units: tuple[str, ...], name: str, places: tuple[str, ...]) -> None:
-    if len(set(units)) == len(units):
+def _refuse_repeated(given: ClassPredictions | NumberPredictions) -> None:
+    """Refuse a unit that stands twice, in the same repeat if there are any."""
+    keys: list[tuple[str, ...]] = [(unit,) for unit in given.units]
+    if given.repeats:
+        keys = list(zip(given.units, given.repeats, strict=True))
+    if len(set(keys)) == len(keys):
         return
-    again = next(one for one, count in Counter(units).items() if count > 1)
-    first, second = [at for at, one in enumerate(units) if one == again][:2]
-    if places:
-        raise FormatError(
-            places[second], f"{name} has unit {again} twice (first in {places[first]})"
-        )
-    raise InputError(f"{name} has unit {again} twice")
+    again = next(one for one, count in Counter(keys).items() if count > 1)
+    first, second = [at for at, one in enumerate(keys) if one == again][:2]
+    within = f" in repeat {again[1]}" if given.repeats else ""
+    said = f"{given.name} has unit {again[0]} twice{within}"
+    if given.places:
+        hint = "" if given.repeats else "; a column repeat tells repetitions apart"
+        raise FormatError(given.places[second], f"{said} (first in {given.places[first]}){hint}")
+    raise InputError(said)
 
 
 def class_order(names: Iterable[str]) -> tuple[str, ...]:

@@ -23,13 +23,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from heldout.data.words import Floats
+    from heldout.data.words import Flags, Floats
 
 __all__ = [
     "Replicates",
     "ScoreOfSums",
+    "assignments_out",
     "corpus_bootstrap",
     "corpus_randomization_test",
+    "monte_carlo",
+    "observed_difference",
 ]
 
 ScoreOfSums = Callable[["Floats"], "Floats"]
@@ -92,7 +95,7 @@ def corpus_randomization_test(
     one, other = _pair(first, second)
     check_tail(tail)
     check_draws(replicates, seed)
-    observed, tie = _observed(one, other, score)
+    observed, tie = observed_difference(one, other, score)
     differ = (one != other).any(axis=1)
     total = (one + other).sum(axis=0)
     gaps = one[differ] - other[differ]
@@ -109,7 +112,7 @@ def corpus_randomization_test(
             "randomization", out / 2 ** len(gaps), observed, tail, len(one), "exact", 0.0, detail
         )
     out = sum(count_out(signed) for signed in _signed_rows(gaps, replicates, seed))
-    return _monte_carlo("randomization", out, replicates, seed, (observed, tail, len(one)))
+    return monte_carlo("randomization", out, replicates, seed, (observed, tail, len(one)))
 
 
 def _all_assignments(gaps: Floats) -> Floats:
@@ -129,24 +132,29 @@ def _signed_rows(gaps: Floats, replicates: int, seed: int) -> Iterator[Floats]:
         yield np.column_stack(blocks)[:, places]
 
 
-def _monte_carlo(
+def monte_carlo(
     test: str, out: int, replicates: int, seed: int, about: tuple[float, Tail, int]
 ) -> Outcome:
+    """The outcome of a test that drew: ``about`` is the statistic, the tail, the units."""
     p = (out + 1) / (replicates + 1)
     error = math.sqrt(p * (1 - p) / replicates)
     detail = f"{replicates:,} draws, seed {seed}"
     return Outcome(test, p, *about, "monte carlo", error, detail)
 
 
-def _count_out(found: Floats, observed: float, tie: float, tail: Tail) -> int:
-    """How many differences are as far out as the observed one; what is undefined counts."""
+def assignments_out(found: Floats, observed: float, tie: float, tail: Tail) -> Flags:
+    """Which differences are as far out as the observed one; what is undefined counts as out."""
     if tail == "two":
         inside = np.abs(found) < abs(observed) - tie
     elif tail == "greater":
         inside = found < observed - tie
     else:
         inside = found > observed + tie
-    return len(found) - int(np.count_nonzero(inside))
+    return ~inside
+
+
+def _count_out(found: Floats, observed: float, tie: float, tail: Tail) -> int:
+    return int(np.count_nonzero(assignments_out(found, observed, tie, tail)))
 
 
 class Replicates(NamedTuple):
@@ -189,7 +197,7 @@ class Replicates(NamedTuple):
         found = self.scores[:, first] - self.scores[:, second] - observed
         out = _count_out(found, observed, tie, tail)
         about = (observed, tail, self.segments)
-        return _monte_carlo("bootstrap-shift", out, len(self.scores), self.seed, about)
+        return monte_carlo("bootstrap-shift", out, len(self.scores), self.seed, about)
 
 
 def _percentile(found: Floats, observed: float, level: float) -> Interval:
@@ -258,7 +266,7 @@ def _score_of(table: Floats, score: ScoreOfSums) -> float:
     return float(score(table.sum(axis=0, keepdims=True))[0])
 
 
-def _observed(one: Floats, other: Floats, score: ScoreOfSums) -> tuple[float, float]:
+def observed_difference(one: Floats, other: Floats, score: ScoreOfSums) -> tuple[float, float]:
     """The difference, and how much less still counts as much: scores are rounded."""
     scores = _score_of(one, score), _score_of(other, score)
     if not all(map(math.isfinite, scores)):

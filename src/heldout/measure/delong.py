@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Flags, Floats
 
-__all__ = ["AucCovariance", "auc_covariance"]
+__all__ = ["AucCovariance", "auc_components", "auc_covariance"]
 
 
 class AucCovariance(NamedTuple):
@@ -75,6 +75,16 @@ def auc_covariance(positive: ArrayLike, scores: ArrayLike) -> AucCovariance:
         np.atleast_2d(np.cov(of_positives)) / above + np.atleast_2d(np.cov(of_negatives)) / below
     )
     return AucCovariance(of_positives.mean(axis=1), covariance, above, below)
+
+
+def auc_components(positive: Flags, scores: Floats) -> Floats:
+    """For each unit the share of the units of the other class that it is in order with.
+
+    Their mean over the positive units is the area, as is that over the negative ones.
+    """
+    found = np.empty(len(scores))
+    found[positive], found[~positive] = _components(positive, scores)
+    return found
 
 
 def _components(flags: Flags, scores: Floats) -> tuple[Floats, Floats]:

@@ -1,0 +1,286 @@
+"""Compare predictions of several systems: the analysis that fits the measure and the data."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from heldout.data.predictions import ClassPredictions, one_set_of_classes, positive_number
+from heldout.data.scores import Scores
+from heldout.errors import InputError, MeasureError
+from heldout.infer.compare import Comparison, compare, note_measures
+from heldout.infer.made_claims import made_comparison
+from heldout.infer.resampled_claims import AreaMaker, OrderMaker, SumMaker
+from heldout.measure.paired_predictions import (
+    check_same_truth,
+    data_fingerprint,
+    fold_scores,
+    has_splits,
+    is_runs,
+    unit_scores,
+)
+from heldout.measure.predicted import parse_prediction_measures
+from heldout.measure.prediction_sums import unit_sums
+from heldout.measure.prediction_weights import weighing
+from heldout.measure.undefined import Undefined
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from heldout.data.predictions import NumberPredictions
+    from heldout.data.words import Floats, Ints
+    from heldout.measure.predicted import PredictionMeasure
+
+    Predictions = ClassPredictions | NumberPredictions
+
+__all__ = ["By", "ComparedPredictions", "compare_predictions", "group_numbers"]
+
+By = Literal["auto", "unit", "fold"]
+"""What is taken for the unit of a test: ``auto`` is the fold, where there are folds."""
+
+
+class ComparedPredictions(NamedTuple):
+    """A comparison, and what a gate must know about it.
+
+    Parameters
+    ----------
+    comparison
+        The claims.
+    test_share
+        n_test / n_train, if the units are folds.
+    linear
+        Whether the values of the units are not theirs, but the score linearised.
+    """
+
+    comparison: Comparison
+    test_share: float | None = None
+    linear: bool = False
+
+
+def compare_predictions(
+    predictions: Sequence[ClassPredictions] | Sequence[NumberPredictions],
+    measures: Sequence[str] = (),
+    *,
+    positive: str | None = None,
+    by: By = "auto",
+    **settings: Any,
+) -> list[ComparedPredictions]:
+    """Compare predictions of two or more systems, paired by unit.
+
+    Folds (of a cross-validation, perhaps repeated) are compared by the corrected resampled t test,
+    whatever the measure. On a hold-out, means over units are compared as `heldout.compare` does
+    (McNemar's test for accuracy); F1, MCC, kappa, RMSE, R² and the like, and all measures of
+    grouped or weighted units, by swapping outputs and resampling sums; the AUC of two classes by
+    DeLong's test; other measures of order by the bootstrap.
+
+    Parameters
+    ----------
+    predictions
+        One object a system.
+    measures
+        Their names; by default accuracy or MSE.
+    positive
+        The positive one of two classes.
+    by
+        ``fold``, ``unit``, or ``auto``: folds where there are some.
+    settings
+        As for `heldout.compare`.
+
+    Examples
+    --------
+    >>> truth = np.array([0, 1] * 6)
+    >>> wrong = np.where(np.arange(12) < 5, 1 - truth, truth)
+    >>> units = tuple(map(str, range(12)))
+    >>> guesses = {"A": wrong, "B": truth}
+    >>> two = [ClassPredictions(n, units, ("no", "yes"), truth, guesses[n]) for n in guesses]
+    >>> [found] = compare_predictions(two, ["MCC"])
+    >>> found.comparison.claims[0].outcomes[0].p
+    0.0625
+    """
+    several = _alike(predictions)
+    if len(several) < 2:
+        raise InputError("one system cannot be compared: give at least two")
+    check_same_truth(several)
+    task = "classification" if isinstance(several[0], ClassPredictions) else "regression"
+    usual = "accuracy" if task == "classification" else "MSE"
+    wanted = parse_prediction_measures(task, list(measures) or [usual])
+    folded = by == "fold" or (by == "auto" and has_splits(several))
+    found = [_compared(several, one, positive, folded, settings) for one in wanted]
+    noted = note_measures([one.comparison for one in found])
+    return [one._replace(comparison=two) for one, two in zip(found, noted, strict=True)]
+
+
+def _alike(predictions: Sequence[Any]) -> list[Any]:
+    if len({type(one) for one in predictions}) > 1:
+        raise InputError("predictions of classes and of numbers: compare them apart")
+    if predictions and isinstance(predictions[0], ClassPredictions):
+        return list(one_set_of_classes(predictions))
+    return list(predictions)
+
+
+def _compared(
+    several: list[Any],
+    measure: PredictionMeasure,
+    positive: str | None,
+    folded: bool,
+    settings: dict[str, Any],
+) -> ComparedPredictions:
+    if folded:
+        found = fold_scores(several, measure, positive)
+        return ComparedPredictions(
+            compare(found.scores, test_share=found.test_share, **settings), found.test_share
+        )
+    notes = _fold_notes(several)
+    plain = all(one.weights is None and not one.groups for one in several)
+    if plain and measure.per_unit:
+        scores = unit_scores(several, measure)
+        return ComparedPredictions(
+            compare(replace(scores, notes=(*scores.notes, *notes)), **settings)
+        )
+    return _made(_pair(several), measure, positive, notes, settings)
+
+
+def _fold_notes(several: Sequence[Predictions]) -> list[str]:
+    if not has_splits(several):
+        return []
+    said = (
+        "the units come from folds that share training data, which a test over units does not "
+        "know: a test over folds does"
+    )
+    return [said]
+
+
+class _Paired(NamedTuple):
+    """Systems on the units that all have, in the same order."""
+
+    systems: list[Any]
+    dropped: tuple[str, ...]
+    data: str
+
+
+def _pair(several: list[Any]) -> _Paired:
+    keys = [list(zip(one.units, one.repeats or one.units, strict=True)) for one in several]
+    common = set.intersection(*map(set, keys))
+    order = [key for key in keys[0] if key in common]
+    if not order:
+        raise InputError("the systems have no unit in common: are the ids written alike?")
+    found = []
+    for one, own in zip(several, keys, strict=True):
+        place = {key: at for at, key in enumerate(own)}
+        found.append(one.select([place[key] for key in order]))
+    kept = {unit for unit, _ in order}
+    lost = dict.fromkeys(unit for own in keys for unit, _ in own if unit not in kept)
+    return _Paired(found, tuple(lost), data_fingerprint(several))
+
+
+def _made(
+    paired: _Paired,
+    measure: PredictionMeasure,
+    positive: str | None,
+    notes: list[str],
+    settings: dict[str, Any],
+) -> ComparedPredictions:
+    systems = paired.systems
+    for one in systems:
+        value = measure.value(one, positive)
+        if isinstance(value, Undefined):
+            raise MeasureError(
+                f"{measure} of {one.name} is undefined ({value.reason}): there is nothing to "
+                "compare"
+            )
+    numbers, names = group_numbers(systems)
+    grouped = len(names) < len(systems[0].units)
+    if grouped:
+        kind = "units" if is_runs(systems[0]) else "groups"
+        rows = len(systems[0].units)
+        whole = f"{rows:,} rows are of {len(names):,} {kind}, which are swapped and drawn whole"
+        notes = [*notes, f"the {whole}"]
+    draws: dict[str, Any] = {
+        "seed": settings.get("seed", 0),
+        "replicates": settings.get("replicates", 100_000),
+    }
+    maker = _maker(systems, measure, positive, numbers, grouped, draws)
+    scores = Scores(
+        str(measure),
+        tuple(one.name for one in systems),
+        names,
+        maker.values,
+        higher_is_better=measure.higher_is_better,
+        dropped=paired.dropped,
+        data=paired.data,
+        notes=tuple(notes),
+    )
+    allowed = {"baseline", "tests", "tail", "alpha", "correction", "tuned", "seed"}
+    if settings.get("interval"):
+        raise InputError(
+            f"{measure} is no mean over units: its interval is {maker.system(0, 0.95).method}, "
+            "leave --interval out"
+        )
+    chosen = {key: value for key, value in settings.items() if key in allowed}
+    return ComparedPredictions(made_comparison(scores, maker, **chosen), linear=True)
+
+
+def group_numbers(systems: Sequence[Predictions]) -> tuple[Ints, tuple[str, ...]]:
+    """The group of each row, from 0 on, and the names; without groups the units themselves."""
+    for one in systems:
+        if bool(one.groups) != bool(systems[0].groups):
+            raise InputError(
+                f"{one.name} has {'groups' if one.groups else 'no groups'}, unlike "
+                f"{systems[0].name}: give groups for all systems, or for none"
+            )
+        if one.groups != systems[0].groups:
+            at = next(
+                n
+                for n, pair in enumerate(zip(one.groups, systems[0].groups, strict=True))
+                if pair[0] != pair[1]
+            )
+            raise InputError(
+                f"unit {one.units[at]} is of group {systems[0].groups[at]}, but of "
+                f"{one.groups[at]} in {one.name}"
+            )
+        if (one.weights is None) != (systems[0].weights is None):
+            raise InputError(
+                f"{one.name} and {systems[0].name}: only one of them has weights: give them for "
+                "all systems, or for none"
+            )
+    labels = systems[0].groups or systems[0].units
+    place = {name: at for at, name in enumerate(dict.fromkeys(labels))}
+    return np.array([place[name] for name in labels], np.int64), tuple(place)
+
+
+def _maker(
+    systems: list[Any],
+    measure: PredictionMeasure,
+    positive: str | None,
+    numbers: Ints,
+    grouped: bool,
+    draws: dict[str, Any],
+) -> SumMaker | OrderMaker | AreaMaker:
+    sums = [unit_sums(one, measure, positive) for one in systems]
+    tables = [one.table for one in sums if one is not None]
+    if sums[0] is not None and len(tables) == len(systems):
+        score = sums[0].score
+        if not all(np.isfinite(table).all() for table in tables):
+            raise MeasureError(f"{measure} is infinite for some units: there is nothing to compare")
+        return SumMaker([_by_number(one, numbers) for one in tables], score, **draws)
+    plain = not grouped and all(one.weights is None for one in systems)
+    if measure.base == "AUC" and plain and len(systems[0].classes) == 2:
+        at = positive_number(systems[0].classes, positive)
+        flags = systems[0].truth == at
+        return AreaMaker(flags, np.column_stack([one.scores[:, at] for one in systems]))
+    functions = [weighing(one, measure, positive) for one in systems]
+    known = [one for one in functions if one is not None]
+    if len(known) < len(systems):
+        raise MeasureError(f"{measure} has no test over units: compare it over folds")
+    return OrderMaker(known, numbers, seed=draws["seed"])
+
+
+def _by_number(table: Floats, numbers: Ints) -> Floats:
+    """Sums over the rows of each group."""
+    if len(numbers) == int(numbers.max()) + 1:
+        return table
+    found = np.zeros((int(numbers.max()) + 1, table.shape[1]))
+    np.add.at(found, numbers, table)
+    return found

@@ -1,0 +1,254 @@
+"""Makers of claims: by resampled sums, by resampled units, and DeLong's for an AUC."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from heldout.errors import InputError
+from heldout.infer.auc import delong_test
+from heldout.infer.intervals import normal_quantile
+from heldout.infer.results import TIE, Interval
+from heldout.infer.unit_kinds import bootstrap_sums, bootstrap_weights, randomize_sums
+from heldout.measure.delong import auc_components, auc_covariance
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from heldout.data.words import Flags, Floats, Ints
+    from heldout.infer.corpus_level import Replicates, ScoreOfSums
+    from heldout.infer.results import Outcome, Tail
+
+__all__ = ["AreaMaker", "OrderMaker", "SumMaker"]
+
+LEAVE_OUT: Final = 2000
+"""Parts at the most that are left out one by one, for measures that must look at each unit."""
+
+
+@dataclass(frozen=True, eq=False)
+class SumMaker:
+    """Claims about scores that are functions of sums.
+
+    Parameters
+    ----------
+    tables
+        Statistics of each system, a row a unit (or a group of units), paired.
+    score
+        Turns sums of statistics into scores, many at a time.
+    replicates
+        Of the randomization test.
+    bootstraps
+        Of the intervals.
+    seed
+        Of all draws.
+    """
+
+    tables: Sequence[Floats]
+    score: ScoreOfSums
+    replicates: int = 100_000
+    bootstraps: int = 10_000
+    seed: int = 0
+    tests: tuple[str, ...] = ("randomization", "bootstrap-shift")
+    why: str = (
+        "is no mean over units: the sums that it is made of are resampled, outputs being swapped "
+        "between the systems unit by unit"
+    )
+
+    @cached_property
+    def _drawn(self) -> Replicates:
+        return bootstrap_sums(self.tables, self.score, replicates=self.bootstraps, seed=self.seed)
+
+    @cached_property
+    def values(self) -> Floats:
+        """Values of units that average to the scores: the jackknife's, centred on them."""
+        return np.column_stack([self._linear(table) for table in self.tables])
+
+    def _linear(self, table: Floats) -> Floats:
+        total = table.sum(axis=0, keepdims=True)
+        whole = float(self.score(total)[0])
+        without = self.score(total - table)
+        without = np.where(np.isfinite(without), without, whole)
+        found: Floats = whole + (len(table) - 1) * (without.mean() - without)
+        return found
+
+    def outcome(self, test: str, pair: tuple[int, int], tail: Tail) -> Outcome:
+        """The randomization test, or the bootstrap-shift test."""
+        if test == "bootstrap-shift":
+            return self._drawn.shift_test(*pair, tail=tail)
+        first, second = (self.tables[at] for at in pair)
+        return randomize_sums(
+            first, second, self.score, tail=tail, replicates=self.replicates, seed=self.seed
+        )
+
+    def difference(self, pair: tuple[int, int], level: float) -> Interval:
+        """The percentile interval."""
+        return self._drawn.difference(*pair, level=level)
+
+    def system(self, at: int, level: float) -> Interval:
+        """The percentile interval."""
+        return self._drawn.interval(at, level)
+
+    def signs(self, pair: tuple[int, int]) -> tuple[int, int]:
+        """Units without whose swap the difference would be smaller, and larger."""
+        first, second = (self.tables[at] for at in pair)
+        differ = (first != second).any(axis=1)
+        gaps = (first - second)[differ]
+        above, below = (one.sum(axis=0, keepdims=True) for one in (first, second))
+        whole = float(self.score(above)[0] - self.score(below)[0])
+        swapped = self.score(above - gaps) - self.score(below + gaps)
+        change = np.where(np.isfinite(swapped), whole - swapped, 0.0)
+        change[np.abs(change) <= TIE * (abs(whole) + 1)] = 0.0
+        return int((change > 0).sum()), int((change < 0).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class OrderMaker:
+    """Claims about AUC, average precision and medians, by drawing units or groups of them.
+
+    Outputs of two systems are not swapped here: their scores may lie on different scales.
+
+    Parameters
+    ----------
+    functions
+        Of each system: the values for weights of the units.
+    clusters
+        The group of each unit, from 0 on, or the unit itself.
+    bootstraps, seed
+        Of the draws.
+    """
+
+    functions: Sequence[ScoreOfSums]
+    clusters: Ints
+    bootstraps: int = 10_000
+    seed: int = 0
+    tests: tuple[str, ...] = ("bootstrap-shift",)
+    why: str = "is no mean over units and goes by their order: units are drawn with replacement"
+
+    @cached_property
+    def _drawn(self) -> Replicates:
+        return bootstrap_weights(
+            self.functions, self.clusters, replicates=self.bootstraps, seed=self.seed
+        )
+
+    @cached_property
+    def values(self) -> Floats:
+        """Values of clusters that average to the scores: the jackknife's, centred on them.
+
+        Of many clusters parts are left out together, and their spread is scaled to clusters.
+        """
+        count = int(self.clusters.max()) + 1
+        parts = min(count, LEAVE_OUT)
+        part_of = np.random.default_rng(self.seed).permutation(count) % parts
+        of_units = part_of[self.clusters]
+        size = max(1, 2**22 // len(self.clusters))
+        without = np.concatenate(
+            [
+                self._left_out(of_units, np.arange(start, min(start + size, parts)))
+                for start in range(0, parts, size)
+            ]
+        )
+        whole = self._drawn.observed
+        without = np.where(np.isfinite(without), without, whole)
+        spread = (parts - 1) * (without.mean(axis=0) - without) * math.sqrt(count / parts)
+        found: Floats = whole + spread[part_of]
+        found += whole - found.mean(axis=0)
+        return found
+
+    def _left_out(self, of_units: Ints, parts: Ints) -> Floats:
+        weights = (of_units != parts[:, None]).astype(np.float64)
+        return np.column_stack([function(weights) for function in self.functions])
+
+    def outcome(self, test: str, pair: tuple[int, int], tail: Tail) -> Outcome:
+        """The bootstrap-shift test."""
+        del test
+        return self._drawn.shift_test(*pair, tail=tail)
+
+    def difference(self, pair: tuple[int, int], level: float) -> Interval:
+        """The percentile interval."""
+        return self._drawn.difference(*pair, level=level)
+
+    def system(self, at: int, level: float) -> Interval:
+        """The percentile interval."""
+        return self._drawn.interval(at, level)
+
+    def signs(self, pair: tuple[int, int]) -> tuple[int, int]:
+        """Clusters that speak for the first, and for the second."""
+        gaps = self.values[:, pair[0]] - self.values[:, pair[1]]
+        gaps[np.abs(gaps) <= TIE] = 0.0
+        return int((gaps > 0).sum()), int((gaps < 0).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class AreaMaker:
+    """Claims about the AUC of two classes, by DeLong.
+
+    Parameters
+    ----------
+    positive
+        Whether each unit is.
+    scores
+        Higher for positive units; a row a unit, a column a system.
+    """
+
+    positive: Flags
+    scores: Floats
+    tests: tuple[str, ...] = ("delong",)
+    why: str = (
+        "is the share of pairs of units in order: DeLong's test knows its variance and that the "
+        "systems ranked the same units"
+    )
+
+    @cached_property
+    def _components(self) -> list[Floats]:
+        """For each system and unit: the share of units of the other class in order with it."""
+        return [auc_components(self.positive, column) for column in self.scores.T]
+
+    @cached_property
+    def values(self) -> Floats:
+        """Values of units that average to the areas, and vary as DeLong says."""
+        found = []
+        for parts in self._components:
+            area = float(parts[self.positive].mean())
+            column = np.empty(len(parts))
+            for flags in (self.positive, ~self.positive):
+                column[flags] = area + len(parts) / flags.sum() * (parts[flags] - area)
+            found.append(column)
+        return np.column_stack(found)
+
+    def outcome(self, test: str, pair: tuple[int, int], tail: Tail) -> Outcome:
+        """DeLong's test."""
+        del test
+        first, second = (self.scores[:, at] for at in pair)
+        return delong_test(self.positive, first, second, tail=tail)
+
+    def difference(self, pair: tuple[int, int], level: float) -> Interval:
+        """DeLong's interval of the difference."""
+        found = auc_covariance(self.positive, self.scores[:, list(pair)])
+        spread = found.covariance
+        error = math.sqrt(max(0.0, float(spread[0, 0] + spread[1, 1] - 2 * spread[0, 1])))
+        gap = float(found.areas[0] - found.areas[1])
+        half = normal_quantile(level) * error
+        return Interval(gap, gap - half, gap + half, level, "DeLong")
+
+    def system(self, at: int, level: float) -> Interval:
+        """DeLong's interval, cut to [0, 1]."""
+        found = auc_covariance(self.positive, self.scores[:, at])
+        area, error = float(found.areas[0]), math.sqrt(float(found.covariance[0, 0]))
+        half = normal_quantile(level) * error
+        return Interval(area, max(0.0, area - half), min(1.0, area + half), level, "DeLong")
+
+    def signs(self, pair: tuple[int, int]) -> tuple[int, int]:
+        """Units that the first system ranks better than the second, and worse."""
+        gaps = self._components[pair[0]] - self._components[pair[1]]
+        return int((gaps > TIE).sum()), int((gaps < -TIE).sum())
+
+
+def check_defined(names: Sequence[str], values: Sequence[float], measure: str) -> None:
+    """Refuse to compare what is not defined."""
+    for name, value in zip(names, values, strict=True):
+        if not math.isfinite(value):
+            raise InputError(f"{measure} of {name} is not defined: there is nothing to compare")

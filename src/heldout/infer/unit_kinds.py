@@ -1,0 +1,227 @@
+"""Resampling of units of a few kinds: how many of each kind are drawn, not which.
+
+Predicted classes leave few different rows of statistics: a unit is of a true class and of the
+classes that were predicted. Drawing numbers of units of each kind gives the same distribution as
+drawing units, at a price that does not grow with them; and where all outcomes can be gone through,
+the p-value is exact.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from heldout.infer.corpus_level import (
+    Replicates,
+    assignments_out,
+    corpus_bootstrap,
+    corpus_randomization_test,
+    monte_carlo,
+    observed_difference,
+)
+from heldout.infer.draws import check_draws
+from heldout.infer.results import Outcome, Tail, check_tail
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from heldout.data.words import Flags, Floats, Ints
+    from heldout.infer.corpus_level import ScoreOfSums
+
+__all__ = ["bootstrap_sums", "bootstrap_weights", "randomize_sums"]
+
+KINDS: Final = 200
+"""Kinds of units at the most for which numbers are drawn and not units."""
+
+OUTCOMES: Final = 2**20
+"""Outcomes at the most that are gone through for an exact p-value."""
+
+BLOCK: Final = 2**14
+"""Replicates at a time."""
+
+WORK: Final = 5 * 10**7
+"""Units drawn for measures that must look at each, over all replicates."""
+
+FEWEST: Final = 1000
+
+
+class _Kinds(NamedTuple):
+    """Different rows, and how often each stands there."""
+
+    rows: Floats
+    counts: Ints
+
+
+def _kinds(table: Floats) -> _Kinds | None:
+    """The kinds of rows, if they are few."""
+    # A look at some rows is cheaper than sorting all of a table whose rows all differ.
+    if len(table) > 2 * KINDS and len(np.unique(table[: 2 * KINDS], axis=0)) > KINDS:
+        return None
+    rows, counts = np.unique(table, axis=0, return_counts=True)
+    return _Kinds(rows, counts) if len(rows) <= KINDS else None
+
+
+def bootstrap_sums(
+    systems: Sequence[Floats], score: ScoreOfSums, *, replicates: int = 10_000, seed: int = 0
+) -> Replicates:
+    """Scores of systems on units drawn with replacement, the same units for all.
+
+    Parameters
+    ----------
+    systems
+        Statistics of each system, a row a unit, paired.
+    score
+        Turns sums of statistics into scores, many at a time.
+    replicates, seed
+        Of the draws.
+    """
+    kinds = _kinds(np.column_stack(list(systems)))
+    if kinds is None:
+        return corpus_bootstrap(systems, score, replicates=replicates, seed=seed)
+    check_draws(replicates, seed)
+    units, width = int(kinds.counts.sum()), systems[0].shape[1]
+    source = np.random.default_rng([seed, units])
+    found = []
+    for start in range(0, replicates, BLOCK):
+        count = min(BLOCK, replicates - start)
+        drawn = source.multinomial(units, kinds.counts / units, count)
+        sums = drawn @ kinds.rows
+        parts = [sums[:, at : at + width] for at in range(0, sums.shape[1], width)]
+        found.append(np.column_stack([score(one) for one in parts]))
+    observed = [score(one.sum(axis=0, keepdims=True))[0] for one in systems]
+    return Replicates(np.concatenate(found), np.array(observed), units, seed)
+
+
+def randomize_sums(
+    first: Floats,
+    second: Floats,
+    score: ScoreOfSums,
+    *,
+    tail: Tail = "two",
+    replicates: int = 100_000,
+    seed: int = 0,
+) -> Outcome:
+    """Fisher's randomization test of a difference of scores of sums.
+
+    The outputs for a unit are swapped between the two systems at random. Units whose swap changes
+    the sums by the same are of one kind; if there are few outcomes all are gone through, with
+    their probabilities, else numbers of swaps are drawn, or (for many kinds) swaps.
+
+    Parameters
+    ----------
+    first, second
+        Statistics of two systems, a row a unit, paired.
+    score
+        Turns sums of statistics into scores, many at a time.
+    tail
+        ``two``, ``greater`` (the first scores higher) or ``less``.
+    replicates, seed
+        Of the draws, if any.
+
+    Examples
+    --------
+    Eight units on which only the first is right, two on which only the second is: McNemar's p.
+
+    >>> right = np.repeat([[1.0, 1.0], [0.0, 1.0]], [8, 2], axis=0)
+    >>> wrong = np.repeat([[0.0, 1.0], [1.0, 1.0]], [8, 2], axis=0)
+    >>> outcome = randomize_sums(right, wrong, lambda sums: sums[:, 0] / sums[:, 1])
+    >>> round(outcome.p * 1024), outcome.method
+    (112, 'exact')
+    """
+    check_tail(tail)
+    check_draws(replicates, seed)
+    gaps = first - second
+    kinds = _kinds(_one_way(gaps[(gaps != 0).any(axis=1)]))
+    if kinds is None:
+        return corpus_randomization_test(
+            first, second, score, tail=tail, replicates=replicates, seed=seed
+        )
+    observed, tie = observed_difference(first, second, score)
+    total = (first + second).sum(axis=0)
+    about = (observed, tail, len(first))
+
+    def out(swapped: Floats) -> Flags:
+        """Which numbers of swaps are as far out as what was observed."""
+        sums = (total + (2 * swapped - kinds.counts) @ kinds.rows) / 2
+        return assignments_out(score(sums) - score(total - sums), observed, tie, tail)
+
+    if math.prod(int(count) + 1 for count in kinds.counts) <= OUTCOMES:
+        p = sum(float(weights[out(counts)].sum()) for counts, weights in _outcomes(kinds.counts))
+        units = int(kinds.counts.sum())
+        detail = f"all swaps of the {units:,} units that differ" if units else "nothing differs"
+        return Outcome("randomization", min(1.0, p), *about, "exact", 0.0, detail)
+    source = np.random.default_rng([seed, len(first)])
+    far = 0
+    for start in range(0, replicates, BLOCK):
+        size = (min(BLOCK, replicates - start), len(kinds.counts))
+        far += int(out(source.binomial(kinds.counts, 0.5, size).astype(np.float64)).sum())
+    return monte_carlo("randomization", far, replicates, seed, about)
+
+
+def _one_way(gaps: Floats) -> Floats:
+    """Differences with their first number above 0: a swap of one is a swap of the other."""
+    if not len(gaps):
+        return gaps
+    leading = gaps[np.arange(len(gaps)), (gaps != 0).argmax(axis=1)]
+    turned: Floats = gaps * np.sign(leading)[:, None]
+    return turned
+
+
+def _outcomes(counts: Ints) -> Iterator[tuple[Floats, Floats]]:
+    """All numbers of swaps of each kind with their probabilities, block by block."""
+    from scipy.special import gammaln  # slow to import
+
+    sizes = [int(count) + 1 for count in counts]
+    logs = []
+    for count in counts.tolist():
+        k = np.arange(count + 1)
+        logs.append(gammaln(count + 1) - gammaln(k + 1) - gammaln(count - k + 1))
+    halved = math.log(2) * float(counts.sum())
+    every = math.prod(sizes)
+    for start in range(0, every, BLOCK):
+        flat = np.arange(start, min(start + BLOCK, every))
+        places = np.unravel_index(flat, sizes) if sizes else ()
+        weight = np.full(len(flat), -halved)
+        for log, place in zip(logs, places, strict=True):
+            weight += log[place]
+        swapped = np.column_stack(places) if places else np.zeros((len(flat), 0))
+        yield swapped.astype(np.float64), np.exp(weight)
+
+
+def bootstrap_weights(
+    functions: Sequence[ScoreOfSums],
+    clusters: Ints,
+    *,
+    replicates: int = 10_000,
+    seed: int = 0,
+) -> Replicates:
+    """Scores of measures that must look at each unit, on clusters drawn with replacement.
+
+    Parameters
+    ----------
+    functions
+        Of each system: the values for weights of the units.
+    clusters
+        The cluster of each unit, from 0 on; the units themselves, if they have none.
+    replicates
+        How many at most: fewer for many units, but at least 1,000.
+    seed
+        Of the draws.
+    """
+    check_draws(replicates, seed)
+    units, count = len(clusters), int(clusters.max()) + 1
+    replicates = max(min(replicates, FEWEST), min(replicates, WORK // units))
+    source = np.random.default_rng([seed, count, units])
+    size = max(1, 2**22 // units)
+    found = []
+    for start in range(0, replicates, size):
+        rows = min(size, replicates - start)
+        places = source.integers(0, count, (rows, count)) + count * np.arange(rows)[:, None]
+        drawn = np.bincount(places.ravel(), minlength=rows * count).reshape(rows, count)
+        weights = drawn[:, clusters].astype(np.float64)
+        found.append(np.column_stack([function(weights) for function in functions]))
+    whole = np.ones((1, units))
+    observed = np.array([function(whole)[0] for function in functions])
+    return Replicates(np.concatenate(found), observed, count, seed)
