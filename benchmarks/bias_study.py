@@ -11,7 +11,8 @@ In every draw a share of the documents is seen; the score on the others is the t
 
 Nothing is tuned to the collections, and the seed is fixed. Run it as
 
-    python benchmarks/bias_study.py --draws 200 pydocs PATH_OF_CRANFIELD PATH_OF_SCIFACT
+    python benchmarks/bias_study.py --draws 200 PATH_OF_CRANFIELD PATH_OF_SCIFACT
+    python benchmarks/bias_study.py --draws 200 --queries 400 pydocs
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from heldout.data.collection import Collection
 from heldout.data.collection_files import read_collection
 from heldout.experiment.candidates import Candidates
-from heldout.experiment.study import StudySettings, bias_study
+from heldout.experiment.study import StudySettings, bias_study, standard_error
 from heldout.measure.names import parse_measure
 from heldout.retrieve.index import Index
 from heldout.retrieve.models import grid
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from heldout.data.collection import Collection
     from heldout.experiment.study import BiasStudy, Tuning
     from heldout.retrieve.models import Model
 
@@ -44,9 +45,6 @@ GRID = grid("bm25", k1=np.geomspace(0.2, 5, 20).tolist(), b=np.linspace(0, 1, 20
 PRIORS, SPREAD = 200, 2.0
 BLOCK = 10
 """Draws that share their noise."""
-LARGE = 1_000_000
-"""Documents × queries from which on a grid takes minutes a draw."""
-FEW = 40
 
 
 class Case(NamedTuple):
@@ -82,19 +80,32 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("collections", nargs="*", default=["pydocs"], help="names or paths")
     parser.add_argument("--draws", type=int, default=200)
-    parser.add_argument(
-        "--grid-draws", type=int, help="of the tuned grid (default: fewer if large)"
-    )
+    parser.add_argument("--queries", type=int, help="how many, drawn at random (default: all)")
     parser.add_argument("--replicates", type=int, default=200, help="half-samples an interval")
     parser.add_argument("--measure", default="nDCG@10")
     parser.add_argument("--case", action="append", choices=[case.name for case in CASES])
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     for name in options.collections:
-        collection = read_collection(name)
+        collection = some_queries(read_collection(name), options.queries)
         for line in table(collection, options):
             print(line, flush=True)
         print(flush=True)
+
+
+def some_queries(collection: Collection, number: int | None) -> Collection:
+    """A random sample of the queries, always the same one."""
+    total = len(collection.queries)
+    if number is None or number >= total:
+        return collection
+    kept = np.sort(np.random.default_rng(0).choice(total, number, replace=False))
+    name = f"{collection.name} with {number} of its {total:,} queries"
+    queries = collection.queries.take(kept.tolist())
+    known = set(queries.ids)
+    qrels = {
+        query: grades for query, grades in collection.qrels.to_dict().items() if query in known
+    }
+    return Collection(collection.documents, queries, qrels, name=name)
 
 
 def table(collection: Collection, options: argparse.Namespace) -> Iterator[str]:
@@ -109,9 +120,6 @@ def table(collection: Collection, options: argparse.Namespace) -> Iterator[str]:
         if options.case and case.name not in options.case:
             continue
         draws = options.draws
-        if case.name == "tuned":
-            cut = min(draws, FEW) if documents * queries > LARGE else draws
-            draws = options.grid_draws or cut
         begin = time.perf_counter()
         lines = summary(studies(index, collection, case, draws, options))
         took = time.perf_counter() - begin
@@ -167,6 +175,13 @@ def summary(found: list[BiasStudy]) -> list[Line]:
     for row in found[0].rows:
         mine = [one for study in found for one in study.means if one[2] == row.estimator]
         values, truths = np.array([one[3:] for one in mine]).T
+        # Draws that share their noise hang together, else those that share an order of documents.
+        together = [
+            number if len(found) > 1 else one[0] // study.settings.turns
+            for number, study in enumerate(found)
+            for one in study.means
+            if one[2] == row.estimator
+        ]
         error = values - truths
         covers = [
             (one.coverage, study.settings.draws)
@@ -181,7 +196,7 @@ def summary(found: list[BiasStudy]) -> list[Line]:
                 float(values.mean()),
                 float(truths.mean()),
                 float(error.mean()),
-                float(error.std(ddof=1) / np.sqrt(len(error))),
+                standard_error(error, np.array(together)),
                 float(np.sqrt((error**2).mean())),
                 coverage,
             )

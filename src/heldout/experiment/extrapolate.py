@@ -46,7 +46,9 @@ FARTHEST: Final = 100
 _STEPS: Final = 200
 _FEW: Final = 30
 """Relevant documents of a grade below which its rates are estimated from all grades."""
-_RATES: Final = 60
+_RATES: Final = 80
+_LEAST: Final = 1e-3
+_WIDTH: Final = 0.5
 _NEEDS_NON_RELEVANT: Final = frozenset(
     {"Bpref", "infAP", "Judged", "Unjudged", "NumQ", "NumRet", "NumRel", "NumRelRet", "Set_P"}
 )
@@ -92,13 +94,20 @@ def check_extrapolation(measures: Sequence[Measure]) -> None:
             )
 
 
-def mixture(likelihood: Floats, weights: Floats, steps: int = _STEPS) -> Floats:
-    """Posterior (observations × support) under the mixing weights of greatest likelihood (EM)."""
+def mixture(
+    likelihood: Floats, weights: Floats, steps: int = _STEPS, smoothing: Floats | None = None
+) -> Floats:
+    """Posterior (observations × support) under the mixing weights of greatest likelihood (EM).
+
+    With a `smoothing` matrix the weights are smoothed after every step (Silverman et al. 1990).
+    """
     mixing = np.full(likelihood.shape[1], 1 / likelihood.shape[1])
     for _ in range(steps):
         joint = likelihood * mixing
         joint /= joint.sum(axis=1, keepdims=True)
         mixing = weights @ joint
+        if smoothing is not None:
+            mixing = mixing @ smoothing
         mixing /= mixing.sum()
     joint = likelihood * mixing
     posterior: Floats = joint / joint.sum(axis=1, keepdims=True)
@@ -153,17 +162,24 @@ def _rate_posteriors(sample: _Relevant, rates: Floats, steps: int) -> Floats:
     """For each relevant document what its rate may be; a row of zeros: it is never retrieved."""
     found = sample.before >= 0
     result = np.zeros((len(sample.query), len(rates)))
-    weights = 1 / sample.count[sample.query]
+    smoothing = _smoothing(rates)
     for grade in np.unique(sample.grade):
         mine = found & (sample.grade == grade)
         if not mine.any():
             continue
         base = mine if mine.sum() >= _FEW else found
         counts, place = np.unique(sample.before[base], return_inverse=True)
-        seen = np.bincount(place, weights[base]).astype(np.float64)
-        posterior = mixture(_poisson(counts, rates), seen, steps)
+        seen = np.bincount(place).astype(np.float64)
+        posterior = mixture(_poisson(counts, rates), seen, steps, smoothing)
         result[mine] = posterior[np.searchsorted(counts, sample.before[mine])]
     return result
+
+
+def _smoothing(rates: Floats) -> Floats:
+    """Normal weights of neighbours on the scale of logarithms."""
+    apart = np.log(rates)[:, None] - np.log(rates)
+    near: Floats = np.exp(-((apart / _WIDTH) ** 2) / 2)
+    return near / near.sum(axis=1, keepdims=True)
 
 
 def _alikeness(sample: _Relevant) -> float:
@@ -221,16 +237,16 @@ def extrapolate(
     if not len(sample.query):
         raise MeasureError("no query has a relevant document in the sample")
     generator = np.random.default_rng([seed, 0x72686F])
-    rates = np.geomspace(0.01, max(n_documents, 10), _RATES)
+    rates = np.geomspace(_LEAST, max(n_documents, 10), _RATES)
     rate_chances = np.cumsum(_rate_posteriors(sample, rates, steps), axis=1)
-    number_chances, totals = _number_chances(sample.count, ratio, steps)
+    number_chances, totals, lenders = _number_chances(sample, ratio, steps)
     alike = _alikeness(sample)
-    weights = 1 / sample.count[sample.query]
     parts = []
     for _ in range(draws):
-        number = totals[_draw_rows(number_chances, generator)] - sample.count
+        total = _draw_rows(number_chances, generator)
+        number = totals[total] - sample.count
         query = np.repeat(np.arange(n_queries), np.maximum(number, 0))
-        lender = generator.choice(len(sample.query), len(query), p=weights / weights.sum())
+        lender = lenders.draw(total[query], generator)
         has = sample.count[query] > 0
         own = sample.first[query] + (generator.random(len(query)) * sample.count[query]).astype(int)
         keep = has & (generator.random(len(query)) < alike)
@@ -273,13 +289,40 @@ def _standing(
     return query, lender, np.where(found, before, -1)
 
 
-def _number_chances(counts: Ints, ratio: float, steps: int) -> tuple[Floats, Ints]:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Lenders:
+    """Relevant documents of the sample by how many their query has there.
+
+    Given the number of relevant documents of a query in all, every relevant document had the same
+    chance of being in the sample, so all count alike.
+    """
+
+    order: Ints  # the documents, group by group
+    first: Ints
+    size: Ints
+    chances: Floats  # totals × groups, cumulative
+
+    def draw(self, totals: Ints, generator: np.random.Generator) -> Ints:
+        """A document for each place in the list of totals."""
+        group = _draw_rows(self.chances[totals], generator)
+        at = (generator.random(len(totals)) * self.size[group]).astype(np.int64)
+        lenders: Ints = self.order[self.first[group] + at]
+        return lenders
+
+
+def _number_chances(sample: _Relevant, ratio: float, steps: int) -> tuple[Floats, Ints, _Lenders]:
     """For each query the cumulative chances of its number of relevant documents in all."""
-    totals = np.arange(int(counts.max() * (1 + ratio) * 1.5) + 11)
-    seen, place = np.unique(counts, return_inverse=True)
+    totals = np.arange(int(sample.count.max() * (1 + ratio) * 1.5) + 11)
+    seen, place = np.unique(sample.count, return_inverse=True)
     weights = np.bincount(place).astype(np.float64)
     posterior = mixture(_binomial(seen, totals, 1 / (1 + ratio)), weights, steps)
-    return np.cumsum(posterior, axis=1)[place], totals
+    group = place[sample.query]
+    size = np.bincount(group, minlength=len(seen))
+    # A total that no query with a relevant document can have borrows from all.
+    shares = (posterior * size[:, None]).T + 1e-12 * size
+    cumulative = np.cumsum(shares, axis=1) / shares.sum(axis=1, keepdims=True)
+    lenders = _Lenders(np.argsort(group, kind="stable"), np.cumsum(size) - size, size, cumulative)
+    return np.cumsum(posterior, axis=1)[place], totals, lenders
 
 
 def _target_values(

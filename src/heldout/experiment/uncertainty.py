@@ -58,8 +58,8 @@ ESTIMANDS: Final[dict[Estimand, str]] = {
 _CELLS: Final = 1 << 24
 _TOGETHER: Final = 1 << 17
 """Judgements × replicates that are measured together."""
-_CARRIED: Final = 20
-_QUICK: Final = 40
+_CARRIED: Final = 40
+_QUICK: Final = 100
 """Cuts, and steps of the mixture, by which the spread of an estimate for another size is found."""
 SAME_SIZE: Final = 0.01
 """Sizes that differ by a smaller share are the same."""
@@ -114,11 +114,11 @@ def interval(
     bounds: tuple[float, float] = (-math.inf, math.inf),
 ) -> tuple[float, float]:
     """An interval around an estimate, for the estimand that it names, inside `bounds`."""
-    from scipy.special import ndtri, stdtrit
+    from scipy.special import stdtrit
 
-    tail = (1 + level) / 2
-    by_query = estimand != "documents" and spread.n_queries > 1
-    factor = float(stdtrit(spread.n_queries - 1, tail) if by_query else ndtri(tail))
+    # Documents matter through the queries that have relevant ones among them: their number says
+    # how well a variance is known, whatever was drawn anew.
+    factor = float(stdtrit(max(spread.n_queries - 1, 1), (1 + level) / 2))
     half = factor * math.sqrt(spread.variance(estimand))
     return max(value - half, bounds[0]), min(value + half, bounds[1])
 
