@@ -103,12 +103,14 @@ def test_scores_agree_with_scikit_learn(spam, capsys):
 
 
 def test_two_classifiers_on_one_hold_out_by_mcnemar(spam, capsys):
-    shown = run(capsys, "classification", *spam[:2], "--compare")
+    shown = run(capsys, "classification", *spam[:2], "--compare", "--by-unit")
     assert "p mcnemar" in shown.out
-    assert "--by-fold" in shown.err
+    assert "a test over folds does" in shown.err
     # Files may stand behind options.
-    assert run(capsys, "classification", spam[0], "--compare", spam[1]).out == shown.out
-    found = json.loads(run(capsys, "classification", *spam[:2], "--compare", "--json").out)
+    same = run(capsys, "classification", spam[0], "--compare", "--by-unit", spam[1])
+    assert same.out == shown.out
+    asked = ("classification", *spam[:2], "--compare", "--by-unit", "--json")
+    found = json.loads(run(capsys, *asked).out)
     assert found["comparisons"][0]["claims"][0]["tests"][0]["test"] == "mcnemar"
 
 
@@ -124,13 +126,16 @@ def test_folds_by_the_corrected_test(spam, capsys):
 
 
 def test_areas_by_delong(spam, capsys):
-    found = json.loads(run(capsys, "classification", *spam, "-m", "AUC", "--compare", "--json").out)
-    pairs = {(one["first"], one["second"]): one for one in found["auc_comparison"]}
+    asked = ("classification", *spam, "-m", "AUC", "--compare", "--by-unit", "--json")
+    [found] = json.loads(run(capsys, *asked).out)["comparisons"]
+    pairs = {(one["first"], one["second"]): one for one in found["claims"]}
     assert set(pairs) == {("strong", "weak"), ("noise", "weak"), ("noise", "strong")}
-    assert pairs["strong", "weak"]["difference"]["estimate"] > 0
-    assert all(one["adjusted"] >= one["outcome"]["p"] for one in pairs.values())
+    assert pairs["strong", "weak"]["difference"] > 0
+    assert all(one["p_adjusted"] >= one["p_delong"] for one in pairs.values())
+    assert found["correction"] == "holm"
     # Over folds areas are not one sample; on one hold-out they have DeLong's interval.
-    assert "interval" not in found["systems"][0]["measures"]["AUC"]
+    found = json.loads(run(capsys, "classification", spam[0], "-m", "AUC", "--json").out)
+    assert "over folds" in found["systems"][0]["measures"]["AUC"]["interval"]["method"]
     held = spam[0].with_name("held.csv")
     held.write_text(
         "".join(line.rpartition(",")[0] + "\n" for line in spam[0].read_text().splitlines())
@@ -162,14 +167,14 @@ def test_regression(tmp_path, capsys):
     path.write_text("unit,system,truth,prediction\n" + rows)
     shown = run(capsys, "regression", path, "-m", "RMSE", "-m", "R2")
     lines = shown.out.splitlines()
-    assert lines[0] == "system\tRMSE\tR2"
+    assert lines[0] == "system\tRMSE\tR2"  # all errors are the same: no draw differs
     assert lines[1].startswith("old\t2.0000\t0.8")
     assert lines[3].startswith("(mean)\t5.7663\t0.0000")
     shown = run(capsys, "regression", path, "--compare")
     assert "MSE" in shown.out
     assert "new" in shown.out
-    shown = run(capsys, "regression", path, "-m", "RMSE", "--compare")
-    assert "RMSE is compared by MSE" in shown.err
+    shown = run(capsys, "regression", path, "-m", "RMSE", "--compare", "--format", "table")
+    assert "randomization test on 20 units, p < 0.0001" in " ".join(shown.out.split())
 
 
 def test_an_actual_of_zero_is_named(tmp_path, capsys):
@@ -192,8 +197,15 @@ def test_groups_are_what_is_tested(tmp_path, capsys):
     path.write_text("system,unit,truth,prediction,group\n" + rows)
     found = json.loads(run(capsys, "classification", path, "--compare", "--json").out)
     assert found["comparisons"][0]["units"] == 6
+    # All of A is right, so that no draw differs; B has an interval over groups.
     assert "interval" not in found["systems"][0]["measures"]["accuracy"]
-    assert any("no intervals" in note for note in found["notes"])
+    interval = found["systems"][1]["measures"]["accuracy"]["interval"]
+    assert interval["method"] == "bootstrap percentile over 6 groups"
+    assert interval["low"] < interval["estimate"] < interval["high"]
+    assert any("drawing whole groups" in note for note in found["notes"])
+    claim = found["comparisons"][0]["claims"][0]
+    assert claim["tests"][0]["test"] == "randomization"
+    assert claim["n"] == 6
 
 
 def test_what_does_not_fit_is_refused(lecture, spam, tmp_path, capsys):
@@ -210,8 +222,16 @@ def test_what_does_not_fit_is_refused(lecture, spam, tmp_path, capsys):
     assert "--fp-rate goes with --hull" in fails(
         capsys, "classification", lecture, "--fp-rate", "0.1"
     )
-    assert "no mean over units" in fails(
-        capsys, "classification", *spam[:2], "--compare", "-m", "MCC"
+    asked = ("classification", *spam[:2], "--compare", "--by-unit", "-m", "MCC")
+    assert "not by wilcoxon" in fails(capsys, *asked, "--test", "wilcoxon")
+    assert "a test of means" in fails(capsys, *asked, "--correction", "tukey")
+    assert "leave --interval out" in fails(capsys, *asked, "--interval", "bca")
+    assert "not both" in fails(capsys, *asked, "--by-fold")
+    assert "--gate goes with --compare" in fails(
+        capsys, "classification", *spam, "--gate", "equivalent", "--margin", "1"
+    )
+    assert "needs a baseline" in fails(
+        capsys, "classification", *spam, "--compare", "--gate", "equivalent", "--margin", "1"
     )
     other = tmp_path / "other.csv"
     other.write_text("unit,truth,prediction\n0,no,no\n1,yes,no\n")

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.cli_scores import add_score_arguments, read_inputs
+from heldout.cli_claims import (
+    Compared,
+    add_claim_arguments,
+    add_gate_and_ledger,
+    check_claims,
+    claim_settings,
+    present,
+)
+from heldout.cli_scores import add_score_arguments, prediction_task, read_inputs
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Mapping
-
-    from heldout.data.scores import Scores
-    from heldout.infer.compare import Comparison
-    from heldout.report.gate import GateResult
+    from collections.abc import Callable, Mapping, Sequence
 
 __all__ = ["CORRECTION_WORDS", "TEST_WORDS", "add_compare"]
 
@@ -53,10 +55,12 @@ _EXAMPLES = """\
   heldout compare --table folds.csv --test-share 0.1111
   heldout compare qrels.txt old.run new.run --gate non-inferior --margin 0.01
   heldout compare --table scores.csv --ledger looks.sqlite --data "test questions 2024"
+  heldout compare knn.csv logistic.csv -m accuracy -m "F1(macro)"    predictions
 
 Of two systems the first is the baseline; of three or more all pairs are compared, unless
 --baseline names one. A table is wide (unit,A,B,...) or long (system,unit,value).
-Files of predictions are compared by heldout score TASK FILE... --compare.
+Files of predictions (CSV, TSV, Parquet, JSON lines with unit, truth, prediction or scores) are
+told by their columns, or by --task; heldout score TASK FILE... --compare shows scores beside it.
 """
 
 
@@ -78,210 +82,81 @@ def add_compare(command: Callable[..., argparse.ArgumentParser], commands: Any) 
     )
     add = parser.add_argument
     add_score_arguments(parser)
-    add("-b", "--baseline", metavar="NAME", help="compare all others with this system")
-    add("--test", action="append", metavar="NAME", help="a test, see below (repeat; first decides)")
+    add("--task", choices=("classification", "regression"), help="the files are predictions of it")
+    add("--positive", metavar="CLASS", help="of predictions: the positive one of two classes")
     add(
-        "--tail",
-        choices=("two", "greater", "less"),
-        default="two",
-        help="the alternative: any difference, the new system better, the new system worse",
+        "--threshold",
+        type=float,
+        metavar="X",
+        help="of predictions: a unit is positive from this score on",
     )
-    add("--alpha", type=float, default=0.05, help="level of significance (default 0.05)")
-    add("--correction", default="", metavar="NAME", help="for several comparisons, see below")
-    add(
-        "--interval",
-        default="",
-        choices=("t", "percentile", "bca", "randomization"),
-        help="interval of the differences",
-    )
-    add("--tuned", action="append", metavar="NAME", help="a system that was tuned (repeat)")
+    add("--by-unit", action="store_true", help="of predictions: over units though there are folds")
+    add_claim_arguments(parser)
     add(
         "--test-share",
         type=float,
         metavar="X",
-        help="units are folds: n_test / n_train, for 10 folds 0.1111",
+        help="units are folds: n_test / n_train, for 10 folds 0.1111 (predictions know theirs)",
     )
-    add("--replicates", type=int, default=100_000, metavar="N", help="draws (default 100,000)")
-    add("--seed", type=int, default=0, help="seed of the draws (default 0)")
-    _add_gate_and_ledger(parser)
+    add_gate_and_ledger(parser)
     add("-f", "--format", choices=FORMATS, default="auto", help="auto is a table")
     add("--json", action="store_const", dest="format", const="json", help="same as --format json")
     add("-o", "--output", metavar="FILE", help="write to a file instead")
     parser.set_defaults(run=_compare)
 
 
-def _add_gate_and_ledger(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("--gate", choices=("non-inferior", "equivalent"), help="exit 1 unless this is shown")
-    add("--margin", type=float, metavar="X", help="the margin of --gate")
-    add(
-        "--ledger",
-        metavar="FILE",
-        default=os.environ.get("HELDOUT_LEDGER"),
-        help="count this look at the data in FILE (default $HELDOUT_LEDGER)",
-    )
-    add(
-        "--data",
-        metavar="NAME",
-        help="what the held-out data are called in the ledger (default a fingerprint)",
-    )
-
-
 def _compare(options: argparse.Namespace) -> int:
-    _check(options)
-    inputs = [_named(scores, options.data) for scores in read_inputs(options)]
-    if options.gate and options.baseline is None and len(inputs[0].systems) > 2:
-        raise InputError("a gate needs a baseline: name it with --baseline")
-    comparisons = _comparisons(inputs, options)
-    gates = [_gate(one, options) for one in comparisons] if options.gate else []
-    # Everything is known now: nothing is shown or written if any of it had failed.
-    notes = _publish(_text(comparisons, gates, options), comparisons, options)
-    results = [result for several in gates for result in several]
-    for result in results:
-        notes += [result.sentence, *([result.careful] if result.careful else [])]
-    sys.stderr.write("".join(note + "\n" for note in notes))
-    return 0 if all(result.passed for result in results) else 1
-
-
-def _check(options: argparse.Namespace) -> None:
-    """Refuse what can be refused before any file is read."""
-    if (options.gate is None) != (options.margin is None):
-        raise InputError("--gate and --margin go together")
-    if options.margin is not None and not 0 < options.margin < float("inf"):
-        raise InputError(f"--margin {options.margin:g}: expected a number above 0")
-    if not 0 < options.alpha < (0.5 if options.gate else 1):
-        most = "0.5, the gate being one-sided" if options.gate else "1"
-        raise InputError(f"--alpha {options.alpha:g}: expected a number between 0 and {most}")
-    if options.data is not None and not options.data.strip():
-        raise InputError("--data: expected a name of the held-out data")
+    check_claims(options)
     if options.gate:
         from heldout.report.gate import gate_test
 
         gate_test(options.test or (), options.test_share)
-    if options.ledger:
-        from heldout.infer.ledger import check_ledger
-
-        check_ledger(options.ledger)
-
-
-def _named(scores: Scores, data: str | None) -> Scores:
-    from dataclasses import replace
-
-    return scores if data is None else replace(scores, data=data.strip())
-
-
-def _comparisons(inputs: list[Scores], options: argparse.Namespace) -> list[Comparison]:
-    from heldout.infer.compare import compare, note_measures
-
-    found = [
-        compare(
-            scores,
-            baseline=options.baseline,
-            tests=options.test or (),
-            tail=options.tail,
-            alpha=options.alpha,
-            correction=options.correction,
-            interval=options.interval,
-            test_share=options.test_share,
-            tuned=options.tuned or (),
-            replicates=options.replicates,
-            seed=options.seed,
-        )
-        for scores in inputs
-    ]
-    return note_measures(found)
-
-
-def _gate(comparison: Comparison, options: argparse.Namespace) -> list[GateResult]:
-    from heldout.report.gate import gate_results, gate_test
-
-    return gate_results(
-        comparison,
-        options.gate,
-        options.margin,
-        alpha=options.alpha,
-        test=gate_test(options.test or (), options.test_share),
-        test_share=options.test_share,
-        replicates=options.replicates,
-        seed=options.seed,
-    )
-
-
-def _text(
-    comparisons: list[Comparison], gates: list[list[GateResult]], options: argparse.Namespace
-) -> str:
-    from heldout.report.claims import claims_text, json_claims
-
-    if options.format == "json":
-        text = json_claims(comparisons)
-        if not gates:
-            return text
-        from heldout.report.gate import json_with_gates
-
-        return json_with_gates(text, gates)
-    kind = "table" if options.format == "auto" else options.format
-    terminal = options.output is None and sys.stdout.isatty()
-    return "\n".join(claims_text(one, kind, terminal=terminal) for one in comparisons)
-
-
-def _publish(text: str, comparisons: list[Comparison], options: argparse.Namespace) -> list[str]:
-    """Write the looks down, then show them; a look that is not recorded is not shown.
-
-    Returns
-    -------
-    list of str
-        What is to be said beside the result.
-    """
-    notes: list[str] = []
-    if options.format == "tsv":  # the other formats hold their warnings themselves
-        from heldout.report.tables import plain_text
-
-        warnings = [warning for one in comparisons for warning in one.warnings]
-        notes += [f"Careful: {plain_text(warning)}." for warning in dict.fromkeys(warnings)]
-    if options.output is None:
-        notes += _record(comparisons, options)
-        sys.stdout.write(text)
-        return notes
-    from heldout.data.files import write_atomically
-
-    with write_atomically(options.output) as aside:
-        aside.write_text(text, encoding="utf-8", newline="\n")
-        return notes + _record(comparisons, options)
-
-
-def _record(comparisons: list[Comparison], options: argparse.Namespace) -> list[str]:
-    """Write the looks into the ledger, if there is one, and say how many there were."""
-    if not options.ledger:
-        return []
-    import shlex
-
-    from heldout.infer.ledger import Entry, Ledger
-
-    command = shlex.join(["heldout", *sys.argv[1:]])
-    with Ledger(options.ledger) as ledger:
-        ledger.record_all(
-            Entry(
-                comparison.scores.data,
-                (claim.first, claim.second),
-                comparison.scores.measure,
-                claim.outcomes[0].test,
-                claim.outcomes[0].p,
-                claim.difference.estimate,
-                len(comparison.scores.units),
-                command,
-            )
-            for comparison in comparisons
-            for claim in comparison.claims
-        )
-        seen = ledger.summary(comparisons[0].scores.data)
-    counted = f"systems: {seen.systems}, measures: {seen.measures}"
-    where = (
-        f"heldout ledger {shlex.quote(options.ledger)} shows all, with p-values adjusted for them"
-    )
-    notes = [f"ledger: look number {seen.looks} at these data ({counted}); {where}"]
-    if options.table is not None and options.data is None:
-        notes.append(
+    if options.format == "auto":
+        options.format = "table"
+    task = prediction_task(options)
+    several = _predictions(task, options) if task else _scores(options)
+    nameless = ""
+    if options.table is not None:
+        nameless = (
             "ledger: a table says nothing about its data but the ids of the units, and other data "
             "may have the same ones: name the data with --data"
         )
-    return notes
+    return present(several, options, nameless=nameless)
+
+
+def _scores(options: argparse.Namespace) -> list[Compared]:
+    from heldout.infer.compare import compare, note_measures
+
+    for name in ("positive", "threshold", "by_unit"):
+        if getattr(options, name) not in (None, False):
+            raise InputError(f"--{name.replace('_', '-')} is for predictions: add --task")
+    inputs = read_inputs(options)
+    _check_gate(options, inputs[0].systems)
+    settings = claim_settings(options) | {"test_share": options.test_share}
+    found = [compare(scores, **settings) for scores in inputs]
+    return [Compared(one, options.test_share) for one in note_measures(found)]
+
+
+def _check_gate(options: argparse.Namespace, systems: Sequence[str]) -> None:
+    if options.gate and options.baseline is None and len(systems) > 2:
+        raise InputError("a gate needs a baseline: name it with --baseline")
+
+
+def _predictions(task: str, options: argparse.Namespace) -> list[Compared]:
+    from heldout.cli_scores import read_predictions
+    from heldout.infer.compare_predictions import compare_predictions
+
+    if options.test_share is not None:
+        raise InputError("--test-share: predictions with a column fold or repeat know their own")
+    if options.lower_is_better or options.intersection:
+        raise InputError("--lower-is-better and --intersection are not for predictions")
+    several = read_predictions(task, [options.qrels, *options.runs], options)
+    _check_gate(options, [one.name for one in several])
+    found = compare_predictions(
+        several,
+        options.measure or (),
+        positive=options.positive,
+        by="unit" if options.by_unit else "auto",
+        **claim_settings(options),
+    )
+    return [Compared(*one) for one in found]

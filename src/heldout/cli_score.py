@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
+from heldout.cli_claims import add_claim_arguments, add_gate_and_ledger, check_claims
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,11 +26,12 @@ _EXAMPLES = """\
 _CLASS_EXAMPLES = """\
   heldout score classification predictions.csv --per-class
   heldout score classification knn.csv logistic.csv --compare
-  heldout score classification folds.csv -m "F1(macro)" --compare --by-fold
+  heldout score classification folds.csv -m "F1(macro)" --compare
   heldout score classification spam.jsonl --positive spam --hull --fp-rate 0.1
+  heldout score classification spam.jsonl --curve roc > points.tsv
 
 Columns: unit, truth, and prediction or scores (prob_CLASS or score_CLASS for each class;
-probability or score of the positive one of two); perhaps system, fold, group, weight.
+probability or score of the positive one of two); perhaps system, fold, repeat, group, weight.
 
 measures (-m): accuracy, error, balanced-accuracy, precision, recall, F1, F, specificity,
 FP-rate, MCC, kappa, log-loss, Brier, ECE, AUC, average-precision; with settings such as
@@ -39,7 +41,7 @@ _NUMBER_EXAMPLES = """\
   heldout score regression predictions.csv
   heldout score regression old.csv new.csv -m MAE --compare
 
-Columns: unit, truth, prediction; perhaps system, fold, group, weight.
+Columns: unit, truth, prediction; perhaps system, fold, repeat, group, weight.
 measures (-m): RMSE, MSE, MAE, median-AE, MAPE, sMAPE, R2.
 """
 _TEXT_EXAMPLES = """\
@@ -83,6 +85,7 @@ def _add_classification(command: Callable[..., argparse.ArgumentParser], tasks: 
     add("--confusion", action="store_true", help="the confusion matrices")
     add("--calibration", action="store_true", help="the bins of the calibration error")
     add("--hull", action="store_true", help="the ROC convex hull of all systems; two classes")
+    add("--curve", choices=("roc", "pr"), help="the points of the curves, and nothing else")
     add("--fp-rate", type=float, metavar="X", help="with --hull: which mixture reaches this rate")
     _add_comparing(parser)
     parser.set_defaults(run=_score, task="classification")
@@ -120,12 +123,10 @@ def _add_files(
 def _add_comparing(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--compare", action="store_true", help="say which system is better, and how sure that is")
-    add("--by-fold", action="store_true", help="with --compare: over the folds in column fold")
-    add("-b", "--baseline", metavar="NAME", help="compare all others with this system")
-    add("--test", action="append", metavar="NAME", help="a test (see heldout compare --help)")
-    add("--correction", default="", metavar="NAME", help="for several comparisons")
-    add("--alpha", type=float, default=0.05, help="level of significance (default 0.05)")
-    add("--seed", type=int, default=0, help="seed of the draws (default 0)")
+    add("--by-fold", action="store_true", help="with --compare: over folds (the default for them)")
+    add("--by-unit", action="store_true", help="with --compare: over units though there are folds")
+    add_claim_arguments(parser)
+    add_gate_and_ledger(parser)
     add("-f", "--format", choices=FORMATS, default="auto", help="auto: table on a terminal, or tsv")
     add("--json", action="store_const", dest="format", const="json", help="same as --format json")
     add("-o", "--output", metavar="FILE", help="write to a file instead")
@@ -137,26 +138,43 @@ def _text(options: argparse.Namespace) -> None:
     score_text(options)
 
 
-def _score(options: argparse.Namespace) -> None:
+def _score(options: argparse.Namespace) -> int:
     from heldout.score_predictions import score_files
 
     _check(options)
-    score_files(options)
+    return score_files(options)
 
 
 def _check(options: argparse.Namespace) -> None:
     """Refuse what can be refused before any file is read."""
+    if options.compare:
+        check_claims(options)
+    else:
+        _refuse_without_compare(options)
+    if options.by_fold and options.by_unit:
+        raise InputError("--by-fold or --by-unit, not both")
     if not 0 < options.alpha < 1:
         raise InputError(f"--alpha {options.alpha:g}: expected a number between 0 and 1")
-    if options.by_fold and not options.compare:
-        raise InputError("--by-fold goes with --compare")
     if options.task == "classification":
-        if options.fp_rate is not None and not options.hull:
-            raise InputError("--fp-rate goes with --hull")
-        if options.fp_rate is not None and not 0 <= options.fp_rate <= 1:
-            raise InputError(f"--fp-rate {options.fp_rate:g}: expected a share, from 0 to 1")
-        if not 0 < options.beta < float("inf"):
-            raise InputError(f"--beta {options.beta:g}: expected a number above 0")
+        _check_classification(options)
     if options.format == "auto":
         terminal = options.output is None and sys.stdout.isatty()
         options.format = "table" if terminal else "tsv"
+
+
+def _refuse_without_compare(options: argparse.Namespace) -> None:
+    """A gate that was asked for and never asked would be a trap."""
+    for name in ("by_fold", "by_unit", "gate", "margin", "baseline", "test", "correction", "data"):
+        if getattr(options, name):
+            raise InputError(f"--{name.replace('_', '-')} goes with --compare")
+
+
+def _check_classification(options: argparse.Namespace) -> None:
+    if options.curve and (options.compare or options.hull):
+        raise InputError("--curve prints points and nothing else: leave --compare and --hull out")
+    if options.fp_rate is not None and not options.hull:
+        raise InputError("--fp-rate goes with --hull")
+    if options.fp_rate is not None and not 0 <= options.fp_rate <= 1:
+        raise InputError(f"--fp-rate {options.fp_rate:g}: expected a share, from 0 to 1")
+    if not 0 < options.beta < float("inf"):
+        raise InputError(f"--beta {options.beta:g}: expected a number above 0")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from heldout.errors import InputError, MeasureError
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from heldout.measure.evaluate import Missing
     from heldout.measure.names import Measure
 
-__all__ = ["add_score_arguments", "read_inputs"]
+__all__ = ["add_score_arguments", "prediction_task", "read_inputs", "read_predictions"]
 
 
 def add_score_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,6 +40,39 @@ def add_score_arguments(parser: argparse.ArgumentParser) -> None:
         help="only the judged queries that all runs have (else a missing one counts 0); "
         "a table is always read so",
     )
+
+
+def prediction_task(options: argparse.Namespace) -> str:
+    """``classification`` or ``regression`` if the files are predictions; else nothing."""
+    if options.qrels is None or options.table is not None:
+        if options.task is not None:
+            raise InputError("--task goes with files of predictions, and none was given")
+        return ""
+    if options.task is not None:
+        return str(options.task)
+    if "-" in {options.qrels, *options.runs}:
+        return ""  # a pipe is read once
+    from heldout.data.prediction_kind import told_task
+
+    return told_task([options.qrels, *options.runs])
+
+
+def read_predictions(task: str, files: list[str], options: argparse.Namespace) -> list[Any]:
+    """The predictions of all files, one object a system."""
+    from heldout.data.prediction_files import read_class_predictions, read_number_predictions
+
+    if task == "regression":
+        for name in ("positive", "threshold"):
+            if getattr(options, name, None) is not None:
+                raise InputError(f"--{name} is for classes, and these are numbers")
+        return [one for path in files for one in read_number_predictions(path)]
+    return [
+        one
+        for path in files
+        for one in read_class_predictions(
+            path, positive=options.positive, threshold=options.threshold
+        )
+    ]
 
 
 def read_inputs(options: argparse.Namespace) -> list[Scores]:

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from heldout.errors import InputError
 from heldout.infer.intervals import normal_quantile
-from heldout.infer.multiplicity import adjust
 from heldout.infer.results import Interval, Outcome, check_tail
 from heldout.measure.delong import auc_covariance
 from heldout.measure.undefined import Undefined
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import ArrayLike
 
     from heldout.infer.results import Tail
 
-__all__ = ["AucClaim", "delong_claims", "delong_interval", "delong_test"]
+__all__ = ["delong_interval", "delong_test"]
 
 
 def delong_interval(
@@ -125,70 +121,3 @@ def _normal_tail(statistic: float, tail: Tail) -> float:
     if tail == "two":
         return min(1.0, 2.0 * float(ndtr(-abs(statistic))))
     return float(ndtr(-statistic if tail == "greater" else statistic))
-
-
-class AucClaim(NamedTuple):
-    """Two areas on the same units.
-
-    Parameters
-    ----------
-    first, second
-        The systems; the difference is first minus second.
-    areas
-        Of the two.
-    difference
-        With DeLong's interval.
-    outcome
-        The test.
-    adjusted
-        Its p-value, adjusted for the number of comparisons by Holm.
-    """
-
-    first: str
-    second: str
-    areas: tuple[float, float]
-    difference: Interval
-    outcome: Outcome
-    adjusted: float
-
-
-def delong_claims(
-    positive: ArrayLike,
-    columns: Mapping[str, ArrayLike],
-    *,
-    baseline: str | None = None,
-    alpha: float = 0.05,
-) -> tuple[AucClaim, ...]:
-    """Compare the areas of several systems on the same units.
-
-    Parameters
-    ----------
-    positive
-        1 or true for positive units.
-    columns
-        The scores of each system, one a unit.
-    baseline
-        Compare all others with this system; by default all pairs, of two the second with the first.
-    alpha
-        Intervals have level 1 - alpha; they are not adjusted.
-    """
-    names = list(columns)
-    if baseline is not None and baseline not in names:
-        raise InputError(f"no system {baseline!r}; there are {', '.join(names)}")
-    if baseline is None:
-        pairs = [(second, first) for first, second in combinations(names, 2)]
-    else:
-        pairs = [(name, baseline) for name in names if name != baseline]
-    z = normal_quantile(1 - alpha)
-    found = []
-    for first, second in pairs:
-        both = np.column_stack([columns[first], columns[second]])
-        table = auc_covariance(positive, both)
-        spread = table.covariance
-        error = math.sqrt(max(0.0, float(spread[0, 0] + spread[1, 1] - 2 * spread[0, 1])))
-        areas = (float(table.areas[0]), float(table.areas[1]))
-        gap = areas[0] - areas[1]
-        between = Interval(gap, gap - z * error, gap + z * error, 1 - alpha, "DeLong")
-        found.append((first, second, areas, between, delong_test(positive, both[:, 0], both[:, 1])))
-    adjusted = adjust([one[4].p for one in found], "holm")
-    return tuple(AucClaim(*one, float(p)) for one, p in zip(found, adjusted, strict=True))

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     Predictions = ClassPredictions | NumberPredictions
 
-__all__ = ["By", "ComparedPredictions", "compare_predictions", "group_numbers"]
+__all__ = ["By", "ComparedPredictions", "compare_predictions", "group_numbers", "sums_by_number"]
 
 By = Literal["auto", "unit", "fold"]
 """What is taken for the unit of a test: ``auto`` is the fold, where there are folds."""
@@ -264,7 +264,7 @@ def _maker(
         score = sums[0].score
         if not all(np.isfinite(table).all() for table in tables):
             raise MeasureError(f"{measure} is infinite for some units: there is nothing to compare")
-        return SumMaker([_by_number(one, numbers) for one in tables], score, **draws)
+        return SumMaker([sums_by_number(one, numbers) for one in tables], score, **draws)
     plain = not grouped and all(one.weights is None for one in systems)
     if measure.base == "AUC" and plain and len(systems[0].classes) == 2:
         at = positive_number(systems[0].classes, positive)
@@ -277,7 +277,7 @@ def _maker(
     return OrderMaker(known, numbers, seed=draws["seed"])
 
 
-def _by_number(table: Floats, numbers: Ints) -> Floats:
+def sums_by_number(table: Floats, numbers: Ints) -> Floats:
     """Sums over the rows of each group."""
     if len(numbers) == int(numbers.max()) + 1:
         return table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -14,11 +14,9 @@ from heldout.data.predictions import (
     positive_number,
 )
 from heldout.errors import InputError, MeasureError
-from heldout.infer.auc import delong_interval
-from heldout.infer.folds import corrected_t
-from heldout.infer.intervals import t_interval, wilson
+from heldout.infer.prediction_intervals import prediction_interval
 from heldout.measure.classification import Confusion, majority_baseline, random_baseline
-from heldout.measure.paired_predictions import check_same_truth, fold_scores
+from heldout.measure.paired_predictions import check_same_truth, repeated_value
 from heldout.measure.predicted import (
     DEFAULT_CLASS_MEASURES,
     DEFAULT_NUMBER_MEASURES,
@@ -107,6 +105,13 @@ class PredictionScores:
         return self.rows[names.index(system)].values[self.measures.index(wanted)]
 
 
+class _Intervals(NamedTuple):
+    """How intervals are made."""
+
+    level: float
+    seed: int
+
+
 def _listed(measures: Sequence[PredictionMeasure]) -> str:
     return ", ".join(map(str, measures))
 
@@ -117,6 +122,7 @@ def score_predictions(
     *,
     positive: str | None = None,
     level: float = 0.95,
+    seed: int = 0,
 ) -> PredictionScores:
     """Score predictions of one or more systems.
 
@@ -130,7 +136,10 @@ def score_predictions(
         The positive one of two classes, for measures that need one; by default the last.
     level
         Of the intervals: Wilson's for accuracy and error, DeLong's for the AUC of two classes, t
-        for other means over units; over folds the corrected t.
+        for other means over units, the bootstrap for what is no mean and for units with weights or
+        groups (which are drawn whole); over folds the corrected t.
+    seed
+        Of the bootstrap.
 
     Examples
     --------
@@ -148,36 +157,36 @@ def score_predictions(
         raise InputError("predictions of classes and of numbers: score them apart")
     if isinstance(predictions[0], NumberPredictions):
         return _numbers(
-            [one for one in predictions if isinstance(one, NumberPredictions)], measures, level
+            [one for one in predictions if isinstance(one, NumberPredictions)],
+            measures,
+            _Intervals(level, seed),
         )
     classed = one_set_of_classes([one for one in predictions if isinstance(one, ClassPredictions)])
-    return _classes(classed, measures, positive, level)
+    return _classes(classed, measures, positive, _Intervals(level, seed))
 
 
 def _numbers(
-    several: list[NumberPredictions], names: Sequence[str], level: float
+    several: list[NumberPredictions], names: Sequence[str], made: _Intervals
 ) -> PredictionScores:
     measures = parse_prediction_measures("regression", names or DEFAULT_NUMBER_MEASURES)
-    rows = [_row(one, measures, None, level, asked=bool(names)) for one in several]
+    rows = [_row(one, measures, None, made, asked=bool(names)) for one in several]
     first = several[0]
-    base = NumberPredictions(
-        MEAN, first.units, first.truth, mean_baseline(first.truth, first.weights), first.weights
-    )
-    row = _row(base, measures, None, level, asked=False)
-    rows.append(row._replace(intervals=(None,) * len(measures), baseline=True))
+    base = replace(first, name=MEAN, predicted=mean_baseline(first.truth, first.weights))
+    row = _row(base, measures, None, None, asked=False)
+    rows.append(row._replace(baseline=True))
     notes = [
         f"{MEAN} predicts the mean of the truth of these very units: what R2 compares with",
         *_other_units(several),
-        *_without_intervals(several),
+        *_how_units_count(several),
         *(note for one in several for note in one.notes),
     ]
     return PredictionScores(
-        "regression", tuple(measures), tuple(rows), tuple(several), None, level, tuple(notes)
+        "regression", tuple(measures), tuple(rows), tuple(several), None, made.level, tuple(notes)
     )
 
 
 def _classes(
-    several: list[ClassPredictions], names: Sequence[str], positive: str | None, level: float
+    several: list[ClassPredictions], names: Sequence[str], positive: str | None, made: _Intervals
 ) -> PredictionScores:
     measures = parse_prediction_measures("classification", names or DEFAULT_CLASS_MEASURES)
     classes = several[0].classes
@@ -190,7 +199,7 @@ def _classes(
         positive = classes[positive_number(classes, positive)]
     if not names:  # what no system has is not shown; what was asked for always is
         measures = [one for one in measures if any(_has(given, one) for given in several)]
-    rows = [_row(one, measures, positive, level, asked=bool(names)) for one in several]
+    rows = [_row(one, measures, positive, made, asked=bool(names)) for one in several]
     counts = np.zeros((len(classes), len(classes)))
     first = several[0]
     np.add.at(counts, (first.truth, first.truth), 1.0 if first.weights is None else first.weights)
@@ -206,7 +215,7 @@ def _classes(
     notes = [
         about,
         *_other_units(several),
-        *_without_intervals(several),
+        *_how_units_count(several),
         *(note for one in several for note in one.notes),
     ]
     return PredictionScores(
@@ -215,7 +224,7 @@ def _classes(
         tuple(rows),
         tuple(several),
         positive if len(classes) == 2 else None,
-        level,
+        made.level,
         tuple(notes),
     )
 
@@ -245,63 +254,38 @@ def _other_units(several: Sequence[Predictions]) -> list[str]:
     ]
 
 
-def _without_intervals(several: Sequence[Predictions]) -> list[str]:
-    weighted = any(one.weights is not None for one in several)
-    if not weighted and not any(one.groups for one in several):
-        return []
-    return [f"units have {'weights' if weighted else 'groups'}: no intervals are given for them"]
+def _how_units_count(several: Sequence[Predictions]) -> list[str]:
+    found = []
+    if any(one.groups for one in several):
+        found.append("units have groups: intervals come from drawing whole groups")
+    if any(one.weights is not None for one in several):
+        found.append("units have weights: intervals come from drawing units with their weights")
+    if any(one.repeats for one in several):
+        found.append("values are means over the repeats")
+    return found
 
 
 def _row(
     one: Predictions,
     measures: Sequence[PredictionMeasure],
     positive: str | None,
-    level: float,
+    made: _Intervals | None,
     *,
     asked: bool,
 ) -> ScoreRow:
     values: list[Number] = []
     for measure in measures:
         try:
-            values.append(measure.value(one, positive))
+            values.append(repeated_value(one, measure, positive))
         except InputError as error:
             # Asked for by name it is refused; among the usual ones it does not exist.
             if asked:
                 raise InputError(f"{measure} of {one.name}: {error}") from None
             values.append(Undefined(str(error)))
     found = [
-        None if isinstance(value, Undefined) else _interval(one, measure, positive, level)
+        None
+        if made is None or isinstance(value, Undefined)
+        else prediction_interval(one, measure, positive, level=made.level, seed=made.seed)
         for measure, value in zip(measures, values, strict=True)
     ]
-    return ScoreRow(one.name, tuple(values), tuple(found), len(one.units))
-
-
-def _interval(
-    one: Predictions, measure: PredictionMeasure, positive: str | None, level: float
-) -> Interval | None:
-    """An interval where there is a sound one: weighted and grouped units have none here."""
-    if one.weights is not None or one.groups or len(one.units) < 2:
-        return None
-    if len(set(one.folds)) > 1:
-        return _over_folds(one, measure, level) if measure.per_unit else None
-    if measure.base in {"accuracy", "error"}:
-        return wilson(int(measure.terms(one).sum()), len(one.units), level)
-    if measure.base == "AUC" and isinstance(one, ClassPredictions) and len(one.classes) == 2:
-        return _auc_interval(one, positive, level)
-    return t_interval(measure.terms(one), level) if measure.per_unit else None
-
-
-def _over_folds(one: Predictions, measure: PredictionMeasure, level: float) -> Interval | None:
-    found = fold_scores([one], measure)
-    if found.scores.dropped:
-        return None
-    return corrected_t(found.scores.values[:, 0], found.test_share, level)
-
-
-def _auc_interval(one: ClassPredictions, positive: str | None, level: float) -> Interval | None:
-    at = positive_number(one.classes, positive)
-    flags = one.truth == at
-    if one.scores is None or min(int(flags.sum()), int((~flags).sum())) < 2:
-        return None
-    found = delong_interval(flags, one.scores[:, at], level)
-    return None if isinstance(found, Undefined) else found
+    return ScoreRow(one.name, tuple(values), tuple(found), len(set(one.units)))

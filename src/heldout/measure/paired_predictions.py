@@ -258,6 +258,8 @@ def fold_scores(
                 notes.append(f"{measure} of {one.name} is undefined in fold {name}: {value.reason}")
             else:
                 table[one.name][name] = value
+    if not all(table.values()):
+        raise InputError(f"{measure} is undefined in every fold: {notes[0]}")
     scores = Scores.of(
         table,
         str(measure),

@@ -12,21 +12,18 @@ from heldout.measure.calibration import calibration_bins
 from heldout.measure.classification import class_rows
 from heldout.measure.predicted import class_confusion
 from heldout.measure.undefined import Undefined
-from heldout.report.claim_words import show_p
 from heldout.report.grid import Grid
 from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.infer.auc import AucClaim
     from heldout.infer.prediction_scores import PredictionScores, ScoreRow
     from heldout.infer.results import Interval
     from heldout.measure.hull import HullPoint, Mixture, RocHull
     from heldout.measure.undefined import Number
 
 __all__ = [
-    "auc_grid",
     "calibration_grid",
     "class_grid",
     "confusion_grids",
@@ -186,26 +183,6 @@ def _at(point: HullPoint) -> str:
     return _point(point) + where
 
 
-def auc_grid(claims: Sequence[AucClaim]) -> Grid:
-    """DeLong's comparison of areas."""
-    several = len(claims) > 1
-    head = ["pair", "AUC", "AUC of the other", "Δ", "interval of Δ", "p DeLong"]
-    rows = []
-    for claim in claims:
-        gap = claim.difference
-        rows.append(
-            [
-                f"{claim.first} - {claim.second}",
-                *map(show, claim.areas),
-                f"{gap.estimate:+.4f}",
-                f"[{gap.low:+.4f}, {gap.high:+.4f}]",
-                show_p(claim.outcome.p),
-                *([show_p(claim.adjusted)] if several else []),
-            ]
-        )
-    return Grid([*head, *(["p Holm"] if several else [])], rows)
-
-
 def _number(value: Number) -> dict[str, Any]:
     if isinstance(value, Undefined):
         return {"value": None, "undefined": value.reason}
@@ -248,7 +225,6 @@ def json_scores(
     *,
     beta: float = 1.0,
     hull: RocHull | None = None,
-    claims: Sequence[AucClaim] = (),
     comparisons: Sequence[dict[str, Any]] = (),
 ) -> str:
     """Everything at full precision; what does not exist is null, with the reason beside it."""
@@ -274,15 +250,6 @@ def json_scores(
                 {**point._asdict(), "threshold": _finite(point.threshold)} for point in hull.points
             ],
         }
-    if claims:
-        content["auc_comparison"] = [
-            {
-                **claim._asdict(),
-                "difference": claim.difference._asdict(),
-                "outcome": claim.outcome._asdict(),
-            }
-            for claim in claims
-        ]
     content["comparisons"] = list(comparisons)
     return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 

@@ -15,7 +15,7 @@ from heldout.errors import FormatError, InputError
 if TYPE_CHECKING:
     import os
 
-__all__ = ["find_column", "label_cell", "number_cell", "read_prediction_table"]
+__all__ = ["find_column", "json_object", "label_cell", "number_cell", "read_prediction_table"]
 
 # Python's float() also takes 1_000 and the digits of every script.
 NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -57,13 +57,14 @@ def _json_lines(content: bytes, name: str) -> Table:
     lines: list[int] = []
     for number, raw in enumerate(content.split(b"\n"), 1):
         if raw.strip():
-            objects.append(_object(raw, f"{name}:{number}"))
+            objects.append(json_object(raw, f"{name}:{number}"))
             lines.append(number)
     names = list(dict.fromkeys(key for one in objects for key in one))
     return Table(name, names, [[one.get(key) for key in names] for one in objects], lines)
 
 
-def _object(raw: bytes, place: str) -> dict[str, Any]:
+def json_object(raw: bytes, place: str) -> dict[str, Any]:
+    """A line of JSON as cells by column; scores of classes become a column each."""
     try:
         found = json.loads(raw)
     except UnicodeDecodeError:

@@ -1,0 +1,259 @@
+"""What all commands that compare have in common: arguments, gate, ledger, and how claims appear."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Sequence
+
+    from heldout.infer.compare import Comparison
+    from heldout.report.gate import GateResult
+
+__all__ = [
+    "Compared",
+    "add_claim_arguments",
+    "add_gate_and_ledger",
+    "check_claims",
+    "claim_settings",
+    "present",
+]
+
+
+class Compared(NamedTuple):
+    """A comparison, and what its gate must know.
+
+    Parameters
+    ----------
+    comparison
+        The claims.
+    test_share
+        n_test / n_train, if the units are folds.
+    linear
+        Whether the values of units are a linearised score: then a gate goes by the t test.
+    """
+
+    comparison: Comparison
+    test_share: float | None = None
+    linear: bool = False
+
+
+def add_claim_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say how to compare."""
+    add = parser.add_argument
+    add("-b", "--baseline", metavar="NAME", help="compare all others with this system")
+    add("--test", action="append", metavar="NAME", help="a test (repeat; the first decides)")
+    add(
+        "--tail",
+        choices=("two", "greater", "less"),
+        default="two",
+        help="the alternative: any difference, the new system better, the new system worse",
+    )
+    add("--alpha", type=float, default=0.05, help="level of significance (default 0.05)")
+    add("--correction", default="", metavar="NAME", help="for several comparisons")
+    add(
+        "--interval",
+        default="",
+        choices=("t", "percentile", "bca", "randomization"),
+        help="interval of the differences",
+    )
+    add("--tuned", action="append", metavar="NAME", help="a system that was tuned (repeat)")
+    add("--replicates", type=int, default=100_000, metavar="N", help="draws (default 100,000)")
+    add("--seed", type=int, default=0, help="seed of the draws (default 0)")
+
+
+def add_gate_and_ledger(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the gate and of the ledger."""
+    add = parser.add_argument
+    add("--gate", choices=("non-inferior", "equivalent"), help="exit 1 unless this is shown")
+    add("--margin", type=float, metavar="X", help="the margin of --gate")
+    add(
+        "--ledger",
+        metavar="FILE",
+        default=os.environ.get("HELDOUT_LEDGER"),
+        help="count this look at the data in FILE (default $HELDOUT_LEDGER)",
+    )
+    add(
+        "--data",
+        metavar="NAME",
+        help="what the held-out data are called in the ledger (default a fingerprint)",
+    )
+
+
+def check_claims(options: argparse.Namespace) -> None:
+    """Refuse what can be refused before any file is read."""
+    if (options.gate is None) != (options.margin is None):
+        raise InputError("--gate and --margin go together")
+    if options.margin is not None and not 0 < options.margin < float("inf"):
+        raise InputError(f"--margin {options.margin:g}: expected a number above 0")
+    if not 0 < options.alpha < (0.5 if options.gate else 1):
+        most = "0.5, the gate being one-sided" if options.gate else "1"
+        raise InputError(f"--alpha {options.alpha:g}: expected a number between 0 and {most}")
+    if options.data is not None and not options.data.strip():
+        raise InputError("--data: expected a name of the held-out data")
+    if options.ledger:
+        from heldout.infer.ledger import check_ledger
+
+        check_ledger(options.ledger)
+
+
+def claim_settings(options: argparse.Namespace) -> dict[str, Any]:
+    """The settings of `heldout.compare` that were asked for."""
+    return {
+        "baseline": options.baseline,
+        "tests": options.test or (),
+        "tail": options.tail,
+        "alpha": options.alpha,
+        "correction": options.correction,
+        "interval": options.interval,
+        "tuned": options.tuned or (),
+        "replicates": options.replicates,
+        "seed": options.seed,
+    }
+
+
+def present(
+    several: Sequence[Compared],
+    options: argparse.Namespace,
+    *,
+    around: Callable[[str], str] | None = None,
+    notes: Sequence[str] = (),
+    nameless: str = "",
+) -> int:
+    """Go through the gate, write the looks down, show the claims.
+
+    Parameters
+    ----------
+    several
+        The comparisons, one a measure.
+    options
+        With ``gate``, ``margin``, ``ledger``, ``data``, ``format`` (none of them auto), ``output``.
+    around
+        Puts the text of the claims into a larger one.
+    notes
+        To be said on standard error.
+    nameless
+        What to say of data that have no name in the ledger; nothing if they need none.
+
+    Returns
+    -------
+    int
+        The exit code: 1 if the gate stays shut.
+    """
+    several = [_named(one, options.data) for one in several]
+    gates = [_gate(one, options) for one in several] if options.gate else []
+    comparisons = [one.comparison for one in several]
+    text = _text(comparisons, gates, options)
+    # Everything is known now: nothing is shown or written if any of it had failed.
+    said = [*notes, *_publish(around(text) if around else text, comparisons, options, nameless)]
+    results = [result for group in gates for result in group]
+    for result in results:
+        said += [result.sentence, *([result.careful] if result.careful else [])]
+    sys.stderr.write("".join(note + "\n" for note in said))
+    return 0 if all(result.passed for result in results) else 1
+
+
+def _named(one: Compared, data: str | None) -> Compared:
+    from dataclasses import replace
+
+    if data is None:
+        return one
+    scores = replace(one.comparison.scores, data=data.strip())
+    return one._replace(comparison=replace(one.comparison, scores=scores))
+
+
+def _gate(one: Compared, options: argparse.Namespace) -> list[GateResult]:
+    from heldout.report.gate import gate_results, gate_test
+
+    test = "t" if one.linear else gate_test(options.test or (), one.test_share)
+    return gate_results(
+        one.comparison,
+        options.gate,
+        options.margin,
+        alpha=options.alpha,
+        test=test,
+        test_share=one.test_share,
+        replicates=options.replicates,
+        seed=options.seed,
+    )
+
+
+def _text(
+    comparisons: list[Comparison], gates: list[list[GateResult]], options: argparse.Namespace
+) -> str:
+    from heldout.report.claims import claims_text, json_claims
+
+    if options.format == "json":
+        text = json_claims(comparisons)
+        if not gates:
+            return text
+        from heldout.report.gate import json_with_gates
+
+        return json_with_gates(text, gates)
+    terminal = options.output is None and sys.stdout.isatty()
+    return "\n".join(claims_text(one, options.format, terminal=terminal) for one in comparisons)
+
+
+def _publish(
+    text: str, comparisons: list[Comparison], options: argparse.Namespace, nameless: str
+) -> list[str]:
+    """Write the looks down, then show them; a look that is not recorded is not shown.
+
+    Returns
+    -------
+    list of str
+        What is to be said beside the result.
+    """
+    notes: list[str] = []
+    if options.format == "tsv":  # the other formats hold their warnings themselves
+        from heldout.report.tables import plain_text
+
+        warnings = [warning for one in comparisons for warning in one.warnings]
+        notes += [f"Careful: {plain_text(warning)}." for warning in dict.fromkeys(warnings)]
+    if options.output is None:
+        notes += _record(comparisons, options, nameless)
+        sys.stdout.write(text)
+        return notes
+    from heldout.data.files import write_atomically
+
+    with write_atomically(options.output) as aside:
+        aside.write_text(text, encoding="utf-8", newline="\n")
+        return notes + _record(comparisons, options, nameless)
+
+
+def _record(comparisons: list[Comparison], options: argparse.Namespace, nameless: str) -> list[str]:
+    """Write the looks into the ledger, if there is one, and say how many there were."""
+    if not options.ledger:
+        return []
+    import shlex
+
+    from heldout.infer.ledger import Entry, Ledger
+
+    command = shlex.join(["heldout", *sys.argv[1:]])
+    with Ledger(options.ledger) as ledger:
+        ledger.record_all(
+            Entry(
+                comparison.scores.data,
+                (claim.first, claim.second),
+                comparison.scores.measure,
+                claim.outcomes[0].test,
+                claim.outcomes[0].p,
+                claim.difference.estimate,
+                len(comparison.scores.units),
+                command,
+            )
+            for comparison in comparisons
+            for claim in comparison.claims
+        )
+        seen = ledger.summary(comparisons[0].scores.data)
+    counted = f"systems: {seen.systems}, measures: {seen.measures}"
+    where = (
+        f"heldout ledger {shlex.quote(options.ledger)} shows all, with p-values adjusted for them"
+    )
+    notes = [f"ledger: look number {seen.looks} at these data ({counted}); {where}"]
+    return [*notes, nameless] if nameless and options.data is None else notes

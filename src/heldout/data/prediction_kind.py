@@ -1,0 +1,106 @@
+"""Tell files of predictions from others by their columns, and classes from numbers by cells."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+from heldout.data.formats.delimited import Table, read_delimited
+from heldout.data.formats.prediction_table import (
+    find_column,
+    json_object,
+    read_prediction_table,
+)
+from heldout.data.formats.source import open_source
+from heldout.data.prediction_files import (
+    GUESSES,
+    OF_CLASSES,
+    PROBABILITY,
+    SCORE,
+    TRUTHS,
+    UNITS,
+)
+from heldout.errors import HeldoutError, InputError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+__all__ = ["told_task"]
+
+HEAD: Final = 1 << 16
+"""Bytes in which the header of a text must end."""
+
+
+def told_task(paths: Sequence[str | os.PathLike[str]]) -> str:
+    """The task of files of predictions, or nothing if they are something else.
+
+    They are predictions if the first has columns of units, of the truth, and of predictions or
+    scores. Cells that are no numbers make it ``classification``, numbers with decimals
+    ``regression``. Whole numbers may be either: with scores, or if there are two different ones,
+    they are classes; else it must be said.
+
+    Parameters
+    ----------
+    paths
+        The files that were given to a command.
+    """
+    if not _is_predictions(paths[0]):
+        return ""
+    table = read_prediction_table(paths[0])
+    guesses = _cells(table, GUESSES)
+    numbers = [_number(cell) for cell in [*_cells(table, TRUTHS), *guesses]]
+    if any(math.isnan(one) for one in numbers):
+        return "classification"
+    if guesses and any(not one.is_integer() for one in numbers):
+        return "regression"
+    if _scored(table):
+        return "classification"
+    if len(set(numbers)) <= 2:
+        return "classification"
+    raise InputError(
+        f"{table.source}: truth and predictions are whole numbers, which may be classes or "
+        "amounts: say --task classification or --task regression"
+    )
+
+
+def _is_predictions(path: str | os.PathLike[str]) -> bool:
+    try:
+        table = _top(path)
+    except HeldoutError:
+        return False  # whoever reads it as something else says what is wrong with it
+    known = find_column(table, UNITS) is not None and find_column(table, TRUTHS) is not None
+    return known and (find_column(table, GUESSES) is not None or _scored(table))
+
+
+def _top(path: str | os.PathLike[str]) -> Table:
+    """The columns; of a text the header alone is read, for runs are large."""
+    source = open_source(path)
+    head = source.head(HEAD)
+    if head.startswith(b"PAR1"):
+        return read_prediction_table(path)
+    first = head.lstrip().partition(b"\n")[0]
+    if first.startswith(b"{"):
+        return Table(source.name, list(json_object(first, source.name)), [], [])
+    return read_delimited(first, source.name)
+
+
+def _scored(table: Table) -> bool:
+    names = [name.lower() for name in table.names]
+    single = find_column(table, PROBABILITY) is not None or find_column(table, SCORE) is not None
+    return single or any(name.startswith(tuple(OF_CLASSES)) for name in names)
+
+
+def _cells(table: Table, names: tuple[str, ...]) -> list[Any]:
+    column = find_column(table, names)
+    return [] if column is None else [row[column] for row in table.rows]
+
+
+def _number(cell: Any) -> float:
+    """A cell as a number; not a number if it is none."""
+    if isinstance(cell, bool):
+        return math.nan
+    try:
+        return float(cell)
+    except (TypeError, ValueError):
+        return math.nan

@@ -1,0 +1,140 @@
+"""The interval of a measure of predictions: which one fits the measure and the units."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from heldout.data.predictions import ClassPredictions, positive_number
+from heldout.errors import InputError
+from heldout.infer.auc import delong_interval
+from heldout.infer.compare_predictions import group_numbers, sums_by_number
+from heldout.infer.folds import corrected_t
+from heldout.infer.intervals import t_interval, wilson
+from heldout.infer.unit_kinds import bootstrap_sums, bootstrap_weights
+from heldout.measure.paired_predictions import fold_scores, has_splits, split_names
+from heldout.measure.prediction_sums import unit_sums
+from heldout.measure.prediction_weights import weighing
+from heldout.measure.undefined import Undefined
+
+if TYPE_CHECKING:
+    from heldout.data.predictions import NumberPredictions
+    from heldout.data.words import Ints
+    from heldout.infer.corpus_level import Replicates
+    from heldout.infer.results import Interval
+    from heldout.measure.predicted import PredictionMeasure
+
+    Predictions = ClassPredictions | NumberPredictions
+
+__all__ = ["prediction_interval"]
+
+BOOTSTRAPS: Final = 10_000
+WORK: Final = 2 * 10**8
+"""Units drawn at the most for an interval, over all replicates."""
+
+LOST: Final = 0.05
+"""The share of replicates without a value from which on an interval is none."""
+
+
+def prediction_interval(
+    one: Predictions,
+    measure: PredictionMeasure,
+    positive: str | None = None,
+    *,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Interval | None:
+    """The interval of a measure; None where there is no sound one.
+
+    Over folds it is the corrected t interval; on a hold-out Wilson's for shares of plain units,
+    DeLong's for the AUC of two classes, t for other means, else the percentile bootstrap of sums
+    (or of units, for measures of order), of whole groups if units have groups.
+
+    Parameters
+    ----------
+    one
+        The predictions of a system.
+    measure
+        Any measure; the calibration error has none, for it grows by resampling alone.
+    positive
+        The positive one of two classes.
+    level, seed
+        Of the interval, and of its draws.
+    """
+    if len(set(one.units)) < 2 or measure.base == "ECE":
+        return None
+    if has_splits([one]):
+        return _over_folds(one, measure, positive, level)
+    plain = one.weights is None and not one.groups and not one.repeats
+    if plain and measure.base in {"accuracy", "error"}:
+        return wilson(int(measure.terms(one).sum()), len(one.units), level)
+    if plain and measure.base == "AUC" and _two_classes(one):
+        return _auc_interval(one, positive, level)
+    if plain and measure.per_unit:
+        return t_interval(measure.terms(one), level)
+    return _bootstrap(one, measure, positive, level, seed)
+
+
+def _two_classes(one: Predictions) -> bool:
+    return isinstance(one, ClassPredictions) and len(one.classes) == 2
+
+
+def _over_folds(
+    one: Predictions, measure: PredictionMeasure, positive: str | None, level: float
+) -> Interval | None:
+    try:
+        found = fold_scores([one], measure, positive)
+    except InputError:  # undefined in every fold, or a repeat without a training side
+        return None
+    if found.scores.dropped or len(found.scores.units) < len(set(split_names(one))):
+        return None
+    return corrected_t(found.scores.values[:, 0], found.test_share, level)
+
+
+def _auc_interval(one: Predictions, positive: str | None, level: float) -> Interval | None:
+    if not isinstance(one, ClassPredictions) or one.scores is None:
+        return None
+    at = positive_number(one.classes, positive)
+    flags = one.truth == at
+    if min(int(flags.sum()), int((~flags).sum())) < 2:
+        return None
+    found = delong_interval(flags, one.scores[:, at], level)
+    return None if isinstance(found, Undefined) else found
+
+
+def _bootstrap(
+    one: Predictions, measure: PredictionMeasure, positive: str | None, level: float, seed: int
+) -> Interval | None:
+    numbers, names = group_numbers([one])
+    if len(names) < 2:
+        return None
+    drawn = _replicates(one, measure, positive, numbers, seed)
+    if drawn is None or float(np.mean(~np.isfinite(drawn.scores))) > LOST:
+        return None
+    found = drawn.interval(0, level)
+    if found.low == found.high:
+        return None  # no draw differs: a point that nobody should believe
+    if not one.groups:
+        return found
+    return found._replace(method=f"{found.method} over {len(names):,} groups")
+
+
+def _replicates(
+    one: Predictions,
+    measure: PredictionMeasure,
+    positive: str | None,
+    numbers: Ints,
+    seed: int,
+) -> Replicates | None:
+    replicates = max(1000, min(BOOTSTRAPS, WORK // len(one.units)))
+    sums = unit_sums(one, measure, positive)
+    if sums is not None:
+        table = sums_by_number(sums.table, numbers)
+        if not np.isfinite(table).all():
+            return None
+        return bootstrap_sums([table], sums.score, replicates=replicates, seed=seed)
+    function = weighing(one, measure, positive)
+    if function is None:
+        return None
+    return bootstrap_weights([function], numbers, replicates=replicates, seed=seed)

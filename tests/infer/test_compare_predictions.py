@@ -1,0 +1,317 @@
+"""Predictions compared: the analysis that fits, and claims as `heldout.compare` makes them."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from heldout import ClassPredictions, InputError, NumberPredictions, compare, score_predictions
+from heldout.errors import MeasureError
+from heldout.infer.auc import delong_test
+from heldout.infer.compare_predictions import compare_predictions
+from heldout.infer.paired import corrected_t_test, mcnemar_test
+from heldout.measure.paired_predictions import fold_scores
+from heldout.measure.predicted import parse_prediction_measures
+
+CLASSES = ("ham", "spam")
+
+
+def classed(name, strength, units=200, seed=0, **more):
+    truth = np.arange(units) % 2
+    noise = np.random.default_rng([seed, len(name), ord(name[0])]).normal(size=units)
+    share = 1 / (1 + np.exp(-strength * (2 * truth - 1) - noise))
+    return ClassPredictions(
+        name,
+        tuple(f"u{n}" for n in range(units)),
+        CLASSES,
+        truth,
+        (share > 0.5).astype(int),
+        np.column_stack([1 - share, share]),
+        probabilities=True,
+        **more,
+    )
+
+
+def numbers(name, off, units=60, **more):
+    truth = np.linspace(1, 10, units)
+    guess = truth + off * np.random.default_rng(len(name)).normal(size=units)
+    return NumberPredictions(name, tuple(map(str, range(units))), truth, guess, **more)
+
+
+def only(predictions, measure, **settings):
+    [found] = compare_predictions(predictions, [measure], **settings)
+    return found
+
+
+def two(**more):
+    return [classed("weak", 0.3, **more), classed("strong", 1.2, **more)]
+
+
+TWO = two()
+
+
+def test_accuracy_of_a_hold_out_is_mcnemars():
+    claim = only(TWO, "accuracy").comparison.claims[0]
+    right = [(one.truth == one.predicted).astype(float) for one in TWO]
+    assert claim.outcomes[0].test == "mcnemar"
+    assert claim.outcomes[0].p == mcnemar_test(right[1], right[0]).p
+
+
+def test_accuracy_by_sums_is_the_same_test():
+    """Weights of 1 go by sums; swapping outputs of zeros and ones is McNemar's test."""
+    weighted = two(weights=np.ones(200))
+    claim = only(weighted, "accuracy").comparison.claims[0]
+    plain = only(TWO, "accuracy").comparison.claims[0]
+    assert claim.outcomes[0].test == "randomization"
+    assert claim.outcomes[0].p == pytest.approx(plain.outcomes[0].p, rel=1e-9)
+    assert claim.effects.wins == plain.effects.wins
+    assert claim.effects.losses == plain.effects.losses
+    assert claim.effects.standardised == pytest.approx(plain.effects.standardised)
+
+
+@pytest.mark.parametrize("measure", ["F1(macro)", "MCC", "kappa", "balanced-accuracy", "FP-rate"])
+def test_measures_that_are_no_means(measure):
+    found = only(TWO, measure)
+    comparison, claim = found.comparison, found.comparison.claims[0]
+    values = [parse_prediction_measures("classification", [measure])[0].value(one) for one in TWO]
+    assert found.linear
+    assert [row.mean.estimate for row in comparison.systems] == pytest.approx(values)
+    assert claim.difference.estimate == pytest.approx(values[1] - values[0])
+    assert claim.difference.low < claim.difference.estimate < claim.difference.high
+    assert claim.outcomes[0].method == "exact"
+    # The linearised values average to the scores, and vary as the bootstrap does.
+    assert comparison.scores.values.mean(axis=0) == pytest.approx(values)
+    spread = comparison.scores.values.std(axis=0, ddof=1) / np.sqrt(200)
+    width = comparison.systems[0].mean.high - comparison.systems[0].mean.low
+    assert width == pytest.approx(2 * 1.96 * spread[0], rel=0.15)
+
+
+def test_tails_know_which_way_is_better():
+    for measure in ("MCC", "FP-rate"):  # a lower FP rate is better
+        ways = {
+            tail: only(TWO, measure, tail=tail).comparison.claims[0] for tail in ("greater", "less")
+        }
+        assert ways["greater"].outcomes[0].p < 0.05 < ways["less"].outcomes[0].p
+        assert ways["greater"].outcomes[0].tail == "greater"
+        assert (
+            np.isinf([ways["greater"].difference.low, ways["greater"].difference.high]).sum() == 1
+        )
+
+
+def test_one_mistake_of_sign_would_show():
+    """RMSE is lower for the better system: wins are those of the system with less error."""
+    pair = [numbers("bad", 2.0), numbers("better", 0.5)]
+    found = only(pair, "RMSE").comparison
+    assert found.claims[0].difference.estimate < 0
+    assert found.claims[0].effects.wins > found.claims[0].effects.losses
+    assert found.claims[0].effects.standardised > 0
+
+
+def test_r_squared_agrees_with_a_brute_force_bootstrap():
+    one = numbers("A", 2.0)
+    found = score_predictions([one], ["R2"]).rows[0].intervals[0]
+    source, values = np.random.default_rng(1), []
+    for _ in range(4000):
+        at = source.integers(0, 60, 60)
+        truth, guess = one.truth[at], one.predicted[at]
+        values.append(1 - ((truth - guess) ** 2).sum() / ((truth - truth.mean()) ** 2).sum())
+    assert found.method == "bootstrap percentile"
+    assert [found.low, found.high] == pytest.approx(np.quantile(values, [0.025, 0.975]), abs=0.02)
+
+
+def test_the_area_is_delongs():
+    found = only(TWO, "AUC").comparison
+    outcome = delong_test(TWO[0].truth, TWO[1].scores[:, 1], TWO[0].scores[:, 1])
+    assert found.claims[0].outcomes[0] == outcome
+    # The values of units vary as DeLong says, but for n and n - 1.
+    gaps = found.scores.column("strong") - found.scores.column("weak")
+    assert gaps.mean() == pytest.approx(found.claims[0].difference.estimate)
+    assert stats.ttest_1samp(gaps, 0).statistic == pytest.approx(outcome.statistic, rel=0.02)
+
+
+def test_areas_of_grouped_units_draw_groups():
+    groups = tuple(str(n // 2) for n in range(200))
+    grouped = two(groups=groups)
+    found = only(grouped, "AUC").comparison
+    assert found.claims[0].outcomes[0].test == "bootstrap-shift"
+    assert len(found.scores.units) == 100
+    assert found.systems[0].mean.estimate == pytest.approx(
+        only(TWO, "AUC").comparison.systems[0].mean.estimate
+    )
+    assert "drawn whole" in " ".join(found.warnings)
+
+
+def test_groups_widen_the_interval():
+    """Every unit four times: as a group it is one unit, as units it is four."""
+    one = classed("A", 0.4, units=50)
+    rows = np.repeat(np.arange(50), 4)
+    many = {
+        "units": tuple(map(str, range(200))),
+        "classes": CLASSES,
+        "truth": one.truth[rows],
+        "predicted": one.predicted[rows],
+    }
+    groups = tuple(map(str, rows))
+    narrow, wide, plain = (
+        score_predictions([one], ["F1(macro)"]).rows[0].intervals[0]
+        for one in (
+            ClassPredictions("A", **many),
+            ClassPredictions("A", **many, groups=groups),
+            one,
+        )
+    )
+    assert wide.high - wide.low == pytest.approx(plain.high - plain.low, rel=0.06)
+    assert wide.high - wide.low > 1.7 * (narrow.high - narrow.low)
+
+
+def test_weights_that_are_counts_weigh_like_counts():
+    """The value, not the interval: a unit of weight 4 is still one unit."""
+    weights = np.where(np.arange(200) < 50, 4.0, 1.0)
+    found = score_predictions([classed("A", 0.5, weights=weights)], ["accuracy"]).rows[0]
+    right = TWO[0].truth == classed("A", 0.5).predicted
+    assert found.values[0] == pytest.approx((right * weights).sum() / weights.sum())
+    assert found.intervals[0].method == "bootstrap percentile"
+    assert found.intervals[0].low < found.values[0] < found.intervals[0].high
+
+
+FOLDS = tuple(str(n // 10) for n in range(40)) * 3
+REPEATS = tuple(str(n // 40) for n in range(120))
+
+
+def repeated(name, strength, **more):
+    parts = [classed(name, strength, units=40, seed=seed) for seed in range(3)]
+    return ClassPredictions(
+        name,
+        parts[0].units * 3,
+        CLASSES,
+        np.concatenate([one.truth for one in parts]),
+        np.concatenate([one.predicted for one in parts]),
+        repeats=REPEATS,
+        **more,
+    )
+
+
+def test_repeated_folds_by_the_corrected_test():
+    systems = [repeated("weak", 0.2, folds=FOLDS), repeated("strong", 1.0, folds=FOLDS)]
+    found = only(systems, "F1(macro)")
+    assert found.test_share == pytest.approx(1 / 3)
+    assert len(found.comparison.scores.units) == 12
+    assert found.comparison.scores.units[:2] == ("0/0", "0/1")
+    gaps = found.comparison.scores.column("strong") - found.comparison.scores.column("weak")
+    outcome = found.comparison.claims[0].outcomes[0]
+    assert outcome.test == "corrected-t"
+    assert outcome.p == corrected_t_test(gaps, 1 / 3).p
+    row = score_predictions(systems, ["F1(macro)"]).rows[0]
+    assert "over folds" in row.intervals[0].method
+    assert row.units == 40
+    values = [
+        parse_prediction_measures("classification", ["F1(macro)"])[0].value(
+            systems[0].select(range(at, at + 40))
+        )
+        for at in (0, 40, 80)
+    ]
+    assert row.values[0] == pytest.approx(np.mean(values))
+
+
+def test_repeated_hold_outs_know_their_training_side():
+    """Ten units in three hold-outs of four: six are left to train on."""
+    units = ("a", "b", "c", "d", "e", "f", "g", "h", "a", "c", "i", "j")
+    repeats = tuple("rrrrsssstttt")
+    systems = [
+        ClassPredictions(name, units, CLASSES, np.zeros(12, int), np.array(guess), repeats=repeats)
+        for name, guess in (("A", [0, 1] * 6), ("B", [0, 0, 0, 1] * 3))
+    ]
+    found = fold_scores(systems, parse_prediction_measures("classification", ["accuracy"])[0])
+    assert found.test_share == pytest.approx(4 / 6)
+    assert found.scores.units == ("r", "s", "t")
+    assert only(systems, "accuracy").test_share == pytest.approx(4 / 6)
+
+
+def test_runs_of_one_hold_out_average_over_seeds():
+    """Repeats of the same units are no more units: the test is over 40, not over 120."""
+    systems = [repeated("weak", 0.2), repeated("strong", 1.0)]
+    found = only(systems, "accuracy")
+    assert found.test_share is None
+    assert len(found.comparison.scores.units) == 40
+    right = (systems[0].truth == systems[0].predicted).reshape(3, 40).mean(axis=0)
+    assert found.comparison.scores.column("weak") == pytest.approx(right)
+    assert len(only(systems, "MCC").comparison.scores.units) == 40
+
+
+def test_folds_are_the_default_and_units_can_be_asked_for():
+    folds = tuple(str(n % 5) for n in range(200))
+    systems = two(folds=folds)
+    assert only(systems, "MCC").test_share == pytest.approx(1 / 4)
+    by_unit = only(systems, "MCC", by="unit")
+    assert by_unit.test_share is None
+    assert "a test over folds does" in " ".join(by_unit.comparison.warnings)
+    # Leave-one-out has a fold a unit: there the unit is the unit.
+    alone = two(folds=tuple(map(str, range(200))))
+    assert only(alone, "accuracy").test_share is None
+
+
+def test_three_systems_all_pairs():
+    three = [*TWO, classed("noise", 0.0)]
+    by_tukey = only(three, "accuracy").comparison
+    assert by_tukey.advice.correction == "tukey"
+    assert by_tukey.anova is not None
+    found = only(three, "F1(macro)").comparison
+    assert found.advice.correction == "holm"
+    assert len(found.claims) == 3
+    assert found.coverage == "simultaneous"
+    assert {row.letters for row in found.systems} != {""}
+    one = only(three, "F1(macro)", baseline="noise").comparison
+    assert [claim.second for claim in one.claims] == ["noise", "noise"]
+
+
+def test_units_that_a_system_lacks_are_left_out_and_named():
+    part = TWO[1].select(range(10, 200))
+    found = only([TWO[0], part], "MCC").comparison
+    assert found.scores.dropped == TWO[0].units[:10]
+    assert found.systems[0].mean.estimate == pytest.approx(
+        only([TWO[0].select(range(10, 200)), part], "MCC").comparison.systems[0].mean.estimate
+    )
+
+
+def test_other_measures_of_order():
+    found = only(TWO, "average-precision").comparison
+    assert found.claims[0].outcomes[0].test == "bootstrap-shift"
+    assert found.claims[0].difference.low < found.claims[0].difference.estimate
+    pair = [numbers("bad", 2.0), numbers("better", 0.5)]
+    found = only(pair, "median-AE").comparison
+    assert found.claims[0].effects.wins > found.claims[0].effects.losses
+    assert found.scores.values.mean(axis=0) == pytest.approx(
+        [np.median(np.abs(one.truth - one.predicted)) for one in pair]
+    )
+
+
+def test_the_calibration_error_is_compared_and_has_no_interval_alone():
+    assert only(TWO, "ECE(bins=10)").comparison.claims[0].outcomes[0].test == "randomization"
+    assert score_predictions(TWO, ["ECE(bins=10)"]).rows[0].intervals == (None,)
+    with pytest.raises(MeasureError, match="compare it over folds"):
+        only(TWO, "ECE(bins=10, equal-count)")
+
+
+def test_what_cannot_be_compared():
+    with pytest.raises(InputError, match="at least two"):
+        compare_predictions(TWO[:1])
+    with pytest.raises(InputError, match="compare them apart"):
+        compare_predictions([TWO[0], numbers("A", 1.0)])
+    constant = ClassPredictions("flat", TWO[0].units, CLASSES, TWO[0].truth, np.ones(200, int))
+    with pytest.raises(MeasureError, match="MCC of flat is undefined"):
+        only([TWO[0], constant], "MCC")
+    groups = tuple(str(n // 2) for n in range(200))
+    with pytest.raises(InputError, match="groups for all systems"):
+        only([TWO[0], classed("strong", 1.2, groups=groups)], "MCC")
+    with pytest.raises(InputError, match="only one of them has weights"):
+        only([TWO[0], classed("strong", 1.2, weights=np.ones(200))], "MCC")
+
+
+def test_a_measure_that_exists_in_no_fold_is_said_to():
+    apart = two(folds=tuple("ab"[n % 2] for n in range(200)))  # a class a fold
+    with pytest.raises(InputError, match=r"undefined in every fold: MCC of weak .* fold a: all"):
+        only(apart, "MCC")
+
+
+def test_means_over_plain_units_are_what_compare_does():
+    found = only(TWO, "Brier").comparison
+    assert found.claims[0].outcomes == compare(found.scores).claims[0].outcomes

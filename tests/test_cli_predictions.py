@@ -1,0 +1,279 @@
+"""Compare files of predictions: told by their columns, with gate, ledger and tails as runs have."""
+
+import json
+import sqlite3
+
+import numpy as np
+import pytest
+
+from heldout.cli import main
+from heldout.data.prediction_kind import told_task
+
+
+def run(capsys, *arguments, code=None):
+    if code is None:
+        main(list(map(str, arguments)))
+    else:
+        with pytest.raises(SystemExit) as ended:
+            main(list(map(str, arguments)))
+        assert ended.value.code == code
+    shown = capsys.readouterr()
+    assert "Traceback" not in shown.err
+    return shown
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Two classifiers on 80 units; the second is right more often."""
+    source = np.random.default_rng(0)
+    truth = source.integers(0, 2, 80)
+    paths = []
+    for name, share in (("old", 0.6), ("new", 0.9)):
+        guess = np.where(source.random(80) < share, truth, 1 - truth)
+        path = tmp_path / f"{name}.csv"
+        words = ("no", "yes")
+        rows = [f"u{n},{words[truth[n]]},{words[guess[n]]}\n" for n in range(80)]
+        path.write_text("unit,truth,prediction\n" + "".join(rows))
+        paths.append(path)
+    return paths
+
+
+def claims(shown):
+    return json.loads(shown.out)
+
+
+def test_two_classifiers_by_mcnemar(files, capsys):
+    [found] = claims(run(capsys, "compare", *files, "--json"))
+    claim = found["claims"][0]
+    assert (found["measure"], found["units"], found["baseline"]) == ("accuracy", 80, "old")
+    assert (claim["first"], claim["second"]) == ("new", "old")
+    assert claim["tests"][0]["test"] == "mcnemar"
+    assert claim["significant"]
+    shown = run(capsys, "compare", *files)
+    assert "new is better than old: accuracy" in shown.out
+
+
+def test_both_commands_say_the_same(files, capsys):
+    asked = ("-m", "accuracy", "-m", "F1(macro)", "--tail", "greater", "--json")
+    ours = claims(run(capsys, "compare", *files, *asked))
+    theirs = claims(run(capsys, "score", "classification", *files, *asked, "--compare"))
+    assert theirs["comparisons"] == ours
+    assert [one["tail"] for one in ours] == ["greater", "greater"]
+    assert any("2 measures" in warning for warning in ours[0]["warnings"])
+
+
+def test_the_order_of_units_does_not_matter(files, capsys):
+    plain = run(capsys, "compare", *files, "--json").out
+    head, *rows = files[1].read_text().splitlines()
+    files[1].write_text("\n".join([head, *rows[::-1]]) + "\n")
+    assert run(capsys, "compare", *files, "--json").out == plain
+
+
+def test_gate_and_ledger_through_either_command(files, tmp_path, capsys):
+    gate = ("--gate", "non-inferior", "--margin", "0.05")
+    ledger = tmp_path / "looks.sqlite"
+    shown = run(capsys, "compare", *files, *gate, "--ledger", ledger, "--data", "mine")
+    assert "passed: new is not worse than old" in shown.err
+    assert "look number 1" in shown.err
+    back = ("score", "classification", *files[::-1], "--compare", "-m", "F1(macro)", *gate)
+    shown = run(capsys, *back, "--ledger", ledger, "--data", "mine", code=1)
+    assert "failed: old is worse than new by more than 0.05 in F1(macro)" in shown.err
+    assert "look number 2 at these data" in shown.err
+    assert len(list(sqlite3.connect(ledger).execute("select * from looks"))) == 2
+
+
+def test_a_look_at_the_same_units_is_counted_without_a_name(files, tmp_path, capsys):
+    ledger = tmp_path / "looks.sqlite"
+    run(capsys, "compare", *files, "--ledger", ledger)
+    shown = run(capsys, "compare", *files, "-m", "kappa", "--ledger", ledger)
+    assert "look number 2 at these data (systems: 2, measures: 2)" in shown.err
+
+
+def test_folds_and_repeats_by_the_corrected_test(tmp_path, capsys):
+    source = np.random.default_rng(3)
+    lines = ["system,unit,truth,prediction,repeat,fold"]
+    for system, share in (("A", 0.6), ("B", 0.7), ("C", 0.75)):
+        for repeat in range(2):
+            guess = (source.random(40) < share).astype(int)
+            lines += [f"{system},{n},1,{guess[n]},{repeat},{n // 8}" for n in range(40)]
+    path = tmp_path / "repeated.csv"
+    path.write_text("\n".join(lines) + "\n")
+    [found] = claims(run(capsys, "compare", path, "--json"))
+    assert found["units"] == 10
+    assert {one["tests"][0]["test"] for one in found["claims"]} == {"corrected-t"}
+    assert found["anova_corrected_for_folds"]["f"] >= 0
+    shown = run(capsys, "score", "classification", path)
+    assert "corrected t over folds" in shown.err
+    assert "means over the repeats" in shown.err
+    path.write_text("\n".join([*lines, lines[-1]]) + "\n")
+    shown = run(capsys, "compare", path, code=2)
+    assert f"{path}:242: C has unit 39 twice in repeat 1 (first in {path}:241)" in shown.err
+
+
+def test_numbers(tmp_path, capsys):
+    source = np.random.default_rng(1)
+    truth = source.normal(size=50)
+    for name, off in (("old", 1.0), ("new", 0.3)):
+        guess = truth + off * source.normal(size=50)
+        rows = [json.dumps({"id": n, "y_true": truth[n], "y_pred": guess[n]}) for n in range(50)]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(rows) + "\n")
+    paths = [tmp_path / "old.jsonl", tmp_path / "new.jsonl"]
+    found = claims(run(capsys, "compare", *paths, "-m", "MAE", "-m", "R2", "--json"))
+    assert [one["measure"] for one in found] == ["MAE", "R2"]
+    assert [one["claims"][0]["difference"] < 0 for one in found] == [True, False]
+    assert "for classes" in run(capsys, "compare", *paths, "--positive", "1", code=2).err
+
+
+@pytest.mark.parametrize(
+    ("text", "task"),
+    [
+        ("unit,truth,prediction\n1,a,b\n", "classification"),
+        ("unit,truth,prediction\n1,0,1\n2,1,1\n", "classification"),
+        ("unit;truth;prob_x;prob_y\n1;x;1;0\n", "classification"),
+        ("id\tlabel\tscore\n1\t1\t.5\n", "classification"),
+        ("unit,truth,prediction\n1,3,3.5\n", "regression"),
+        ('{"unit": 1, "truth": 2.5, "prediction": 2}\n', "regression"),
+        ('{"unit": 1, "truth": "a", "probabilities": {"a": 1}}\n', "classification"),
+        ("q1 0 d1 1\nq1 0 d2 0\n", ""),
+        ("query_id,doc_id,relevance\nq1,d1,1\n", ""),
+        ("query_id,doc_id,score\nq1,d1,1.5\n", ""),
+        ("unit,A,B\n1,.1,.2\n", ""),
+        ('{"q1": {"d1": 1}}\n', ""),
+        ("{broken\n", ""),
+    ],
+)
+def test_predictions_are_told_by_their_columns(tmp_path, text, task):
+    path = tmp_path / "file"
+    path.write_text(text)
+    assert told_task([path]) == task
+
+
+def test_parquet_is_told_too(tmp_path):
+    import polars as pl
+
+    path = tmp_path / "p"
+    pl.DataFrame({"unit": [1], "truth": ["a"], "prediction": ["a"]}).write_parquet(path)
+    assert told_task([path]) == "classification"
+
+
+def test_what_does_not_fit_is_refused(files, tmp_path, capsys):
+    path = tmp_path / "ratings.csv"
+    path.write_text("unit,truth,prediction\n1,3,4\n2,5,5\n3,1,2\n")
+    error = run(capsys, "compare", path, path, code=2).err
+    assert "say --task classification or --task regression" in error
+    error = run(capsys, "compare", path, path, "--task", "regression", code=2).err
+    assert "two systems are named ratings" in error
+    for option in (("--test-share", "0.1"), ("--lower-is-better",), ("--intersection",)):
+        assert option[0] in run(capsys, "compare", *files, *option, code=2).err
+    assert "one system cannot be compared" in run(capsys, "compare", files[0], code=2).err
+    assert (
+        "--task goes with files"
+        in run(capsys, "compare", "--table", path, "--task", "regression", code=2).err
+    )
+    assert (
+        "unknown measure 'nDCG@10'" in run(capsys, "compare", *files, "-m", "nDCG@10", code=2).err
+    )
+
+
+def test_options_of_predictions_are_refused_for_runs(tmp_path, capsys):
+    main(["example", str(tmp_path)])
+    runs = [tmp_path / name for name in ("qrels.txt", "baseline.run", "improved.run")]
+    for option in (("--positive", "x"), ("--threshold", "1"), ("--by-unit",)):
+        assert (
+            f"{option[0]} is for predictions" in run(capsys, "compare", *runs, *option, code=2).err
+        )
+
+
+BAD = [
+    ("unseen", "unit,truth,score_a,score_b\n1,a,1,0\n2,c,0,1\n", (), ":3: class c has no column"),
+    ("outside", "unit,truth,prob_a,prob_b\n1,a,1.2,-.2\n", (), ":2: 1.2 is not a probability"),
+    ("sum", "unit,truth,prob_a,prob_b\n1,a,.6,.6\n", (), ":2: the probabilities add up to 1.2"),
+    ("alone", "unit,truth,probability\n1,a,.6\n2,a,.7\n", (), "of one class, but there are 1"),
+    ("twice", "unit,truth,prediction\n1,a,a\n1,a,b\n", (), ":3: twice has unit 1 twice"),
+    ("zero", "unit,truth,prediction\nx,1.5,1\ny,0,1\n", ("-m", "MAPE"), "y in "),
+    ("words", "unit,truth,prediction\nx,1.5,1\ny,0,1\n", ("-m", "accuracy"), "unknown measure"),
+    ("empty", "unit,truth,prediction\n", (), "no predictions below it"),
+]
+
+
+@pytest.mark.parametrize("command", ["compare", "score"])
+@pytest.mark.parametrize("bad", BAD, ids=[one[0] for one in BAD])
+def test_bad_input_is_named(tmp_path, capsys, command, bad):
+    name, text, more, said = bad
+    path = tmp_path / f"{name}.csv"
+    path.write_text(text)
+    other = tmp_path / "other.csv"
+    other.write_text(text)
+    task = "regression" if name in {"zero", "words"} else "classification"
+    if command == "compare":
+        shown = run(capsys, "compare", path, other, "--task", task, *more, code=2)
+    else:
+        shown = run(capsys, "score", task, path, other, "--compare", *more, code=2)
+    assert said in shown.err
+    assert shown.err.count("\n") == 1
+
+
+def test_a_class_unseen_in_training_has_probability_zero(tmp_path, capsys):
+    path = tmp_path / "unseen.csv"
+    path.write_text("unit,truth,prob_a,prob_b\n1,a,.6,.4\n2,b,.3,.7\n3,c,.5,.5\n")
+    shown = run(capsys, "score", "classification", path)
+    assert "as if unseen in training" in shown.err
+    assert "log-loss of unseen does not exist: infinite" in shown.err
+
+
+def test_one_class_only_is_undefined_not_zero(tmp_path, capsys):
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.csv").write_text("unit,truth,prediction\n1,x,x\n2,x,x\n3,x,x\n")
+    paths = [tmp_path / "one.csv", tmp_path / "two.csv"]
+    shown = run(capsys, "compare", *paths, "-m", "MCC", code=2)
+    assert "MCC of one is undefined (all units are of one class)" in shown.err
+
+
+def test_points_of_curves(tmp_path, capsys):
+    """Fawcett's twenty points, method §6: AUC .68; the hull has six corners."""
+    classes = "ppnpppnnpnpnpnnnpnpn"
+    scores = [0.9, 0.8, 0.7, 0.6, 0.55, 0.54, 0.53, 0.52, 0.51, 0.505]
+    scores += [0.4, 0.39, 0.38, 0.37, 0.36, 0.35, 0.34, 0.33, 0.3, 0.1]
+    path = tmp_path / "fawcett.csv"
+    rows = [f"{n},{classes[n]},{scores[n]}\n" for n in range(20)]
+    path.write_text("unit,truth,score\n" + "".join(rows))
+    shown = run(capsys, "score", "classification", path, "--curve", "roc")
+    rows = [line.split("\t") for line in shown.out.splitlines()]
+    assert rows[0] == ["system", "threshold", "FP rate", "TP rate", "on hull"]
+    corners = [(float(row[2]), float(row[3])) for row in rows[1:] if row[4] == "yes"]
+    assert corners == [(0, 0), (0, 0.2), (0.1, 0.5), (0.5, 0.8), (0.9, 1), (1, 1)]
+    assert rows[1][1] == "—"
+    assert rows[2][1] == "0.9"
+    assert "AUC 0.6800, average precision" in shown.err
+    asked = ("score", "classification", path, "--curve", "pr", "--json")
+    [found] = json.loads(run(capsys, *asked).out)
+    assert found["auc"] == pytest.approx(0.68)
+    assert found["points"][0] == {
+        "threshold": 0.9,
+        "recall": 0.1,
+        "precision": 1.0,
+        "on_hull": False,
+    }
+    assert [one["threshold"] for one in found["points"] if one["on_hull"]] == [
+        *(0.8, 0.54, 0.38, 0.3, 0.1)
+    ]
+    from sklearn.metrics import average_precision_score
+
+    truth = [one == "p" for one in classes]
+    assert found["average_precision"] == pytest.approx(average_precision_score(truth, scores))
+
+
+def test_curves_of_several_classes_need_one_named(tmp_path, capsys):
+    path = tmp_path / "three.csv"
+    path.write_text(
+        "unit,truth,prob_a,prob_b,prob_c\n1,a,.6,.2,.2\n2,b,.3,.6,.1\n3,c,.5,.2,.3\n4,a,.4,.4,.2\n"
+    )
+    error = run(capsys, "score", "classification", path, "--curve", "roc", code=2).err
+    assert "name one with --positive" in error
+    shown = run(capsys, "score", "classification", path, "--curve", "roc", "--positive", "a")
+    assert shown.out.splitlines()[2] == "three\t0.6\t0.000000\t0.500000\tyes"
+    path.write_text("unit,truth,prediction\n1,a,a\n2,b,a\n")
+    error = run(capsys, "score", "classification", path, "--curve", "pr", code=2).err
+    assert "no scores" in error
+    error = run(capsys, "score", "classification", path, "--curve", "pr", "--hull", code=2).err
+    assert "leave --compare and --hull out" in error
