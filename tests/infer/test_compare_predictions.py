@@ -263,6 +263,27 @@ def test_three_systems_all_pairs():
     assert [claim.second for claim in one.claims] == ["noise", "noise"]
 
 
+def test_what_to_be_careful_about_is_said():
+    few = [one.select(range(60)) for one in TWO]
+    said = " ".join(only(few, "average-precision").comparison.warnings)
+    assert "bootstrap-shift and the intervals are too sure with 60 units" in said
+    assert "decides" not in said
+    assert "randomization decides" in " ".join(only(few, "MCC").comparison.warnings)
+    three = [*TWO, classed("noise", 0.0)]
+    for alpha in np.linspace(0.001, 0.4, 60):
+        found = only(three, "MCC", alpha=alpha).comparison
+        odd = [
+            claim
+            for claim in found.claims
+            if (claim.adjusted <= alpha) != (not claim.difference.low <= 0 <= claim.difference.high)
+        ]
+        assert bool(odd) == ("disagree about 0" in " ".join(found.warnings))
+        if odd:
+            break
+    else:
+        pytest.fail("no level at which test and interval disagree was met")
+
+
 def test_units_that_a_system_lacks_are_left_out_and_named():
     part = TWO[1].select(range(10, 200))
     found = only([TWO[0], part], "MCC").comparison

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
+from heldout.data.notes import named_few
 from heldout.errors import InputError
-from heldout.infer.advise import OWN_TEST, advise
+from heldout.infer.advise import OWN_TEST, SHIFT_NEEDS, advise
 from heldout.infer.claim_intervals import interval_coverage
 from heldout.infer.compare import Claim, Comparison, SystemRow
 from heldout.infer.effects import effect_sizes
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from heldout.infer.results import Interval, Outcome, Tail
 
 __all__ = ["Maker", "made_comparison"]
+
+STEPWISE: Final = ("holm", "hochberg")
 
 _TURNED: Final[dict[Tail, Tail]] = {"two": "two", "greater": "less", "less": "greater"}
 
@@ -116,6 +119,8 @@ def made_comparison(
         )
         for at, pair in enumerate(pairs)
     )
+    late = [*_few_units(scores, chosen), *_disagreements(claims, advice.correction, alpha)]
+    advice = advice._replace(warnings=(*advice.warnings, *late))
     return Comparison(
         scores,
         baseline,
@@ -158,6 +163,33 @@ def _check(
             f"{correction} is a test of means, and {scores.measure} is none: take holm, hochberg, "
             "bonferroni, bh or by"
         )
+
+
+def _few_units(scores: Scores, tests: tuple[str, ...]) -> list[str]:
+    units = len(scores.units)
+    if "bootstrap-shift" not in tests or units >= SHIFT_NEEDS:
+        return []
+    decides = "" if tests[0] == "bootstrap-shift" else f"; {tests[0]} decides"
+    return [f"bootstrap-shift and the intervals are too sure with {units} units{decides}"]
+
+
+def _disagreements(claims: tuple[Claim, ...], correction: str, alpha: float) -> list[str]:
+    """Where 0 is inside an interval beside a significant p, or outside beside another."""
+    if interval_coverage(correction) == "unadjusted":
+        return []  # which is said of the intervals, and explains it
+    odd = [
+        f"{one.first} - {one.second}"
+        for one in claims
+        if (one.adjusted <= alpha) != (not one.difference.low <= 0 <= one.difference.high)
+    ]
+    if not odd:
+        return []
+    stepwise = f"{correction} goes step by step, the intervals hold all at once, and " * (
+        correction in STEPWISE
+    )
+    pairs = named_few(odd, len(odd), 3)
+    why = f"{stepwise}they are made in different ways; the test decides"
+    return [f"{pairs}: test and interval disagree about 0: {why}"]
 
 
 def _pairs(scores: Scores, baseline: str | None) -> list[tuple[int, int]]:
