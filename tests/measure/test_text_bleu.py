@@ -6,11 +6,13 @@ import itertools
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from text_data import corpus
 
 from heldout.data.segments import Segments
 from heldout.errors import MeasureError
-from heldout.measure.text_bleu import Bleu, ChrF, Ter
+from heldout.measure.text_bleu import Bleu, ChrF, Ter, _Cutter
 
 sacrebleu = pytest.importorskip("sacrebleu")
 
@@ -82,6 +84,52 @@ def test_scores_are_those_of_sacrebleu(measure, count):
     found = measure.score(np.array([table[part].sum(axis=0) for part in parts]))
     wanted = [peer.corpus_score(written[part], streams(references[part])).score for part in parts]
     assert found == pytest.approx(np.array(wanted), rel=1e-12, abs=1e-12)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text("a9B .,-\n\u00a0\t&;<>'\"/:!~", max_size=24), st.booleans())
+def test_pieces_between_blanks_are_cut_as_whole_texts(text, lowercase):
+    """The default tokenizer of sacrebleu looks no further than to the next blank."""
+    for name in ("13a", "none"):
+        tokenizer = sacrebleu.BLEU(tokenize=name).tokenizer
+        cutter = _Cutter(tokenizer, name, lower=lowercase)
+        whole = tokenizer((text.lower() if lowercase else text).rstrip()).split()
+        assert cutter.words(text) == whole
+        assert cutter.words(text) == whole  # known pieces
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<skipped>a .5 5. .,", "x-\ny &quot;&amp;&lt;&gt; 1-2 a-b", "U.S. 3,5 and 3, 5; .", " . "],
+)
+def test_oddities_are_cut_as_whole_texts(text):
+    tokenizer = sacrebleu.BLEU().tokenizer
+    assert _Cutter(tokenizer, "13a", lower=False).words(text) == tokenizer(text.rstrip()).split()
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.lists(st.text("ab c", max_size=12), min_size=1, max_size=3),
+            st.text("ab c", max_size=12),
+            st.text("ab c", max_size=12),
+        ),
+        min_size=1,
+        max_size=6,
+    ),
+    st.integers(1, 5),
+)
+def test_counts_are_those_of_sacrebleu(rows, order):
+    """Few different words, empty texts, several references, two systems at once."""
+    references = [texts for texts, _, _ in rows]
+    systems = [[row[at] for row in rows] for at in (1, 2)]
+    measure = Bleu(order=order)
+    found = measure.tables(Segments.of(references), [Segments.of(one) for one in systems])
+    peer = sacrebleu.BLEU(max_ngram_order=order)
+    for table, written in zip(found, systems, strict=True):
+        wanted = peer._extract_corpus_statistics(written, streams(references))
+        assert table.tolist() == [list(map(float, row)) for row in wanted]
 
 
 @pytest.mark.parametrize("measure", [Bleu(), ChrF(), Ter()], ids=str)

@@ -1,8 +1,9 @@
-"""BLEU, chrF and TER: sacrebleu counts the segments, the score of any sums is taken here.
+"""BLEU, chrF and TER: sacrebleu cuts the texts, the score of any sums of counts is taken here.
 
-Its counts are taken rather than its scores so that a hundred thousand resampled corpora are scored
-in one go. The counting methods have a leading underscore in sacrebleu, but are the same since its
-version 2.0 and are what its own tests of significance use; tests compare every score with it.
+Counts are taken rather than scores so that a hundred thousand resampled corpora are scored in one
+go. For BLEU sacrebleu's tokens are counted here, for all segments together; for chrF and TER it
+counts itself, by methods that have a leading underscore but are the same since its version 2.0 and
+are what its own tests of significance use. Tests compare every score with it.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ import numpy as np
 
 from heldout.errors import MeasureError, MissingExtraError
 from heldout.measure.text import TextMeasure, import_extra, mean_of_sums, one_of
+from heldout.measure.text_ngrams import ngram_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from heldout.data.segments import Segments
     from heldout.data.words import Floats
@@ -63,6 +65,31 @@ class _Sacrebleu(TextMeasure):
     def engine(self) -> str:
         """The version of sacrebleu."""
         return f"sacrebleu-{import_extra('sacrebleu', self.family).__version__}"
+
+
+class _Cutter(dict[str, list[str]]):
+    """Cuts texts into words as sacrebleu does; what was cut before is known.
+
+    Its default tokenizer looks no further than to the next blank, so that what stands between
+    blanks can be cut by itself, once. The others see whole texts.
+    """
+
+    def __init__(self, tokenizer: Callable[[str], str], name: str, *, lower: bool) -> None:
+        super().__init__()
+        self._tokenizer = tokenizer
+        self._by_piece = name in {"13a", "none"}
+        self._lower = lower
+
+    def __missing__(self, piece: str) -> list[str]:
+        self[piece] = found = self._tokenizer(piece).split()
+        return found
+
+    def words(self, text: str) -> list[str]:
+        """The words of a text."""
+        cased = (text.lower() if self._lower else text).rstrip()
+        if not self._by_piece:
+            return self._tokenizer(cased).split()
+        return [word for piece in cased.split(" ") for word in self[piece]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +189,21 @@ class Bleu(_Sacrebleu):
                 force=True,  # its advice about tokenized input is written to a log
                 tokenize=self.tokenize,
                 max_ngram_order=self.order,
-                references=references,
+                references=references or None,
             )
         except (ImportError, RuntimeError) as error:
             reason = " ".join(str(error).split())
             raise MissingExtraError(f"BLEU: no tokenizer {self.tokenize} here: {reason}") from None
+
+    def tables(self, references: Segments, systems: Sequence[Segments]) -> list[Floats]:
+        """The counts of several systems, all counted together."""
+        words = _Cutter(self._metric([]).tokenizer, self.tokenize, lower=self.lowercase).words
+        counted = ngram_counts(
+            [[words(text) for text in texts] for texts in references.texts],
+            [[words(texts[0]) for texts in system.texts] for system in systems],
+            self.order,
+        )
+        return [self._of_segments(one) for one in counted]
 
     def _of_segments(self, counts: Floats) -> Floats:
         """Lengths of both sides, matched and all n-grams; of sentences their BLEU."""
