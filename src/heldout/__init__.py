@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     )
     from heldout.experiment.estimator_results import EstimatorResults
     from heldout.experiment.estimator_systems import EstimatorSystem
-    from heldout.experiment.estimators_sklearn import cross_validate_estimators
     from heldout.experiment.results import Results
     from heldout.experiment.run import Experiment
     from heldout.experiment.systems import System
@@ -117,7 +116,6 @@ _HOMES = {
     "compare": "heldout.infer.compare",
     "compare_corpora": "heldout.infer.corpus_compare",
     "cross_validate": "heldout.tune.cross_validate",
-    "cross_validate_estimators": "heldout.experiment.estimators_sklearn",
     "define_measure": "heldout.measure.custom",
     "evaluate": "heldout.measure.evaluate",
     "evaluate_text": "heldout.measure.text_evaluate",
@@ -200,7 +198,6 @@ __all__ = [
     "compare",
     "compare_corpora",
     "cross_validate",
-    "cross_validate_estimators",
     "define_measure",
     "evaluate",
     "evaluate_text",

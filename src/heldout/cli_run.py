@@ -24,10 +24,14 @@ _EXAMPLES = """\
   heldout run scifact --system 'A=bm25(k1=0.9, b=0.4)' --system 'B=bm25(k1=0.5:3:6)' -o results
   heldout run scifact --system ranker.py:rank --system 'dense=runs/lambda=*.run'
   heldout run experiment.toml -o results --resume      go on after an interruption
+  heldout run classes.toml -o results --workers 2      task = "classification": estimators
 
 A system is a model with its parameters (k1=0.9 is fixed; k1=0.5:3:6, from:to:count, and b=0.3,0.75
 are tuned), runs with * or ?, or a function f(train, test, **parameters) in a Python file, which is
 run. NAME= before it gives it a name.
+
+A file with task = "classification" or "regression" has a table as [data] (file, target, text or
+features) and scikit-learn estimators as systems (estimator = "module:name", step__param in space).
 """
 
 # Options that describe an experiment; a file does that itself.
@@ -78,8 +82,8 @@ def add_run(command: Callable[..., argparse.ArgumentParser], commands: Any) -> N
         type=positive,
         default=1,
         metavar="N",
-        help="processes for functions and other systems of yours (default 1); the results do not "
-        "depend on it",
+        help="processes for functions, estimators and other systems of yours (default 1); the "
+        "results do not depend on it",
     )
     add("--dry-run", action="store_true", help="check everything, show what would be run, and end")
     add("--json", action="store_true", help="every number at full precision")

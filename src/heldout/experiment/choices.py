@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.experiment.config import Settings
+    from heldout.experiment.estimator_settings import EstimatorSettings
     from heldout.experiment.journal import Record
     from heldout.experiment.systems import System
     from heldout.experiment.tasks import Task
@@ -75,7 +76,10 @@ def choose_static(
 
 
 def choose_for_calls(
-    settings: Settings, tasks: Sequence[Task], records: Mapping[str, Record], number: int
+    settings: Settings | EstimatorSettings,
+    tasks: Sequence[Task],
+    records: Mapping[str, Record],
+    number: int,
 ) -> dict[int, Chosen]:
     """For each split of a system that is called, and for everything."""
     system = settings.systems[number]
@@ -91,23 +95,41 @@ def choose_for_calls(
 
 
 def _choose(
-    settings: Settings, system: System, tasks: Sequence[Task], records: Mapping[str, Record]
+    settings: Settings | EstimatorSettings,
+    system: System,
+    tasks: Sequence[Task],
+    records: Mapping[str, Record],
 ) -> Chosen:
-    """Choose by what each query got, averaged over the inner folds that it stood in."""
+    """Choose by what each query got, averaged over the inner folds that it stood in.
+
+    For estimators it is what each inner fold got, and a point that failed in any is not chosen.
+    """
     split = tasks[0].split
     rows = []
     for point in range(len(system.points())):
-        parts = np.stack([records[one.key]["values"] for one in tasks if one.point == point])
+        mine = [records[one.key] for one in tasks if one.point == point]
+        parts = np.stack([one["values"] for one in mine])
+        if any("failed" in one for one in mine):
+            parts[:] = np.nan
         there = np.isfinite(parts)
         times = there.sum(axis=0)
         total = np.where(there, parts, 0.0).sum(axis=0)
         rows.append(np.where(times > 0, total / np.maximum(times, 1), np.nan))
     values = np.stack(rows)
     weights = None
-    if split != EVERYTHING and settings.by != "document":
+    if split != EVERYTHING and settings.by in {"query", "both"}:
         weights = settings.splits[split].train
     if not np.isfinite(values).any():
-        raise InputError(f"{tasks[0].key}: no query of the train side has a relevant document")
+        raise InputError(f"{tasks[0].key}: {_no_value(settings, [records[o.key] for o in tasks])}")
     return Chosen.of(
         choose(values, weights, rule=settings.rule, higher_is_better=settings.higher_is_better)
     )
+
+
+def _no_value(settings: Settings | EstimatorSettings, records: Sequence[Record]) -> str:
+    if settings.by != "instance":
+        return "no query of the train side has a relevant document"
+    failed = [record["failed"] for record in records if "failed" in record]
+    if failed:
+        return f"every point failed, the first with {failed[0]}"
+    return f"{settings.tune_for} does not exist on any inner fold: set tune_for to another measure"

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["COLLECTION_KEYS", "DEFAULTS", "Settings", "check_fields"]
 
 DEFAULTS: Final[dict[str, Any]] = {
+    "task": "ranking",
     "collection": None,
     "systems": (),
     "by": "query",
@@ -111,6 +112,11 @@ class Settings:
     index: Index | str | None
     analyzer: Analyzer | None
     notes: tuple[str, ...] = ()
+
+    @property
+    def shared(self) -> Collection:
+        """What all tasks share."""
+        return self.collection
 
     @property
     def higher_is_better(self) -> bool:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Weights = NDArray[np.int32] | None
     Sides = tuple[tuple[Weights, Weights], tuple[Weights, Weights]]
 
-__all__ = ["Call", "call_of", "do_run", "finish_call", "make_call", "sendable"]
+__all__ = ["Call", "call_of", "do_run"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,6 +63,54 @@ class Call:
     test: tuple[Weights, Weights]
     depth: int
     version: str = ""
+
+    def sendable(self) -> Call:
+        """A call that another process can be sent: a function from a file is loaded there."""
+        system = self.system
+        if not system.reference:
+            return self
+        home = str(Path(system.home).resolve())
+        version = system.source_hash()
+        return replace(self, system=replace(system, call=None, home=home), version=version)
+
+    def make(self, shared: Any = None) -> Lists:
+        """Let the system rank its test side.
+
+        Parameters
+        ----------
+        shared
+            The collection, if this is the process that has it.
+        """
+        whole: Collection = self.parcel.open() if shared is None else shared
+        system = self.system
+        if self.version:
+            system = replace(system, call=_loaded(system.reference, system.home, self.version))
+        train = sealed(View(whole, *self.train), judged=True)
+        test = sealed(View(whole, *self.test), judged=False)
+        run = call_system(system, train, test, self.number, self.seed)
+        return lists_of_run(run, whole, self.depth)
+
+    def record(self, settings: Any, task: Task, lists: Lists) -> Record:
+        """Measure what the call has given."""
+        table = RankTable.of(settings.collection)
+        documents, queries = self.test
+        counted = np.ones(len(table), np.bool_)
+        if documents is not None:
+            counted &= documents[table.documents] > 0
+        if queries is not None:
+            counted &= queries[table.queries] > 0
+        if task.kind == "tune":
+            values = measure_lists(table, lists, counted, [settings.tune_for], settings.depth)
+            return {"values": values[0]}
+        measures = [*settings.measures, settings.tune_for]
+        values = measure_lists(table, lists, counted, measures, settings.depth)
+        kept = lists if self.system.comparable and settings.by != "query" else lists.top(TOP)
+        return {
+            "number": self.number,
+            "values": values,
+            "documents": kept.documents,
+            "scores": kept.scores,
+        }
 
 
 def call_of(settings: Settings, parcel: Parcel, task: Task, number: int) -> Call:
@@ -122,57 +170,6 @@ def _loaded(reference: str, home: str, version: str) -> Any:
     """What a reference names, loaded once for each version of its source."""
     del version
     return load_reference(reference, Path(home))
-
-
-def sendable(call: Call) -> Call:
-    """A call that another process can be sent: a function from a file is loaded there."""
-    system = call.system
-    if not system.reference:
-        return call
-    home = str(Path(system.home).resolve())
-    version = system.source_hash()
-    return replace(call, system=replace(system, call=None, home=home), version=version)
-
-
-def make_call(call: Call, collection: Collection | None = None) -> Lists:
-    """Let the system rank its test side.
-
-    Parameters
-    ----------
-    collection
-        The collection, if this is the process that has it.
-    """
-    whole = call.parcel.open() if collection is None else collection
-    system = call.system
-    if call.version:
-        system = replace(system, call=_loaded(system.reference, system.home, call.version))
-    train = sealed(View(whole, *call.train), judged=True)
-    test = sealed(View(whole, *call.test), judged=False)
-    run = call_system(system, train, test, call.number, call.seed)
-    return lists_of_run(run, whole, call.depth)
-
-
-def finish_call(settings: Settings, task: Task, call: Call, lists: Lists) -> Record:
-    """Measure what a call has given."""
-    table = RankTable.of(settings.collection)
-    documents, queries = call.test
-    counted = np.ones(len(table), np.bool_)
-    if documents is not None:
-        counted &= documents[table.documents] > 0
-    if queries is not None:
-        counted &= queries[table.queries] > 0
-    if task.kind == "tune":
-        values = measure_lists(table, lists, counted, [settings.tune_for], settings.depth)
-        return {"values": values[0]}
-    measures = [*settings.measures, settings.tune_for]
-    values = measure_lists(table, lists, counted, measures, settings.depth)
-    kept = lists if call.system.comparable and settings.by != "query" else lists.top(TOP)
-    return {
-        "number": call.number,
-        "values": values,
-        "documents": kept.documents,
-        "scores": kept.scores,
-    }
 
 
 def do_run(settings: Settings, system: RunSystem, task: Task) -> Record:

@@ -1,35 +1,39 @@
-"""What cross-validating estimators has found, ready for tests, intervals and tables."""
+"""What estimators have done on held-out data, ready for tests, intervals and tables."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
 from heldout.data.predictions import ClassPredictions, NumberPredictions
 from heldout.data.scores import Scores
-from heldout.errors import InputError, MeasureError
+from heldout.errors import HeldoutError, InputError, MeasureError
+from heldout.experiment.results import Results
 from heldout.infer.folds import corrected_t
 from heldout.infer.prediction_scores import score_predictions
 from heldout.measure.paired_predictions import data_fingerprint, unit_scores
 from heldout.measure.predicted import PredictionMeasure, parse_prediction_measures
 from heldout.measure.undefined import Undefined
+from heldout.resample.split import SplitKey
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import polars as pl
 
-    from heldout.experiment.estimator_systems import EstimatorSystem
     from heldout.infer.compare import Comparison
     from heldout.infer.results import Interval
     from heldout.measure.undefined import Number
-    from heldout.resample.split import SplitKey, Splits
 
-__all__ = ["EstimatorFold", "EstimatorResults"]
+    Predictions = ClassPredictions | NumberPredictions
+
+__all__ = ["PREDICTIONS", "EstimatorFold", "EstimatorResults", "defined_value"]
+
+PREDICTIONS: Final = "predictions.parquet"
 
 
 class EstimatorFold(NamedTuple):
@@ -39,82 +43,88 @@ class EstimatorFold(NamedTuple):
     ----------
     system, key
         Which.
-    number
-        The point that was chosen.
-    chosen_by
-        Its mean over the inner folds; None if nothing was tuned.
-    n_train, n_test
-        How many rows were seen and held out.
     predictions
         For the held-out rows.
     """
 
     system: str
     key: SplitKey
-    number: int
-    chosen_by: float | None
-    n_train: int
-    n_test: int
-    predictions: ClassPredictions | NumberPredictions
+    predictions: Predictions
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EstimatorResults:
-    """Estimators on held-out data.
+def defined_value(measure: PredictionMeasure, predictions: Predictions) -> Number:
+    """The value of a measure; undefined, with the reason, where it does not exist."""
+    try:
+        return measure.value(predictions)
+    except HeldoutError as error:
+        return Undefined(str(error))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class EstimatorResults(Results):
+    """What an experiment with estimators has found.
 
     Parameters
     ----------
-    task
-        ``classification`` or ``regression``.
-    measure
-        What points were chosen by.
-    systems
-        The systems, then the baselines.
-    folds
-        Every system on every split.
-    splits
-        The splits.
+    values
+        The long table: system, repeat, fold, run, unit, measure, value, parameters. A unit of null:
+        the value of the whole held-out side (null where it does not exist); of measures that are
+        means over units there is also a row for each unit.
+    folds, surface
+        As for `Results`; what is seen are the inner folds.
+    lists
+        What was predicted, in ``predictions.parquet``: system, repeat, fold, run, unit, group
+        (if there are groups), truth, prediction, scores (in the order of the classes in the
+        manifest), probabilities (whether the scores are).
+    summary, manifest, timings
+        As for `Results`.
     """
 
-    task: str
-    measure: PredictionMeasure
-    systems: tuple[EstimatorSystem, ...]
-    folds: tuple[EstimatorFold, ...]
-    splits: Splits
+    FILES: ClassVar[dict[str, str]] = {**Results.FILES, "lists": PREDICTIONS}
+
+    _by_system: dict[str, list[EstimatorFold]] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_by_system", _folds(self))
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the systems, baselines included."""
-        return tuple(system.name for system in self.systems)
+    def task(self) -> str:
+        """``classification`` or ``regression``."""
+        return str(self.manifest["settings"]["task"])
 
     @property
     def test_share(self) -> float:
         """n_test / n_train, on average over splits."""
-        mine = self.of(self.names[0])
-        return float(np.mean([fold.n_test / fold.n_train for fold in mine]))
+        return float(self.manifest["settings"]["test_share"])
 
     def of(self, system: str) -> list[EstimatorFold]:
         """The folds of a system."""
-        if system not in self.names:
-            raise InputError(f"no system {system!r}; there are {', '.join(self.names)}")
-        return [fold for fold in self.folds if fold.system == system]
+        if system not in self._by_system:
+            raise InputError(f"no system {system!r}; there are {', '.join(self.systems)}")
+        return self._by_system[system]
 
-    def chosen(self, system: str) -> list[Mapping[str, Any]]:
+    def chosen(self, system: str) -> list[dict[str, Any]]:
         """The parameters that were chosen, one a split."""
-        points = self.systems[self.names.index(system)].points
-        return [points[fold.number] for fold in self.of(system)]
+        import polars as pl
+
+        self.of(system)  # a name that is not known is said to be so
+        rows = self.folds.filter(pl.col("system") == system)
+        return [json.loads(one) for one in rows["parameters"]]
+
+    def _name_of(self, measure: str | None) -> str:
+        return str(self._measure(measure))
 
     def _measure(self, measure: str | None) -> PredictionMeasure:
-        return parse_prediction_measures(self.task, [measure])[0] if measure else self.measure
+        return parse_prediction_measures(self.task, [measure or self.measures[0]])[0]
 
-    def values(self, system: str, measure: str | None = None) -> list[Number]:
-        """The value of each split."""
+    def split_values(self, system: str, measure: str | None = None) -> list[Number]:
+        """The value of each split, of any measure of the task."""
         wanted = self._measure(measure)
-        return [wanted.value(fold.predictions) for fold in self.of(system)]
+        return [defined_value(wanted, fold.predictions) for fold in self.of(system)]
 
     def mean(self, system: str, measure: str | None = None) -> float:
         """The mean over splits; refused if the measure does not exist on some."""
-        found = self.values(system, measure)
+        found = self.split_values(system, measure)
         for fold, value in zip(self.of(system), found, strict=True):
             if isinstance(value, Undefined):
                 raise MeasureError(
@@ -126,7 +136,7 @@ class EstimatorResults:
     def spread(self, system: str, measure: str | None = None) -> float | None:
         """The standard deviation over runs of the mean of a run; None if there is one run."""
         by_run: dict[int, list[float]] = {}
-        for fold, value in zip(self.of(system), self.values(system, measure), strict=True):
+        for fold, value in zip(self.of(system), self.split_values(system, measure), strict=True):
             if fold.key.run is not None and not isinstance(value, Undefined):
                 by_run.setdefault(fold.key.run, []).append(value)
         if len(by_run) < 2:
@@ -136,8 +146,19 @@ class EstimatorResults:
     @property
     def by_unit(self) -> bool:
         """Whether tests are over units: one hold-out, or one unit a fold."""
-        keys = {(fold.key.repeat, fold.key.fold) for fold in self.folds}
-        return len(keys) == 1 or all(fold.n_test == 1 for fold in self.folds)
+        first = self.of(self.systems[0])
+        keys = {(fold.key.repeat, fold.key.fold) for fold in first}
+        return len(keys) == 1 or all(len(fold.predictions.units) == 1 for fold in first)
+
+    def _compared(self, systems: Sequence[str] | None, baseline: str | None) -> list[str]:
+        """Those that were asked for; else all that were given, one alone beside a baseline."""
+        if systems is not None:
+            return list(systems)
+        added = [one["name"] for one in self.summary if one["baseline"]]
+        own = [one for one in self.systems if one not in added]
+        if len(own) == 1:
+            own = [*added[:1], *own]
+        return own if baseline is None or baseline in own else [baseline, *own]
 
     def scores(
         self,
@@ -151,15 +172,15 @@ class EstimatorResults:
         Parameters
         ----------
         measure
-            By default what points were chosen by.
+            By default the first.
         systems
-            Which; by default all but the baselines.
+            Which; by default all but the baselines, or the only one and the first baseline.
         by_unit
             Whether the unit is the row, and not the split. Values of several runs and repeats of
             one row, or of several runs on one split, are averaged.
         """
         wanted = self._measure(measure)
-        names = list(systems or [one.name for one in self.systems if not one.baseline])
+        names = self._compared(systems, None)
         if self.by_unit if by_unit is None else by_unit:
             return self._by_unit(wanted, names)
         return self._by_split(wanted, names)
@@ -172,7 +193,7 @@ class EstimatorResults:
             lost = set()
             for fold in self.of(name):
                 unit = str(replace(fold.key, run=None))
-                value = measure.value(fold.predictions)
+                value = defined_value(measure, fold.predictions)
                 if isinstance(value, Undefined):
                     notes.append(f"{measure} of {name} does not exist on {unit}: {value.reason}")
                     lost.add(unit)
@@ -181,12 +202,14 @@ class EstimatorResults:
             table[name] = {
                 unit: float(np.mean(values)) for unit, values in sums.items() if unit not in lost
             }
+            if not table[name]:
+                raise MeasureError(f"{measure} of {name} does not exist on any split")
         return Scores.of(
             table,
             str(measure),
             higher_is_better=measure.higher_is_better,
             data=self._data(),
-            notes=tuple(notes),
+            notes=(*notes, *self._effort()),
         )
 
     def _by_unit(self, measure: PredictionMeasure, names: list[str]) -> Scores:
@@ -201,11 +224,15 @@ class EstimatorResults:
                     times[unit] += 1
             table[name] = {unit: sums[unit] / times[unit] for unit in times}
         return Scores.of(
-            table, str(measure), higher_is_better=measure.higher_is_better, data=self._data()
+            table,
+            str(measure),
+            higher_is_better=measure.higher_is_better,
+            data=self._data(),
+            notes=tuple(self._effort()),
         )
 
     def _data(self) -> str:
-        return data_fingerprint([fold.predictions for fold in self.of(self.names[0])])
+        return data_fingerprint([fold.predictions for fold in self.of(self.systems[0])])
 
     def interval(
         self, system: str, measure: str | None = None, level: float = 0.95
@@ -217,8 +244,11 @@ class EstimatorResults:
             given: Any = [mine[0].predictions]
             scored = score_predictions(given, [str(wanted)], level=level)
             return scored.rows[0].intervals[0]
+        values = self.split_values(system, str(wanted))
+        if any(isinstance(value, Undefined) for value in values):
+            return None
         scores = self.scores(str(wanted), systems=[system], by_unit=False)
-        if scores.dropped or len(scores.units) < 2:
+        if len(scores.units) < 2:
             return None
         return corrected_t(scores.values[:, 0], self.test_share, level)
 
@@ -226,6 +256,7 @@ class EstimatorResults:
         self,
         measure: str | None = None,
         *,
+        baseline: str | None = None,
         systems: Sequence[str] | None = None,
         by_unit: bool | None = None,
         **options: Any,
@@ -236,16 +267,28 @@ class EstimatorResults:
         ----------
         measure, systems, by_unit
             As for `scores`.
+        baseline
+            Compare all others with this system; by default the experiment's own.
         options
             As for `heldout.compare`.
         """
         from heldout.infer.compare import compare  # SciPy
 
-        scores = self.scores(measure, systems=systems, by_unit=by_unit)
+        settings = self.manifest["settings"]
+        first = baseline or (settings["baseline"] if systems is None else None)
+        names = self._compared(systems, first)
         over_units = self.by_unit if by_unit is None else by_unit
-        tuned = tuple(one.name for one in self.systems if one.tuned and one.name in scores.systems)
-        share = None if over_units else self.test_share
-        return compare(scores, **{"test_share": share, "tuned": tuned, **options})
+        scores = self.scores(measure, systems=names, by_unit=over_units)
+        chosen = {
+            "baseline": first,
+            "alpha": settings["alpha"],
+            "seed": settings["seed"],
+            "test_share": None if over_units else self.test_share,
+            "tuned": tuple(
+                one["name"] for one in self.summary if one["tuned"] and one["name"] in names
+            ),
+        }
+        return compare(scores, **{**chosen, **options})
 
     def predictions(self, system: str, run: int | None = None) -> Any:
         """The held-out predictions of all folds together, with their fold, for one repeat and run.
@@ -272,40 +315,42 @@ class EstimatorResults:
             "truth": np.concatenate([one.truth for one in parts]),
             "predicted": np.concatenate([one.predicted for one in parts]),
             "folds": marks if len(mine) > 1 else (),
-            "notes": tuple(dict.fromkeys(note for one in parts for note in one.notes)),
+            "groups": tuple(group for one in parts for group in one.groups),
         }
         if isinstance(parts[0], ClassPredictions):
             whole = all(one.scores is not None for one in parts)
             joined["scores"] = np.concatenate([one.scores for one in parts]) if whole else None
         return replace(parts[0], **joined)
 
-    def to_frame(self, *measures: str) -> pl.DataFrame:
-        """The long table: system, repeat, fold, run, measure, value, parameters; one row a split.
 
-        Parameters
-        ----------
-        measures
-            By default what points were chosen by. A value that does not exist is null.
-        """
-        import polars as pl  # slow to import
+def _folds(results: EstimatorResults) -> dict[str, list[EstimatorFold]]:
+    """The predictions of each system on each split, from the table."""
+    found: dict[str, list[EstimatorFold]] = {name: [] for name in results.systems}
+    classes = tuple(results.manifest["settings"]["data"]["classes"])
+    columns = ["system", "repeat", "fold", "run"]
+    for part in results.lists.partition_by(columns, maintain_order=True):
+        system, repeat, fold, run = part.select(columns).row(0)
+        made = _predictions(part, system, classes)
+        found[system].append(EstimatorFold(system, SplitKey(repeat, fold, run=run), made))
+    return found
 
-        rows = []
-        for name in measures or (str(self.measure),):
-            wanted = self._measure(name)
-            for fold in self.folds:
-                value = wanted.value(fold.predictions)
-                points = self.systems[self.names.index(fold.system)].points
-                rows.append(
-                    {
-                        "system": fold.system,
-                        "repeat": fold.key.repeat,
-                        "fold": fold.key.fold,
-                        "run": fold.key.run,
-                        "measure": str(wanted),
-                        "value": None if isinstance(value, Undefined) else value,
-                        "parameters": json.dumps(dict(points[fold.number]), default=str),
-                        "n_train": fold.n_train,
-                        "n_test": fold.n_test,
-                    }
-                )
-        return pl.DataFrame(rows, infer_schema_length=None)
+
+def _predictions(part: pl.DataFrame, system: str, classes: tuple[str, ...]) -> Predictions:
+    units = tuple(part["unit"].to_list())
+    groups = tuple(part["group"].to_list()) if "group" in part.columns else ()
+    if not classes:
+        truth, predicted = part["truth"].to_numpy(), part["prediction"].to_numpy()
+        return NumberPredictions(system, units, truth, predicted, groups=groups)
+    number = {name: at for at, name in enumerate(classes)}
+    truth, predicted = (
+        np.array([number[one] for one in part[name].to_list()], np.int64)
+        for name in ("truth", "prediction")
+    )
+    scores = None
+    if not part["scores"].is_null().any():
+        flat = part["scores"].explode().to_numpy()
+        scores = np.ascontiguousarray(flat.reshape(len(units), len(classes)))
+    probable = bool(part["probabilities"][0])
+    return ClassPredictions(
+        system, units, classes, truth, predicted, scores, probable, groups=groups
+    )

@@ -14,11 +14,18 @@ from heldout.experiment.summary import plain
 
 if TYPE_CHECKING:
     from heldout.experiment.config import Settings
+    from heldout.experiment.estimator_settings import EstimatorSettings
     from heldout.retrieve.index import Index
 
-__all__ = ["experiment_key", "make_manifest"]
+__all__ = ["estimator_manifest", "experiment_key", "make_manifest"]
 
 _PACKAGES: Final = ("numpy", "scipy", "numba", "polars", "pystemmer")
+_ESTIMATOR_PACKAGES: Final = ("numpy", "scipy", "scikit-learn", "joblib", "polars")
+_ESTIMATOR_POLICIES: Final = {
+    "threads of a fit": "1",
+    "an estimator without a seed": "its random_state follows from seed, system and split",
+    "a point that fails on an inner fold": "is not chosen",
+}
 _POLICIES: Final = {
     "ties": Run.__dataclass_fields__["ties"].default,
     "queries without a relevant document": "left out, and counted",
@@ -30,7 +37,7 @@ _POLICIES: Final = {
 def make_manifest(settings: Settings, index: Index | None) -> dict[str, Any]:
     """Versions, fingerprints, policies and settings, as plain values."""
     described = {
-        "versions": _versions(),
+        "versions": _versions(_PACKAGES),
         "fingerprints": {
             "collection": settings.collection.fingerprint(),
             "splits": settings.splits.fingerprint,
@@ -43,9 +50,57 @@ def make_manifest(settings: Settings, index: Index | None) -> dict[str, Any]:
     return plain(described)  # type: ignore[no-any-return]
 
 
-def _versions() -> dict[str, str]:
+def estimator_manifest(settings: EstimatorSettings) -> dict[str, Any]:
+    """The same for an experiment with estimators."""
+    described = {
+        "versions": _versions(_ESTIMATOR_PACKAGES),
+        "fingerprints": {
+            "data": settings.data.fingerprint(),
+            "splits": settings.splits.fingerprint,
+        },
+        "policies": dict(_ESTIMATOR_POLICIES),
+        "settings": _estimator_settings(settings),
+        "notes": list(settings.notes),
+    }
+    return plain(described)  # type: ignore[no-any-return]
+
+
+def _estimator_settings(settings: EstimatorSettings) -> dict[str, Any]:
+    data = settings.data
+    shares = [one.n_test / one.n_train for one in settings.splits]
+    return {
+        "task": settings.task,
+        "data": {
+            "name": data.name,
+            "rows": len(data),
+            "groups": len(set(data.groups)) or None,
+            "classes": list(data.classes),
+        },
+        "systems": [one.describe() for one in settings.systems],
+        "by": settings.by,
+        **_plan(settings),
+        "test_share": sum(shares) / len(shares),
+        "inner": settings.inner,
+        "alpha": settings.alpha,
+        "baseline": settings.baseline,
+    }
+
+
+def _plan(settings: Settings | EstimatorSettings) -> dict[str, Any]:
+    return {
+        "plan": repr(settings.splits.plan),
+        "plan_seed": settings.splits.seed,
+        "splits": len(settings.splits),
+        "measures": [str(one) for one in settings.measures],
+        "tune_for": str(settings.tune_for),
+        "seed": settings.seed,
+        "rule": settings.rule,
+    }
+
+
+def _versions(packages: tuple[str, ...]) -> dict[str, str]:
     found = {"heldout": __version__, "python": platform.python_version()}
-    for name in _PACKAGES:
+    for name in packages:
         try:
             found[name] = version(name)
         except PackageNotFoundError:
@@ -56,6 +111,7 @@ def _versions() -> dict[str, str]:
 def _settings(settings: Settings, index: Index | None) -> dict[str, Any]:
     collection = settings.collection
     return {
+        "task": "ranking",
         "collection": {
             "name": collection.name,
             "documents": len(collection.documents),
@@ -64,14 +120,8 @@ def _settings(settings: Settings, index: Index | None) -> dict[str, Any]:
         },
         "systems": [one.describe() for one in settings.systems],
         "by": settings.by,
-        "plan": repr(settings.splits.plan),
-        "plan_seed": settings.splits.seed,
-        "splits": len(settings.splits),
-        "measures": [str(one) for one in settings.measures],
-        "tune_for": str(settings.tune_for),
-        "seed": settings.seed,
+        **_plan(settings),
         "depth": settings.depth,
-        "rule": settings.rule,
         "inner": settings.inner,
         "estimator": settings.estimator,
         "target_size": settings.target_size,

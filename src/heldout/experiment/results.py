@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 
@@ -22,13 +22,12 @@ if TYPE_CHECKING:
 
     from heldout.infer.compare import Comparison
 
-__all__ = ["MANIFEST", "TABLES", "Results"]
+__all__ = ["MANIFEST", "Results"]
 
 MANIFEST: Final = "manifest.json"
 """Written last: a folder that has it is complete."""
 SUMMARY: Final = "summary.json"
 TIMINGS: Final = "timings.json"
-TABLES: Final = ("values", "folds", "surface", "lists")
 _FORMAT: Final = 1
 
 
@@ -56,6 +55,10 @@ class Results:
     timings
         Seconds of each task; not part of what is compared.
     """
+
+    FILES: ClassVar[dict[str, str]] = {
+        name: f"{name}.parquet" for name in ("values", "folds", "surface", "lists")
+    }
 
     values: pl.DataFrame
     folds: pl.DataFrame
@@ -85,11 +88,15 @@ class Results:
         """The long table."""
         return self.values
 
+    def _name_of(self, measure: str | None) -> str:
+        """A measure as it is called in the tables; by default the first."""
+        return str(parse_measure(measure or self.measures[0]))
+
     def estimate(self, system: str, measure: str | None = None) -> dict[str, Any]:
         """The estimate of a system, of the first measure by default."""
         for one in self.summary:
             if one["name"] == system:
-                wanted = str(parse_measure(measure or self.measures[0]))
+                wanted = self._name_of(measure)
                 for found in one["estimates"]:
                     if found["measure"] == wanted:
                         return dict(found)
@@ -171,8 +178,8 @@ class Results:
             place.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"{place}: cannot be made ({error.strerror})") from None
-        for name in TABLES:
-            with write_atomically(place / f"{name}.parquet") as aside:
+        for name, file in self.FILES.items():
+            with write_atomically(place / file) as aside:
                 getattr(self, name).write_parquet(aside)
         for file, content in (
             (SUMMARY, self.summary),
@@ -184,7 +191,7 @@ class Results:
                 aside.write_text(text + "\n", encoding="utf-8", newline="\n")
 
     @classmethod
-    def read(cls, folder: str | os.PathLike[str]) -> Results:
+    def read(cls, folder: str | os.PathLike[str]) -> Self:
         """Read the results of an experiment from their folder."""
         import polars as pl
 
@@ -196,13 +203,23 @@ class Results:
         manifest = _json(place / MANIFEST)
         if manifest.pop("format", None) != _FORMAT:
             raise InputError(f"{place / MANIFEST}: written by another version of heldout")
+        kind = _kind(manifest)
         try:
-            tables = {name: pl.read_parquet(place / f"{name}.parquet") for name in TABLES}
+            tables = {name: pl.read_parquet(place / file) for name, file in kind.FILES.items()}
         except (OSError, pl.exceptions.PolarsError) as error:
             raise InputError(f"{place}: a table cannot be read ({error})") from None
         timings = _json(place / TIMINGS) if (place / TIMINGS).is_file() else {}
         summary = _json(place / SUMMARY)
-        return cls(**tables, summary=summary, manifest=manifest, timings=timings)
+        found = kind(**tables, summary=summary, manifest=manifest, timings=timings)
+        if not isinstance(found, cls):
+            raise InputError(f"{place}: results of task {manifest['settings']['task']}")
+        return found
+
+
+def _kind(manifest: dict[str, Any]) -> type[Results]:
+    from heldout.experiment.estimator_results import EstimatorResults  # a kind of these
+
+    return Results if manifest["settings"]["task"] == "ranking" else EstimatorResults
 
 
 def _json(path: Path) -> Any:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from heldout.experiment.outcomes import Outcome
     from heldout.experiment.systems import System
 
-__all__ = ["plain", "summarise_system"]
+__all__ = ["plain", "summarise_choices", "summarise_system"]
 
 
 def plain(value: Any) -> Any:
@@ -33,6 +33,11 @@ def plain(value: Any) -> Any:
 
 def summarise_system(settings: Settings, system: System, outcome: Outcome) -> dict[str, Any]:
     """All that is said of one system, as plain values."""
+    return summarise_choices(system, outcome, {"estimates": _estimates(settings, outcome)})
+
+
+def summarise_choices(system: System, outcome: Outcome, more: dict[str, Any]) -> dict[str, Any]:
+    """What was chosen, and what else is to be said of one system, as plain values."""
     numbers = [row.chosen.number for row in outcome.folds]
     chosen = [
         {"parameters": system.settings(number), "times": numbers.count(number)}
@@ -43,7 +48,7 @@ def summarise_system(settings: Settings, system: System, outcome: Outcome) -> di
         "name": system.name,
         "points": len(system.points()),
         "tuned": system.tuned,
-        "estimates": _estimates(settings, outcome),
+        **more,
         "chosen": chosen,
         "ship": system.settings(final),
         "ship_number": final,

@@ -33,6 +33,8 @@ SYSTEM_KEYS: Final = (
     "comparable",
 )
 SYSTEM_SOURCES: Final = ("model", "runs", "function", "object", "transformer")
+FILE_MODULE: Final = "heldout_experiment_"
+"""How modules begin that are loaded from a file; the rest of the name is its place."""
 _MODEL: Final = re.compile(r"\s*(?:([^=()]+?)\s*=\s*)?([\w-]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 _REFERENCE: Final = re.compile(r"(?:([^=]+)=)?((?:.*\.py|[\w.]+):[A-Za-z_]\w*)")
 _ENDING: Final = re.compile(
@@ -288,7 +290,7 @@ def _load_file(place: str, folder: Path | None) -> Any:
     path = (folder or Path()) / place
     if not path.is_file():
         raise InputError(f"{path}: there is no such file")
-    name = f"heldout_experiment_{re.sub(r'[^0-9A-Za-z]', '_', str(path.resolve()))}"
+    name = f"{FILE_MODULE}{re.sub(r'[^0-9A-Za-z]', '_', str(path.resolve()))}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise InputError(f"{path}: not a Python file")

@@ -22,7 +22,16 @@ if TYPE_CHECKING:
     Value = float | int | str | bool
     Point = dict[str, Any]
 
-__all__ = ["CallKind", "CallSystem", "ModelSystem", "RunSystem", "System"]
+__all__ = [
+    "CallKind",
+    "CallSystem",
+    "ModelSystem",
+    "RunSystem",
+    "System",
+    "qualified_name",
+    "reference_hash",
+    "source_hash",
+]
 
 CallKind = Literal["function", "object", "transformer"]
 
@@ -210,15 +219,13 @@ class CallSystem(System):
 
     def describe(self) -> dict[str, Any]:
         """What it is, as plain values, with a hash of its source."""
-        described = {**System.describe(self), self.kind: self.reference or _qualified(self.call)}
+        place = self.reference or qualified_name(self.call)
+        described = {**System.describe(self), self.kind: place}
         return {**described, "comparable": self.comparable, "source": self.source_hash()}
 
     def source_hash(self) -> str:
         """A hash of its file, or else of its own source, so that a change is noticed."""
-        place = self.reference.rpartition(":")[0]
-        if place.endswith(".py"):
-            return hashlib.sha256((Path(self.home) / place).read_bytes()).hexdigest()
-        return _source_hash(self.call)
+        return reference_hash(self.reference, self.home) or source_hash(self.call)
 
     def misfits(self, by: str) -> Iterator[str]:
         """Why it cannot be evaluated on such splits."""
@@ -238,12 +245,21 @@ class CallSystem(System):
             )
 
 
-def _qualified(call: Any) -> str:
+def reference_hash(reference: str, home: str) -> str:
+    """A hash of the file that a reference such as ``ranker.py:rank`` names; empty: of none."""
+    place = reference.rpartition(":")[0]
+    if not place.endswith(".py"):
+        return ""
+    return hashlib.sha256((Path(home) / place).read_bytes()).hexdigest()
+
+
+def qualified_name(call: Any) -> str:
+    """The module and name of a function or class, or of the class of an object."""
     named: Callable[..., Any] = call if hasattr(call, "__qualname__") else type(call)
     return f"{named.__module__}.{named.__qualname__}"
 
 
-def _source_hash(call: Any) -> str:
+def source_hash(call: Any) -> str:
     """A hash of the source, so that a changed function is noticed; empty if there is none."""
     try:
         text = inspect.getsource(call if hasattr(call, "__qualname__") else type(call))

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from heldout.experiment.outcomes import HeldOut, Outcome, Place
     from heldout.experiment.systems import System
 
-__all__ = ["make_tables"]
+__all__ = ["fold_tables", "make_tables", "place_columns", "shown_parameters"]
 
 
-def _places() -> dict[str, Any]:
+def place_columns() -> dict[str, Any]:
+    """The columns that say where a value comes from."""
     import polars as pl
 
     return {"repeat": pl.Int32, "fold": pl.Int32, "other": pl.Int32, "run": pl.Int32}
@@ -29,12 +30,18 @@ def _places() -> dict[str, Any]:
 
 def make_tables(settings: Settings, outcomes: Sequence[Outcome]) -> dict[str, pl.DataFrame]:
     """The tables `values`, `folds`, `surface` and `lists`."""
-    makers = {"values": _values, "folds": _folds, "surface": _surface, "lists": _lists}
     pairs = list(zip(settings.systems, outcomes, strict=True))
-    return {name: make(settings, pairs) for name, make in makers.items()}
+    own = {"values": _values(settings, pairs), "lists": _lists(settings, pairs)}
+    return {**own, **fold_tables(pairs)}
 
 
-def _shown(system: System, number: int) -> str | None:
+def fold_tables(pairs: Sequence[tuple[System, Outcome]]) -> dict[str, pl.DataFrame]:
+    """The tables `folds` and `surface`, of systems of any kind."""
+    return {"folds": _folds(pairs), "surface": _surface(pairs)}
+
+
+def shown_parameters(system: System, number: int) -> str | None:
+    """The parameters at a point as JSON; none where there were several points."""
     return None if number < 0 else json.dumps(system.settings(number), ensure_ascii=False)
 
 
@@ -53,7 +60,8 @@ def _at(frame: pl.DataFrame, system: System, place: Place) -> pl.DataFrame:
     import polars as pl
 
     constants = [pl.lit(system.name).alias("system")] + [
-        pl.lit(getattr(place, name), dtype=kind).alias(name) for name, kind in _places().items()
+        pl.lit(getattr(place, name), dtype=kind).alias(name)
+        for name, kind in place_columns().items()
     ]
     return frame.select(*constants, pl.all())
 
@@ -73,18 +81,17 @@ def _values(settings: Settings, pairs: list[tuple[System, Outcome]]) -> pl.DataF
                     "unit": ids[query].tolist(),
                     "measure": names[row].tolist(),
                     "value": one.values[row, query],
-                    "parameters": [_shown(system, one.number)] * len(row),
+                    "parameters": [shown_parameters(system, one.number)] * len(row),
                 },
                 schema=own,
             )
             parts.append(_at(frame, system, one.place))
-    return _stacked(parts, {"system": pl.String, **_places(), **own})
+    return _stacked(parts, {"system": pl.String, **place_columns(), **own})
 
 
-def _folds(settings: Settings, pairs: list[tuple[System, Outcome]]) -> pl.DataFrame:
+def _folds(pairs: Sequence[tuple[System, Outcome]]) -> pl.DataFrame:
     import polars as pl
 
-    del settings
     own = {
         "number": pl.Int32,
         "parameters": pl.String,
@@ -96,7 +103,7 @@ def _folds(settings: Settings, pairs: list[tuple[System, Outcome]]) -> pl.DataFr
         [
             *_row(system, fold.place),
             fold.chosen.number,
-            _shown(system, fold.chosen.number),
+            shown_parameters(system, fold.chosen.number),
             _defined(fold.chosen.train),
             _defined(fold.held_out),
             ",".join(system.edges(fold.chosen.number)) if system.tuned else "",
@@ -104,22 +111,21 @@ def _folds(settings: Settings, pairs: list[tuple[System, Outcome]]) -> pl.DataFr
         for system, outcome in pairs
         for fold in outcome.folds
     ]
-    return pl.DataFrame(rows, schema={"system": pl.String, **_places(), **own}, orient="row")
+    return pl.DataFrame(rows, schema={"system": pl.String, **place_columns(), **own}, orient="row")
 
 
 def _defined(value: float) -> float | None:
     return value if np.isfinite(value) else None
 
 
-def _surface(settings: Settings, pairs: list[tuple[System, Outcome]]) -> pl.DataFrame:
+def _surface(pairs: Sequence[tuple[System, Outcome]]) -> pl.DataFrame:
     import polars as pl
 
-    del settings
     rows: list[list[Any]] = []
     for system, outcome in pairs:
         if not system.tuned:
             continue
-        shown = [_shown(system, number) for number in range(len(system.points()))]
+        shown = [shown_parameters(system, number) for number in range(len(system.points()))]
         named = [(_row(system, one.place), one.chosen.surface) for one in outcome.folds]
         nowhere = [system.name, None, None, None, None]
         for place, means in [*named, (nowhere, outcome.final.surface)]:
@@ -128,7 +134,7 @@ def _surface(settings: Settings, pairs: list[tuple[System, Outcome]]) -> pl.Data
                 for number, mean in enumerate(means.tolist())
             ]
     own = {"number": pl.Int32, "parameters": pl.String, "mean": pl.Float64}
-    return pl.DataFrame(rows, schema={"system": pl.String, **_places(), **own}, orient="row")
+    return pl.DataFrame(rows, schema={"system": pl.String, **place_columns(), **own}, orient="row")
 
 
 def _lists(settings: Settings, pairs: list[tuple[System, Outcome]]) -> pl.DataFrame:
@@ -140,7 +146,7 @@ def _lists(settings: Settings, pairs: list[tuple[System, Outcome]]) -> pl.DataFr
         for system, outcome in pairs
         for one in outcome.held_out
     ]
-    return _stacked(parts, {"system": pl.String, **_places(), **own})
+    return _stacked(parts, {"system": pl.String, **place_columns(), **own})
 
 
 def _top(settings: Settings, one: HeldOut) -> pl.DataFrame:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from heldout.experiment.config import Settings
+    from heldout.experiment.estimator_settings import EstimatorSettings
     from heldout.experiment.systems import System
 
 __all__ = ["CHUNK", "EVERYTHING", "Kind", "Task", "is_static", "plan_tasks"]
@@ -41,7 +42,8 @@ class Task:
         ``grid``: some values of a model on all queries; ``point``: one run, or a transformer that
         learns nothing, on all queries; ``lists``: the rankings of chosen values; ``folds``,
         ``both``, ``side``: a model under document folds, two-way folds, another split of documents;
-        ``tune``, ``test``: a call of a system on a train side and on a held-out side.
+        ``tune``, ``test``: a call of a system, or the fit of an estimator, on a train side and on a
+        held-out side.
     system
         Its number.
     split
@@ -69,7 +71,7 @@ def is_static(system: System, by: str) -> bool:
     return by == "query" and (not isinstance(system, CallSystem) or not system.learns)
 
 
-def plan_tasks(settings: Settings) -> tuple[Task, ...]:
+def plan_tasks(settings: Settings | EstimatorSettings) -> tuple[Task, ...]:
     """All tasks, in the order of the systems; those of stage 1 after all of stage 0."""
     tasks = [
         task
@@ -79,7 +81,9 @@ def plan_tasks(settings: Settings) -> tuple[Task, ...]:
     return tuple(sorted(tasks, key=lambda task: task.stage))  # a stable sort
 
 
-def _of_system(settings: Settings, number: int, system: System) -> Iterator[Task]:
+def _of_system(
+    settings: Settings | EstimatorSettings, number: int, system: System
+) -> Iterator[Task]:
     name = system.name
     if is_static(system, settings.by):
         yield from _static(number, system)
@@ -114,7 +118,7 @@ def _grid(number: int, system: System) -> Iterator[Task]:
         yield Task(f"{system.name}/grid/p{point}", "grid", number, point=point)
 
 
-def _calls(settings: Settings, number: int, system: System) -> Iterator[Task]:
+def _calls(settings: Settings | EstimatorSettings, number: int, system: System) -> Iterator[Task]:
     name, splits = system.name, settings.splits
     keys = [(at, str(splits.key(at))) for at in range(len(splits))]
     if system.tuned:

@@ -1,4 +1,4 @@
-"""Cross-validated estimators in a table and in words."""
+"""An experiment with estimators, in tables and in words."""
 
 from __future__ import annotations
 
@@ -6,52 +6,66 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from heldout.errors import MeasureError
+from heldout.errors import HeldoutError, MeasureError
+from heldout.infer.compare import note_measures
+from heldout.infer.results import count_of
 from heldout.report.grid import Grid, grids_text
 from heldout.report.scores import show
 from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:
-    from heldout.experiment.estimator_results import EstimatorResults
+    from collections.abc import Iterator
 
-__all__ = ["estimators_text"]
+    from heldout.experiment.estimator_results import EstimatorResults
+    from heldout.experiment.estimator_settings import EstimatorSettings
+    from heldout.infer.compare import Comparison
+
+__all__ = [
+    "estimator_comparisons",
+    "estimator_plan_text",
+    "estimator_sentences",
+    "estimators_text",
+]
 
 
 def estimators_text(
-    results: EstimatorResults, *measures: str, kind: str = "table", level: float = 0.95
+    results: EstimatorResults, *measures: str, kind: str = "table", level: float | None = None
 ) -> str:
     """One row a system or baseline, with intervals and what was chosen how often.
 
     Parameters
     ----------
     results
-        What `heldout.cross_validate_estimators` gave.
+        Of an experiment with estimators.
     measures
-        By default what points were chosen by; the first has its interval.
+        By default those of the experiment; the first has its interval.
     kind
         ``table``, ``tsv``, ``md`` or ``latex``.
     level
-        Of the intervals.
+        Of the intervals; by default the experiment's.
     """
-    names = measures or (str(results.measure),)
-    runs = results.spread(results.names[0], names[0]) is not None
-    head = ["system", names[0], f"{level:.0%} interval"]
+    names = measures or results.measures
+    wanted = 1 - results.manifest["settings"]["alpha"] if level is None else level
+    runs = results.spread(results.systems[0], names[0]) is not None
+    head = ["system", names[0], f"{wanted:.0%} interval"]
     head += ["sd over runs"] if runs else []
     rows = []
-    for system in results.systems:
-        interval = results.interval(system.name, names[0], level)
-        bounds = "—" if interval is None else f"[{interval.low:.4f}, {interval.high:.4f}]"
-        cells = [system.name, _mean(results, system.name, names[0]), bounds]
-        cells += [show(results.spread(system.name, names[0]))] if runs else []
-        cells += [_mean(results, system.name, name) for name in names[1:]]
-        rows.append([*cells, _choices(results, system.name) if system.tuned else "—"])
-    text = grids_text([Grid([*head, *names[1:], "chosen"], rows)], kind)
-    if kind != "table":
-        return text
-    notes = dict.fromkeys(note for fold in results.folds for note in fold.predictions.notes)
-    size = results.of(results.names[0])
-    lines = [f"{len(size)} splits by {results.splits.plan}, chosen by {results.measure}", *notes]
-    return text + "".join(plain_text(line) + "\n" for line in lines)
+    for one in results.summary:
+        system = one["name"]
+        cells = [system, _mean(results, system, names[0])]
+        cells.append(_interval(results, system, names[0], wanted))
+        cells += [show(results.spread(system, names[0]))] if runs else []
+        cells += [_mean(results, system, name) for name in names[1:]]
+        rows.append([*cells, _choices(results, system) if one["tuned"] else "—"])
+    return grids_text([Grid([*head, *names[1:], "chosen"], rows)], kind)
+
+
+def _interval(results: EstimatorResults, system: str, measure: str, level: float) -> str:
+    try:
+        found = results.interval(system, measure, level)
+    except HeldoutError:
+        return "—"
+    return "—" if found is None else f"[{found.low:.4f}, {found.high:.4f}]"
 
 
 def _mean(results: EstimatorResults, system: str, measure: str) -> str:
@@ -62,9 +76,88 @@ def _mean(results: EstimatorResults, system: str, measure: str) -> str:
 
 
 def _choices(results: EstimatorResults, system: str) -> str:
-    counts = Counter(_point(point) for point in results.chosen(system))
+    """The values that were chosen, without those that are the same in all points."""
+    described = next(
+        one for one in results.manifest["settings"]["systems"] if one["name"] == system
+    )
+    tried = described["points"]
+    names = [name for name in tried[0] if any(one.get(name) != tried[0][name] for one in tried)]
+    names += [name for one in tried[1:] for name in one if name not in tried[0]]
+    short = _short_names(list(dict.fromkeys(names)))
+    counts = Counter(
+        _point({short[name]: value for name, value in point.items() if name in short})
+        for point in results.chosen(system)
+    )
     return "; ".join(f"{point} ×{times}" for point, times in counts.most_common())
 
 
-def _point(point: Any) -> str:
-    return ", ".join(f"{name}={json.dumps(value, default=str)}" for name, value in point.items())
+def _short_names(names: list[str]) -> dict[str, str]:
+    """Parameters without their step, where they can be told apart so."""
+    last = {name: name.rpartition("__")[2] for name in names}
+    again = Counter(last.values())
+    return {name: name if again[one] > 1 else one for name, one in last.items()}
+
+
+def _point(point: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={json.dumps(value)}" for name, value in point.items())
+
+
+def estimator_sentences(results: EstimatorResults) -> Iterator[str]:
+    """What the numbers are, and what to ship."""
+    settings = results.manifest["settings"]
+    plan = plain_text(settings["plan"])
+    own = settings["plan_seed"]
+    seed = "" if own is None or "seed=" in plan else f", seed {own}"
+    tuned = [one for one in results.summary if one["tuned"]]
+    how = (
+        f"; parameters are chosen by {settings['tune_for']} on {settings['inner']} inner folds of "
+        "what is seen, and never by what is held out"
+        if tuned
+        else ""
+    )
+    yield f"{count_of(settings['splits'], 'split')} of the rows by {plan}{seed}{how}."
+    methods = {one["estimates"][0]["interval"] for one in results.summary} - {"none"}
+    shown = f" (interval: {', '.join(sorted(methods))})" if methods else ""
+    yield (
+        "The estimate is for new rows, predicted by a system that has learned from as many as were "
+        f"seen{shown}."
+    )
+    for one in tuned:
+        ship = ", ".join(f"{name}={value}" for name, value in one["ship"].items())
+        yield f"To ship: {plain_text(one['name'])} with {plain_text(ship)}, chosen on everything."
+    yield from (
+        f"{found['measure']} does not exist for {plain_text(one['name'])}: "
+        f"{plain_text(found['reason'])}."
+        for one in results.summary
+        for found in one["estimates"]
+        if found["reason"] and not one["baseline"]
+    )
+
+
+def estimator_comparisons(results: EstimatorResults) -> tuple[list[Comparison], list[str]]:
+    """The systems compared in each measure, and why they were not in some."""
+    found, refused = [], []
+    for measure in results.measures:
+        try:
+            found.append(results.compare(measure))
+        except HeldoutError as error:
+            refused.append(f"not compared in {measure}: {error}")
+    return note_measures(found), refused
+
+
+def estimator_plan_text(settings: EstimatorSettings) -> list[str]:
+    """What would be run: the data, the plan and the measures, a line each."""
+    data = settings.data
+    rows = f"{plain_text(data.name)}: {count_of(len(data), 'row')}"
+    if data.classes:
+        rows += f", {count_of(len(data.classes), 'class', 'classes')}"
+    if data.groups:
+        rows += f", {count_of(len(set(data.groups)), 'group')}"
+    plan = plain_text(repr(settings.splits.plan))
+    measures = ", ".join(map(str, settings.measures))
+    return [
+        rows,
+        f"{count_of(len(settings.splits), 'split')} of the rows by {plan}",
+        f"measures: {measures}",
+        f"parameters are chosen by {settings.tune_for} on {settings.inner} inner folds",
+    ]

@@ -5,9 +5,17 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from heldout.experiment.estimator_results import EstimatorResults
+from heldout.experiment.estimator_settings import EstimatorSettings
 from heldout.infer.compare import note_measures
 from heldout.infer.results import count_of
 from heldout.report.claims import claims_text, json_claims
+from heldout.report.estimators import (
+    estimator_comparisons,
+    estimator_plan_text,
+    estimator_sentences,
+    estimators_text,
+)
 from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:
@@ -34,6 +42,8 @@ def comparisons(results: Results) -> list[Comparison]:
     """The systems compared in each measure that has a better and a worse; none for one system."""
     from heldout.measure.names import parse_measure
 
+    if isinstance(results, EstimatorResults):
+        return estimator_comparisons(results)[0]
     if len(results.systems) < 2:
         return []
     directed = [
@@ -46,6 +56,8 @@ def comparisons(results: Results) -> list[Comparison]:
 
 def results_text(results: Results, *, terminal: bool = False) -> str:
     """A table a measure, what it means, what to ship, then the comparison."""
+    if isinstance(results, EstimatorResults):
+        return _estimators_text(results, terminal=terminal)
     parts = [_aligned(result_rows(results, measure)) for measure in results.measures]
     parts.append("".join(line + "\n" for line in result_sentences(results)))
     by_query = results.manifest["settings"]["by"] == "query"
@@ -55,6 +67,18 @@ def results_text(results: Results, *, terminal: bool = False) -> str:
     )
     parts += [
         f"The systems compared on held-out {plain_text(one.scores.measure)}{drawn}:\n\n"
+        + claims_text(one, "table", terminal=terminal)
+        for one in comparisons(results)
+    ]
+    return "\n".join(parts)
+
+
+def _estimators_text(results: EstimatorResults, *, terminal: bool) -> str:
+    lines = [*estimator_sentences(results)]
+    lines += [f"Careful: {plain_text(note)}." for note in careful(results)]
+    parts = [estimators_text(results), "".join(line + "\n" for line in lines)]
+    parts += [
+        f"The systems compared on held-out {plain_text(one.scores.measure)}:\n\n"
         + claims_text(one, "table", terminal=terminal)
         for one in comparisons(results)
     ]
@@ -153,6 +177,10 @@ def parameters(values: dict[str, Any]) -> str:
 def careful(results: Results) -> list[str]:
     """What a careful reader should know."""
     notes = list(results.manifest["notes"])
+    estimators = isinstance(results, EstimatorResults)
+    if isinstance(results, EstimatorResults):
+        notes += estimator_comparisons(results)[1]
+        notes += [f"{one['name']}: {note}" for one in results.summary for note in one["notes"]]
     splits = results.manifest["settings"]["splits"]
     for one in results.summary:
         for edge in one["edges"]:
@@ -164,7 +192,7 @@ def careful(results: Results) -> list[str]:
                 f"chosen {where}; the best may lie beyond it: try more values there, unless there "
                 "are none"
             )
-        left = one["estimates"][0]["left_out"]
+        left = 0 if estimators else one["estimates"][0]["left_out"]
         if left:
             notes.append(
                 f"{one['name']}: {count_of(left, 'query', 'queries')} left out: without a relevant "
@@ -184,19 +212,12 @@ def json_results(results: Results) -> str:
     return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def plan_text(settings: Settings, tasks: tuple[Task, ...]) -> str:
+def plan_text(settings: Settings | EstimatorSettings, tasks: tuple[Task, ...]) -> str:
     """What would be run."""
-    collection, plan = settings.collection, plain_text(repr(settings.splits.plan))
-    sizes = (
-        f"{len(collection.documents):,} documents, {len(collection.queries):,} queries, "
-        f"{len(collection.qrels):,} judgements"
-    )
-    measures = ", ".join(map(str, settings.measures))
-    lines = [
-        f"{plain_text(collection.name)}: {sizes}",
-        f"{count_of(len(settings.splits), 'split')} of the {_WHAT[settings.by]} by {plan}",
-        f"measures: {measures}; parameters are chosen by {settings.tune_for}",
-    ]
+    if isinstance(settings, EstimatorSettings):
+        lines = estimator_plan_text(settings)
+    else:
+        lines = _ranking_plan(settings)
     for number, system in enumerate(settings.systems):
         mine = sum(task.system == number for task in tasks)
         lines.append(
@@ -206,3 +227,17 @@ def plan_text(settings: Settings, tasks: tuple[Task, ...]) -> str:
     lines.append(f"{count_of(len(tasks), 'task')} in all; nothing was run")
     lines += [f"Careful: {plain_text(note)}." for note in settings.notes]
     return "".join(line + "\n" for line in lines)
+
+
+def _ranking_plan(settings: Settings) -> list[str]:
+    collection, plan = settings.collection, plain_text(repr(settings.splits.plan))
+    sizes = (
+        f"{len(collection.documents):,} documents, {len(collection.queries):,} queries, "
+        f"{len(collection.qrels):,} judgements"
+    )
+    measures = ", ".join(map(str, settings.measures))
+    return [
+        f"{plain_text(collection.name)}: {sizes}",
+        f"{count_of(len(settings.splits), 'split')} of the {_WHAT[settings.by]} by {plan}",
+        f"measures: {measures}; parameters are chosen by {settings.tune_for}",
+    ]

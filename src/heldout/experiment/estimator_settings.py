@@ -1,0 +1,284 @@
+"""The settings of an experiment with estimators, looked at from end to end before it runs."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+
+import numpy as np
+
+from heldout.data.predictions import NumberPredictions
+from heldout.errors import InputError
+from heldout.experiment.estimator_tables import baseline_systems, estimator_systems
+from heldout.experiment.instance_files import instances_from
+from heldout.experiment.plan_settings import plan_from_table
+from heldout.measure.predicted import PredictionMeasure, parse_prediction_measures
+from heldout.resample.notices import ResamplingWarning
+from heldout.resample.plan import Plan
+from heldout.resample.plans import KFold
+from heldout.tune.choose import Rule
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from heldout.experiment.estimator_systems import EstimatorSystem
+    from heldout.experiment.instances import Instances, PredictionTask
+    from heldout.experiment.problems import Problems
+    from heldout.resample.split import Split, Splits
+
+__all__ = ["ESTIMATOR_DEFAULTS", "EstimatorSettings", "check_estimator_fields"]
+
+ESTIMATOR_DEFAULTS: Final[dict[str, Any]] = {
+    "task": "classification",
+    "data": None,
+    "systems": (),
+    "plan": None,
+    "measures": None,
+    "tune_for": None,
+    "seed": 0,
+    "rule": "best",
+    "inner": 5,
+    "alpha": 0.05,
+    "baseline": None,
+}
+"""All fields of an experiment with estimators, with their defaults."""
+
+_MEASURES: Final = {"classification": ("accuracy",), "regression": ("MSE",)}
+_STRATIFIED: Final = ("kfold", "holdout")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EstimatorSettings:
+    """An experiment with estimators that can be run.
+
+    Parameters
+    ----------
+    task
+        ``classification`` or ``regression``.
+    data
+        The instances.
+    systems
+        Those that were given, then the baselines.
+    splits
+        How the instances are divided.
+    measures, tune_for
+        What is measured, and what points are chosen by.
+    seed, rule, inner, alpha, baseline
+        As they were given.
+    notes
+        What a reader of the results should know.
+    """
+
+    task: PredictionTask
+    data: Instances
+    systems: tuple[EstimatorSystem, ...]
+    splits: Splits
+    measures: tuple[PredictionMeasure, ...]
+    tune_for: PredictionMeasure
+    seed: int
+    rule: Rule
+    inner: int
+    alpha: float
+    baseline: str | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def by(self) -> Literal["instance"]:
+        """What is held out."""
+        return "instance"
+
+    @property
+    def shared(self) -> Instances:
+        """What all tasks share."""
+        return self.data
+
+    @property
+    def higher_is_better(self) -> bool:
+        """The direction of the measure that points are chosen by."""
+        return self.tune_for.higher_is_better
+
+    def inner_splits(self, split: Split | None) -> Splits:
+        """The folds of a train side that points are chosen on; None: of everything."""
+        return _inner_splits(self.data, self.inner, self.seed, split)
+
+
+def _inner_splits(data: Instances, inner: int, seed: int, split: Split | None) -> Splits:
+    plan = KFold(inner, stratify="labels" if data.classes else None, seed=seed)
+    with warnings.catch_warnings():
+        # What the outer folds say of rare classes stands in the notes already.
+        warnings.simplefilter("ignore", ResamplingWarning)
+        return _divided(plan, data) if split is None else split.inner(plan)
+
+
+def _divided(plan: Plan, data: Instances) -> Splits:
+    return plan.splits(data.ids, "instance", labels=data.labels, groups=data.groups or None)
+
+
+def check_estimator_fields(
+    fields: Mapping[str, Any], problems: Problems, folder: Path | None = None
+) -> EstimatorSettings | None:
+    """Look at everything; what is wrong goes to `problems`, and nothing comes back then.
+
+    Parameters
+    ----------
+    folder
+        Where relative paths are looked for.
+    """
+    problems.unknown(fields, tuple(ESTIMATOR_DEFAULTS))
+    given = {**ESTIMATOR_DEFAULTS, **{k: v for k, v in fields.items() if k in ESTIMATOR_DEFAULTS}}
+    task: PredictionTask = given["task"]
+    _check_numbers(given, problems)
+    measures, tune_for = _measures(given, task, problems)
+    own = estimator_systems(given["systems"], task, tune_for, problems, folder)
+    systems = (*own, *baseline_systems(task))
+    _check_names(systems, given["baseline"], problems)
+    data = instances_from(given["data"], task, problems, folder)
+    if data is not None:
+        _check_measures(measures, data, problems)
+    plan = _plan(given, task, problems, folder)
+    splits = None
+    if data is not None and plan is not None:
+        splits = _splits(plan, data, systems, given, problems)
+    if problems.found or data is None or splits is None or tune_for is None:
+        return None
+    return EstimatorSettings(
+        task,
+        data,
+        systems,
+        splits,
+        measures,
+        tune_for,
+        seed=given["seed"],
+        rule=given["rule"],
+        inner=given["inner"],
+        alpha=float(given["alpha"]),
+        baseline=given["baseline"],
+        notes=(*(note.message for note in splits.notes), *_unseen(data, splits)),
+    )
+
+
+def _check_numbers(given: dict[str, Any], problems: Problems) -> None:
+    for name, least in (("seed", 0), ("inner", 2)):
+        value = given[name]
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            problems.add(name, f"{value!r} is not a whole number from {least} on")
+            given[name] = ESTIMATOR_DEFAULTS[name]
+    if given["rule"] not in get_args(Rule):
+        problems.add("rule", f"there is no rule {given['rule']!r}; there are best, one-se")
+    alpha = given["alpha"]
+    if not isinstance(alpha, int | float) or isinstance(alpha, bool) or not 0 < alpha < 1:
+        problems.add("alpha", f"{alpha!r} is not a number between 0 and 1")
+
+
+def _measures(
+    given: Mapping[str, Any], task: PredictionTask, problems: Problems
+) -> tuple[tuple[PredictionMeasure, ...], PredictionMeasure | None]:
+    wanted = _MEASURES[task] if given["measures"] is None else given["measures"]
+    listed = [wanted] if isinstance(wanted, str) else wanted
+    if not isinstance(listed, list | tuple) or not listed:
+        problems.add("measures", f"{wanted!r} is not a list of measures")
+        return (), None
+    found: dict[PredictionMeasure, None] = {}
+    for at, one in enumerate(listed):
+        with problems.at(f"measures[{at}]"):
+            found.setdefault(_measure(task, one))
+    tune_for = next(iter(found), None)
+    if given["tune_for"] is not None:
+        with problems.at("tune_for"):
+            tune_for = _measure(task, given["tune_for"])
+    return tuple(found), tune_for
+
+
+def _measure(task: PredictionTask, name: Any) -> PredictionMeasure:
+    if not isinstance(name, str):
+        raise InputError(f"{name!r} is not the name of a measure")
+    return parse_prediction_measures(task, [name])[0]
+
+
+def _check_measures(
+    measures: tuple[PredictionMeasure, ...], data: Instances, problems: Problems
+) -> None:
+    """What cannot be measured on these data, whatever is predicted."""
+    for at, measure in enumerate(measures):
+        one = measure.settings.one
+        if one and one not in data.classes:
+            there = ", ".join(data.classes)
+            problems.add(f"measures[{at}]", f"there is no class {one!r}; there are {there}")
+        if measure.base == "MAPE":
+            truth = data.y.astype(np.float64)
+            with problems.at(f"measures[{at}]"):
+                measure.value(NumberPredictions("data", data.ids, truth, truth))
+
+
+def _check_names(systems: tuple[EstimatorSystem, ...], baseline: Any, problems: Problems) -> None:
+    names = [one.name for one in systems]
+    for name in dict.fromkeys(names):
+        if names.count(name) > 1:
+            problems.add("systems", f"{names.count(name)} are called {name!r}: name them apart")
+    if baseline is not None and baseline not in names:
+        there = ", ".join(names)
+        problems.add("baseline", f"there is no system {baseline!r}; there are {there}")
+
+
+def _plan(
+    given: Mapping[str, Any], task: PredictionTask, problems: Problems, folder: Path | None
+) -> Plan | None:
+    plan = {} if given["plan"] is None else given["plan"]
+    if isinstance(plan, Plan):
+        return plan
+    if not isinstance(plan, Mapping):
+        problems.add("plan", f"{plan!r} is not a plan: give a table such as {{folds = 10}}")
+        return None
+    if "groups" in plan:
+        problems.add("plan.groups", "say it with the data: data.groups")
+        return None
+    table = dict(plan)
+    if table.get("stratify") == "none":
+        del table["stratify"]
+    elif task == "classification" and table.get("kind", "kfold") in _STRATIFIED:
+        table.setdefault("stratify", "labels")
+    return plan_from_table(table, "instance", given["seed"], problems, folder)
+
+
+def _splits(
+    plan: Plan,
+    data: Instances,
+    systems: tuple[EstimatorSystem, ...],
+    given: Mapping[str, Any],
+    problems: Problems,
+) -> Splits | None:
+    splits: Splits | None = None
+    with problems.at("plan"), warnings.catch_warnings():
+        # What plans warn of stands in the notes of the results.
+        warnings.simplefilter("ignore", ResamplingWarning)
+        splits = _divided(plan, data)
+        _check_sides(splits, data)
+    if splits is not None and any(one.tuned for one in systems):
+        with problems.at("inner"):
+            for split in (None, *splits):
+                _inner_splits(data, given["inner"], given["seed"], split)
+    return splits
+
+
+def _check_sides(splits: Splits, data: Instances) -> None:
+    for split in splits if data.classes else ():
+        seen = np.unique(data.codes[split.train > 0])
+        if len(seen) < 2:
+            names = ", ".join(data.classes[at] for at in seen.tolist())
+            raise InputError(
+                f"split {split.key}: all rows that are seen are of one class, {names}: nothing "
+                "can be learned there"
+            )
+
+
+def _unseen(data: Instances, splits: Splits) -> tuple[str, ...]:
+    """Classes that are held out where they were never seen."""
+    found: dict[str, None] = {}
+    for split in splits if data.classes else ():
+        held = set(data.codes[split.test > 0].tolist()) - set(data.codes[split.train > 0].tolist())
+        found |= dict.fromkeys(data.classes[at] for at in sorted(held))
+    if not found:
+        return ()
+    return (f"class {', '.join(found)} is held out where it was not seen in training",)

@@ -1,0 +1,245 @@
+"""Instances: rows with their truth, in the forms that estimators and measures take."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from heldout.data.ids import as_id
+from heldout.data.predictions import ClassPredictions, NumberPredictions, class_order
+from heldout.errors import InputError
+from heldout.experiment.estimator_systems import take_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from heldout.data.words import Ints
+    from heldout.experiment.estimator_systems import Outcomes
+    from heldout.experiment.journal import Record
+
+__all__ = ["Instances", "InstancesParcel", "PredictionTask"]
+
+PredictionTask = Literal["classification", "regression"]
+SUM_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Instances:
+    """What is predicted, and from what; `Instances.of` checks it.
+
+    Parameters
+    ----------
+    name
+        Of the data.
+    task
+        ``classification`` or ``regression``.
+    table
+        One row a unit: an array, a sparse matrix, a frame or a list of texts.
+    y
+        The truth, as estimators are given it.
+    ids
+        Of the rows.
+    groups
+        Of each row; empty: there are none.
+    classes, codes
+        The names of the classes in order, and the number of each row's; empty for numbers.
+    """
+
+    name: str
+    task: PredictionTask
+    table: Any
+    y: NDArray[Any]
+    ids: tuple[str, ...]
+    groups: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
+    codes: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    @classmethod
+    def of(
+        cls,
+        table: Any,
+        y: ArrayLike,
+        task: PredictionTask,
+        *,
+        ids: Iterable[Any] | None = None,
+        groups: Iterable[Any] | None = None,
+        name: str = "data",
+    ) -> Instances:
+        """Make instances of X and y; see the class."""
+        truth = np.asarray(y)
+        rows = int(table.shape[0]) if hasattr(table, "shape") else len(table)
+        if truth.ndim != 1 or len(truth) != rows:
+            raise InputError(f"y has shape {truth.shape}, expected one value for {rows} rows")
+        units = tuple(map(as_id, range(rows) if ids is None else ids))
+        if len(units) != rows:
+            raise InputError(f"{len(units)} ids for {rows} rows")
+        grouped = () if groups is None else tuple(map(str, groups))
+        if groups is not None and len(grouped) != rows:
+            raise InputError(f"{len(grouped)} groups for {rows} rows")
+        if task == "regression":
+            if truth.dtype.kind not in "iuf" or not np.isfinite(truth).all():
+                raise InputError("y: expected finite numbers for regression")
+            return cls(name, task, table, truth, units, grouped)
+        labels = [str(one) for one in truth.tolist()]
+        missing = [at for at, one in enumerate(labels) if one in {"None", "nan", "NaT", "<NA>"}]
+        if missing:
+            raise InputError(f"y: row {units[missing[0]]} has no class")
+        classes = class_order(labels)
+        if len(classes) < 2:
+            raise InputError(f"all rows are of one class, {classes[0]}")
+        number = {one: at for at, one in enumerate(classes)}
+        codes = np.array([number[one] for one in labels], np.int64)
+        return cls(name, task, table, truth, units, grouped, classes, codes)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def labels(self) -> list[str] | None:
+        """The class of each row, for stratified plans; None for numbers."""
+        return [self.classes[at] for at in self.codes.tolist()] if self.classes else None
+
+    def sides(self, train: Ints, test: Ints) -> tuple[tuple[Any, Any], Any]:
+        """X and y of what is seen, and X of what is held out."""
+        return (take_rows(self.table, train), self.y[train]), take_rows(self.table, test)
+
+    def record(self, name: str, found: Outcomes) -> Record:
+        """What an estimator said, in the order of all classes, checked.
+
+        Parameters
+        ----------
+        name
+            The system, for messages.
+        """
+        if self.task == "regression":
+            guess = np.asarray(found.predicted, np.float64).ravel()
+            if not np.isfinite(guess).all():
+                raise InputError(f"{name} predicted {guess[~np.isfinite(guess)][0]}")
+            return {"predicted": guess, "scores": None, "probabilities": False}
+        predicted = self._codes(name, found.predicted)
+        if found.scores is None:
+            return {"predicted": predicted, "scores": None, "probabilities": False}
+        if found.probabilities:
+            _check_probabilities(name, found.scores)
+        places = self._codes(name, np.array(found.classes))
+        if len(places) < len(self.classes) and not found.probabilities:
+            # A class that was not seen has probability 0, but no score that is known.
+            return {"predicted": predicted, "scores": None, "probabilities": False}
+        scores = np.zeros((len(predicted), len(self.classes)))
+        scores[:, places] = found.scores
+        return {"predicted": predicted, "scores": scores, "probabilities": found.probabilities}
+
+    def _codes(self, name: str, labels: Any) -> Ints:
+        number = {one: at for at, one in enumerate(self.classes)}
+        listed = [str(one) for one in np.asarray(labels).tolist()]
+        strange = [one for one in listed if one not in number]
+        if strange:
+            raise InputError(f"{name} predicted {strange[0]!r}, which is no class of the data")
+        return np.array([number[one] for one in listed], np.int64)
+
+    def predictions(
+        self, name: str, rows: Ints, record: Record
+    ) -> ClassPredictions | NumberPredictions:
+        """A record of some rows, beside the truth."""
+        units = tuple(self.ids[at] for at in rows.tolist())
+        groups = tuple(self.groups[at] for at in rows.tolist()) if self.groups else ()
+        if self.task == "regression":
+            truth = self.y[rows].astype(np.float64)
+            return NumberPredictions(name, units, truth, record["predicted"], groups=groups)
+        return ClassPredictions(
+            name,
+            units,
+            self.classes,
+            self.codes[rows],
+            record["predicted"],
+            record["scores"],
+            record["probabilities"],
+            groups=groups,
+        )
+
+    def fingerprint(self) -> str:
+        """SHA-256 of all that is in it."""
+        digest = hashlib.sha256(self.task.encode())
+        for one in (self.table, self.y, list(self.ids), list(self.groups)):
+            digest.update(_hash(one))
+        return digest.hexdigest()
+
+    def parcel(self) -> InstancesParcel:
+        """The same on its way to other processes."""
+        try:
+            content = pickle.dumps(self, protocol=5)
+        except Exception as error:
+            raise InputError(
+                f"the data cannot be sent to other processes ({error}): take 1 worker"
+            ) from error
+        digest = hashlib.sha256(content).hexdigest()
+        return InstancesParcel(digest, np.frombuffer(content, np.uint8))
+
+
+@dataclass(frozen=True, slots=True)
+class InstancesParcel:
+    """Instances on their way to another process.
+
+    Parameters
+    ----------
+    digest
+        Of the content; equal ones are opened once in each process.
+    content
+        Bytes as an array, which joblib puts on the disk once and maps into every process.
+    """
+
+    digest: str
+    content: NDArray[np.uint8] = field(compare=False, repr=False)
+
+    def open(self) -> Instances:
+        """The instances."""
+        return _opened(self)
+
+
+@lru_cache(maxsize=1)
+def _opened(parcel: InstancesParcel) -> Instances:
+    found = pickle.loads(parcel.content.tobytes())  # noqa: S301 - what this run has packed itself
+    if not isinstance(found, Instances):
+        raise TypeError(type(found).__name__)
+    return found
+
+
+def _check_probabilities(name: str, scores: NDArray[np.float64]) -> None:
+    wrong = ~((scores >= -SUM_TOLERANCE) & (scores <= 1 + SUM_TOLERANCE))
+    if wrong.any():
+        raise InputError(f"{name} gave {scores[wrong][0]:g} as a probability (0 to 1)")
+    sums = scores.sum(axis=1)
+    off = np.abs(sums - 1) > SUM_TOLERANCE
+    if off.any():
+        raise InputError(f"{name} gave probabilities that add up to {sums[off][0]:.7g}, not to 1")
+
+
+def _hash(table: Any) -> bytes:
+    """Of an array, a sparse matrix, a frame or a list; of its content, not of its memory."""
+    digest = hashlib.sha256()
+    if hasattr(table, "tocsr"):
+        rows = table.tocsr()
+        parts = [np.array(rows.shape), rows.indptr, rows.indices, rows.data]
+    elif hasattr(table, "columns"):
+        parts = [one for name in table.columns for one in ([str(name)], np.asarray(table[name]))]
+    elif hasattr(table, "dtype") and table.dtype.kind not in "OU":
+        array = np.asarray(table)
+        digest.update(f"{array.dtype.newbyteorder('<').str} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.digest()
+    else:
+        for one in table.ravel().tolist() if hasattr(table, "ravel") else table:
+            text = one if isinstance(one, str) else repr(one)
+            digest.update(f"{type(one).__name__} {len(text)} ".encode())
+            digest.update(text.encode("utf-8", "surrogatepass"))
+        return digest.digest()
+    for part in parts:
+        digest.update(_hash(part))
+    return digest.digest()

@@ -1,0 +1,344 @@
+"""Estimators from a file: the same bytes for any number of workers and after any interruption."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+
+from heldout import Experiment, Results
+from heldout.cli import main
+from heldout.errors import InputError
+from heldout.experiment import run as run_module
+from heldout.experiment.journal import Journal
+from heldout.experiment.problems import ExperimentError
+from heldout.experiment.run import JOURNAL
+
+TEXTS = {
+    "fruit": ["ripe apple and pear", "sweet pear tree", "apple pie with plum", "plum and cherry"],
+    "metal": ["iron and steel", "hot steel plate", "copper wire", "iron gate of copper"],
+}
+
+EXPERIMENT = """\
+task = "classification"
+measures = ["accuracy", "AUC"]
+seed = 4
+inner = 2
+
+[data]
+file = "texts.csv"
+target = "kind"
+text = "text"
+id = "name"
+
+[plan]
+folds = 3
+runs = 2
+
+[[systems]]
+name = "k-NN"
+estimator = [
+    "sklearn.feature_extraction.text:TfidfVectorizer", "sklearn.neighbors:KNeighborsClassifier",
+]
+parameters = {tfidfvectorizer__ngram_range = [1, 2]}
+space = {kneighborsclassifier__n_neighbors = [1, 3]}
+
+[[systems]]
+name = "slow"
+estimator = "slow.py:make"
+space = {sgdclassifier__alpha = "0.0001:0.01:3:log"}
+"""
+
+MODULE = """\
+import os
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import SGDClassifier
+from sklearn.pipeline import make_pipeline
+
+class Vectors(TfidfVectorizer):
+    def fit_transform(self, rows, y=None):
+        if os.environ.get("WAIT_FOR"):
+            open(os.environ["WAIT_FOR"]).read()
+        return super().fit_transform(rows, y)
+
+def make():
+    return make_pipeline(Vectors(), SGDClassifier(loss="log_loss"))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rows = [
+        (f"{kind}{at}", kind, text)
+        for kind, texts in TEXTS.items()
+        for at, text in enumerate(texts)
+    ]
+    frame = pl.DataFrame(rows, schema=["name", "kind", "text"], orient="row")
+    frame.write_csv(tmp_path / "texts.csv")
+    (tmp_path / "slow.py").write_text(MODULE, encoding="utf-8")
+    (tmp_path / "e.toml").write_text(EXPERIMENT, encoding="utf-8")
+    return tmp_path
+
+
+def written(folder):
+    return {
+        one.name: one.read_bytes()
+        for one in Path(folder).iterdir()
+        if one.name not in {"timings.json", "lock"}
+    }
+
+
+def test_workers_do_not_change_a_byte(folder):
+    experiment = Experiment.read(folder / "e.toml")
+    experiment.run(folder / "one")
+    experiment.run(folder / "two", workers=2)
+    assert set(written(folder / "one")) == {
+        *("values.parquet", "folds.parquet", "surface.parquet", "predictions.parquet"),
+        *("summary.json", "manifest.json"),
+    }
+    assert written(folder / "one") == written(folder / "two")
+
+
+def test_objects_reach_other_processes(tmp_path):
+    rows, labels = load_iris(return_X_y=True)
+    systems = {"k-NN": (KNeighborsClassifier(), {"n_neighbors": [1, 9]})}
+    experiment = Experiment(task="classification", data=(rows, labels), systems=systems)
+    experiment.run(tmp_path / "one")
+    experiment.run(tmp_path / "two", workers=2)
+    assert written(tmp_path / "one") == written(tmp_path / "two")
+
+
+def test_any_interruption_is_resumed_to_the_same_bytes(folder, monkeypatch):
+    """Stopped after each number of tasks in turn, by an error at the journal."""
+    experiment = Experiment.read(folder / "e.toml")
+    experiment.run(folder / "whole")
+    tasks = len(json.loads((folder / "whole/timings.json").read_text())["tasks"])
+    for stop in range(0, tasks, 7):
+        place = folder / f"cut{stop}"
+
+        class Stopping(Journal):
+            left = stop + 1  # the first line names the experiment
+
+            def add(self, record):
+                if not Stopping.left:
+                    raise KeyboardInterrupt
+                Stopping.left -= 1
+                super().add(record)
+
+        monkeypatch.setattr(run_module, "Journal", Stopping)
+        with pytest.raises(KeyboardInterrupt):
+            experiment.run(place)
+        monkeypatch.setattr(run_module, "Journal", Journal)
+        with pytest.raises(InputError, match="--resume"):
+            experiment.run(place)
+        experiment.run(place, resume=True)
+        assert written(place) == written(folder / "whole")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_stopped_by_a_signal_it_goes_on_to_the_same_bytes(folder, monkeypatch, how):
+    monkeypatch.chdir(folder)
+    os.mkfifo("pipe")
+    child = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "from heldout.cli import main; main()",
+            "run",
+            "e.toml",
+            "-o",
+            "out",
+        ],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "WAIT_FOR": "pipe"},
+    )
+    try:
+        # All fits of k-NN that choose, then the first of the other system waits for the pipe.
+        journal = folder / "out" / JOURNAL
+        while not journal.exists() or journal.read_bytes().count(b"\n") < 1 + 28:
+            assert child.poll() is None, child.communicate()
+            time.sleep(0.02)
+        child.send_signal(how)
+        _, said = child.communicate(timeout=60)
+    finally:
+        child.kill()
+        child.communicate()
+    if how == signal.SIGINT:
+        assert child.returncode == 130
+        assert "go on with: heldout run e.toml -o out --resume" in said
+    else:
+        assert child.returncode == -how
+    assert not (folder / "out/manifest.json").exists()
+    main(["run", "e.toml", "-o", "out", "--resume", "--quiet"])
+    main(["run", "e.toml", "-o", "whole", "--quiet"])
+    assert written("out") == written("whole")
+
+
+def test_a_changed_system_or_table_does_not_go_on(folder):
+    experiment = Experiment.read(folder / "e.toml")
+    experiment.run(folder / "out")
+    assert experiment.run(folder / "out", resume=True).systems[0] == "k-NN"
+    text = (folder / "texts.csv").read_text(encoding="utf-8")
+    (folder / "texts.csv").write_text(text.replace("pear tree", "pear leaf"), encoding="utf-8")
+    with pytest.raises(InputError, match="another experiment"):
+        experiment.run(folder / "out", resume=True)
+    (folder / "texts.csv").write_text(text, encoding="utf-8")
+    experiment.run(folder / "out", resume=True)
+    (folder / "slow.py").write_text(MODULE + "\n# changed\n", encoding="utf-8")
+    with pytest.raises(InputError, match="another experiment"):
+        experiment.run(folder / "out", resume=True)
+
+
+def test_a_folder_can_be_moved(folder, tmp_path_factory):
+    Experiment.read(folder / "e.toml").run(folder / "out")
+    place = tmp_path_factory.mktemp("other") / "moved"
+    shutil.copytree(folder, place)
+    Experiment.read(place / "e.toml").run(place / "again")
+    assert written(place / "again") == written(folder / "out")
+
+
+def test_settings_of_an_estimator_are_part_of_its_name():
+    data = load_iris(return_X_y=True)
+
+    def key(estimator, rows=data, **fields):
+        made = Experiment(task="classification", data=rows, systems={"x": estimator}, **fields)
+        return made.run().manifest
+
+    plan = {"plan": {"folds": 2}}
+    base = key(LogisticRegression(), **plan)
+    assert key(LogisticRegression(), **plan) == base
+    other = data[0] + np.eye(150, 4) * 1e-9, data[1]
+    for changed in (
+        key(LogisticRegression(C=2.0), **plan),
+        key(make_pipeline(LogisticRegression()), **plan),
+        key((LogisticRegression(), {"C": [1.0, 2.0]}), **plan),
+        key(LogisticRegression(), rows=other, **plan),
+        key(LogisticRegression(), plan={"folds": 3}),
+        key(LogisticRegression(), seed=1, **plan),
+    ):
+        assert changed != base
+
+
+def test_the_file_says_the_same_as_python(folder):
+    found = Experiment.read(folder / "e.toml").run()
+    rows = pl.read_csv(folder / "texts.csv")
+    knn = make_pipeline(TfidfVectorizer(ngram_range=(1, 2)), KNeighborsClassifier())
+    data = {"X": rows["text"].to_list(), "y": rows["kind"].to_list(), "ids": rows["name"].to_list()}
+    mine = Experiment(
+        task="classification",
+        data=data,
+        systems={"k-NN": (knn, {"kneighborsclassifier__n_neighbors": [1, 3]})},
+        seed=4,
+        inner=2,
+        plan={"folds": 3, "runs": 2},
+    ).run()
+    assert mine.split_values("k-NN") == found.split_values("k-NN")
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_numbers_from_tables(tmp_path, ending):
+    rows, labels = load_iris(return_X_y=True)
+    frame = pl.DataFrame(rows, schema=["a", "b", "c", "d"]).with_columns(
+        kind=pl.Series(labels), who=pl.Series(np.arange(150) % 15)
+    )
+    path = tmp_path / f"iris.{ending}"
+    {"csv": frame.write_csv, "jsonl": frame.write_ndjson, "parquet": frame.write_parquet}[ending](
+        path
+    )
+    table = {"file": str(path), "target": "kind", "groups": "who"}
+    knn = {"k-NN": "sklearn.neighbors:KNeighborsClassifier"}
+    fields = {"task": "classification", "systems": knn, "plan": {"folds": 5}}
+    mine = Experiment(data=table, **fields).run()
+    arrays = {"X": rows, "y": labels, "groups": np.arange(150) % 15}
+    theirs = Experiment(data=arrays, **fields).run()
+    assert mine.split_values("k-NN") == theirs.split_values("k-NN")
+    some = Experiment(data={**table, "features": ["a"]}, **fields).run()
+    assert some.mean("k-NN") < mine.mean("k-NN")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("kind,", "sort,"), "texts.csv: no column 'kind'; there are name, sort, text"),
+        (("fruit1,fruit", "fruit1,"), "texts.csv:3: the kind is missing"),
+        (("fruit1,", "fruit0,"), "'fruit0' stands twice"),
+    ],
+)
+def test_bad_tables_are_named_with_their_line(folder, change, message):
+    text = (folder / "texts.csv").read_text(encoding="utf-8")
+    assert change[0] in text
+    (folder / "texts.csv").write_text(text.replace(*change), encoding="utf-8")
+    with pytest.raises(ExperimentError, match=message):
+        Experiment.read(folder / "e.toml").check()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("sklearn.neighbors:KN", "os:system", "KN"), "os:system"),
+        (('text = "text"', 'text = "text"\nfeatures = ["a"]'), "give one of the two"),
+        (('"texts.csv"', '"none.csv"'), "line 6, data: .*none.csv"),
+        (("[data]", "[data]\nrows = 3"), "line 7, data.rows: not known here"),
+        (("sgdclassifier__alpha", "alpha"), "line 24, systems.*did you mean sgdclassifier__alpha"),
+    ],
+)
+def test_bad_files_are_refused_with_their_line(folder, change, message):
+    if len(change) == 3:
+        text = EXPERIMENT.replace("sklearn.neighbors:KNeighborsClassifier", change[1])
+    else:
+        assert change[0] in EXPERIMENT
+        text = EXPERIMENT.replace(*change)
+    (folder / "e.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(ExperimentError, match=message):
+        Experiment.read(folder / "e.toml").check()
+
+
+def test_the_file_of_the_documentation_can_be_run(tmp_path):
+    page = Path(__file__).parents[2] / "docs/classification.md"
+    text = page.read_text(encoding="utf-8").partition("```toml\n")[2].partition("```")[0]
+    (tmp_path / "e.toml").write_text(text, encoding="utf-8")
+    (tmp_path / "systems.py").write_text(MODULE, encoding="utf-8")
+    rows = [f"n{n},{'ab'[n % 2]},text {n},{n % 20}" for n in range(80)]
+    (tmp_path / "texts.csv").write_text("\n".join(["name,home,text,author", *rows]))
+    settings = Experiment.read(tmp_path / "e.toml").check()
+    assert len(settings.splits) == 30
+    knn = settings.systems[0]
+    assert knn.points()[-1] == {"kneighborsclassifier__n_neighbors": 31}
+    assert knn.estimator.get_params()["tfidfvectorizer__ngram_range"] == (1, 2)
+
+
+def test_the_command(folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    main(["run", "e.toml", "--dry-run"])
+    shown = capsys.readouterr().out
+    assert "texts: 8 rows, 2 classes" in shown
+    assert "(majority class): 1 value, 6 tasks" in shown
+    main(["run", "e.toml", "-o", "out", "--quiet"])
+    shown = capsys.readouterr().out
+    assert "(random by shares)" in shown
+    assert "To ship: slow with sgdclassifier__alpha=" in shown
+    main(["run", "e.toml", "-o", "out", "--resume", "--json"])
+    assert json.loads(capsys.readouterr().out)["manifest"]["settings"]["task"] == "classification"
+    assert Results.read("out").task == "classification"
+    # What was predicted can be scored on its own; with two runs a unit stands twice.
+    with pytest.raises(SystemExit):
+        main(["score", "classification", "out/predictions.parquet"])
+    (folder / "e.toml").write_text(EXPERIMENT.replace("runs = 2", "runs = 1"), encoding="utf-8")
+    main(["run", "e.toml", "-o", "again", "--quiet"])
+    capsys.readouterr()
+    main(["score", "classification", "again/predictions.parquet", "-m", "accuracy"])
+    assert "slow" in capsys.readouterr().out
