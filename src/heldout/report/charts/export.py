@@ -1,0 +1,78 @@
+"""Charts as files: pictures, pages and specifications, made without a browser."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from heldout.data.files import write_atomically
+from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    import os
+
+    from heldout.report.charts.named import Drawing
+
+__all__ = ["SUFFIXES", "chart_bytes", "check_suffix", "save_chart"]
+
+SUFFIXES: Final = (".png", ".svg", ".pdf", ".html", ".json")
+SCALE: Final = 2.0
+"""Pixels of a picture for each of the drawing: sharp on good screens, and in print at 8 cm."""
+
+
+def check_suffix(path: str | os.PathLike[str]) -> str:
+    """The suffix of a file that a chart can be written to.
+
+    Parameters
+    ----------
+    path
+        Of the file.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        said = f"ends in {suffix!r}" if suffix else "has no suffix"
+        raise InputError(f"{path}: {said}; a chart is written as {', '.join(SUFFIXES)}")
+    return suffix
+
+
+def save_chart(chart: Drawing, path: str | os.PathLike[str]) -> None:
+    """Write a chart; the suffix tells the format.
+
+    Parameters
+    ----------
+    chart
+        A drawing, best in a theme.
+    path
+        ``.png``, ``.svg``, ``.pdf``, ``.html`` (one page that needs no network) or ``.json`` (the
+        Vega-Lite specification). What stood there before is replaced when all is written.
+    """
+    content = chart_bytes(chart, check_suffix(path))
+    with write_atomically(path) as aside:
+        aside.write_bytes(content)
+
+
+def chart_bytes(chart: Drawing, suffix: str) -> bytes:
+    """A chart as the content of a file.
+
+    Parameters
+    ----------
+    suffix
+        One of `SUFFIXES`.
+    """
+    import altair as alt  # slow to import, as is the next
+    import vl_convert
+
+    spec = chart.to_dict()
+    version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+    if suffix == ".json":
+        text = json.dumps(spec, ensure_ascii=False, indent=1, allow_nan=False)
+        return (text + "\n").encode()
+    if suffix == ".html":
+        page: str = vl_convert.vegalite_to_html(spec, vl_version=version, bundle=True)
+        return page.encode()
+    if suffix == ".svg":
+        return str(vl_convert.vegalite_to_svg(spec, vl_version=version)).encode()
+    if suffix == ".pdf":
+        return bytes(vl_convert.vegalite_to_pdf(spec, vl_version=version))
+    return bytes(vl_convert.vegalite_to_png(spec, vl_version=version, scale=SCALE))
