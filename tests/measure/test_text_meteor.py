@@ -6,8 +6,8 @@ import pytest
 from text_data import corpus
 
 from heldout.data.segments import Segments
-from heldout.errors import MeasureError, MissingExtraError
-from heldout.measure import text_meteor
+from heldout.errors import InputError, MeasureError, MissingExtraError
+from heldout.measure import text_meteor, text_wordnet
 from heldout.measure.text_meteor import Meteor
 
 
@@ -63,6 +63,9 @@ class SmallWordNet:
     def synsets(self, word):
         return [Synset(names) for names in self.SETS if word in names]
 
+    def get_version(self):
+        return "0.1"
+
 
 class NoWordNet:
     def synsets(self, word):
@@ -73,10 +76,9 @@ class NoWordNet:
 @pytest.fixture
 def wordnet(monkeypatch):
     found = SmallWordNet()
-    text_meteor._synonyms.cache_clear()
-    monkeypatch.setattr(text_meteor, "_wordnet", lambda: found)
-    yield found
-    text_meteor._synonyms.cache_clear()
+    monkeypatch.delenv("WNSEARCHDIR", raising=False)
+    monkeypatch.setattr(text_wordnet, "_nltk_reader", lambda: found)
+    return found
 
 
 def nltk_values(references, written, wordnet, **settings):
@@ -141,20 +143,26 @@ def test_synonyms_of_several_words_are_left_out(wordnet):
 
 
 def test_without_the_data_of_wordnet_it_says_what_to_do(monkeypatch):
-    class Missing:
-        def synsets(self, word):
-            del word
-            raise LookupError("Resource wordnet not found")
-
-    text_meteor._synonyms.cache_clear()
-    monkeypatch.setattr(text_meteor, "_wordnet", Missing)
-    with pytest.raises(MissingExtraError, match=r"nltk.downloader wordnet"):
-        value(Meteor("exact+stem+synonym"), ["x"], "y")
+    monkeypatch.delenv("WNSEARCHDIR", raising=False)
+    monkeypatch.setattr(text_wordnet, "_nltk_reader", lambda: None)
+    monkeypatch.setattr(text_wordnet, "FOLDERS", ())
+    with pytest.raises(MissingExtraError, match=r"wordnet-base, or .*nltk.downloader wordnet"):
+        value(Meteor("exact+synonym"), ["x"], "y")
+    monkeypatch.setenv("WNSEARCHDIR", "/nowhere")
+    with pytest.raises(InputError, match=r"/nowhere/data.noun: .* cannot be read"):
+        value(Meteor("exact+synonym"), ["x"], "y")
 
 
 def test_variant_is_in_the_name():
     assert str(Meteor()) == "METEOR(stages='exact+stem')"
     assert str(Meteor("exact", gamma=0.2)) == "METEOR(stages='exact', gamma=0.2)"
+
+
+def test_which_wordnet_it_was_is_in_the_signature(wordnet):
+    assert wordnet
+    assert Meteor("exact+synonym").signature().endswith(",wordnet-0.1")
+    assert "stages:exact+synonym|" in Meteor("exact+synonym").signature()
+    assert "wordnet" not in Meteor().signature()
 
 
 def test_marks_are_words_of_their_own():

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from heldout.errors import MeasureError, MissingExtraError
+from heldout.errors import MeasureError
+from heldout.measure import text_wordnet
 from heldout.measure.text import MeanMeasure, import_extra, one_of
 from heldout.measure.text_overlap import porter_stem
 
@@ -43,7 +43,7 @@ class Meteor(MeanMeasure):
     ----------
     stages
         ``exact``, ``exact+stem`` (NLTK's Porter stemmer), ``exact+synonym`` or
-        ``exact+stem+synonym`` (WordNet, when its data are installed for NLTK).
+        ``exact+stem+synonym`` (WordNet, when its data are installed).
     alpha, beta, gamma
         0.9, 3 and 0.5 are those of the first paper.
     tokenize
@@ -98,11 +98,14 @@ class Meteor(MeanMeasure):
         return [*own, ("align", "last-free-word"), ("multi", "best")]
 
     def engine(self) -> str:
-        """Our version, and that of NLTK if it has a part in it."""
-        own = MeanMeasure.engine(self)
-        if self.stages == "exact":
-            return own
-        return f"{own},nltk-{import_extra('nltk', 'METEOR with stems').__version__}"
+        """Our version, and those of NLTK and WordNet if they have a part in it."""
+        found = MeanMeasure.engine(self)
+        stages = self.stages.split("+")
+        if "stem" in stages:
+            found += f",nltk-{import_extra('nltk', 'METEOR with stems').__version__}"
+        if "synonym" in stages:
+            found += f",wordnet-{text_wordnet.find_wordnet().version}"
+        return found
 
     def values(self, references: Segments, system: Segments) -> Iterable[float]:
         """The best value over the references of each segment."""
@@ -154,22 +157,9 @@ def _its_stem(word: str) -> Keys:
     return frozenset([porter_stem(word)])
 
 
-@cache
 def _synonyms(word: str) -> Keys:
     """The word, and all words that share a set of synonyms with it in WordNet."""
-    try:
-        sets = _wordnet().synsets(word)
-    except LookupError:
-        raise MissingExtraError(
-            "METEOR with synonyms needs the data of WordNet, which are not installed: "
-            "python -m nltk.downloader wordnet, or take stages='exact+stem'"
-        ) from None
-    names = {lemma.name() for one in sets for lemma in one.lemmas()}
-    return frozenset({name for name in names if "_" not in name} | {word})
-
-
-def _wordnet() -> Any:
-    return import_extra("nltk.corpus", "METEOR with synonyms").wordnet
+    return text_wordnet.find_wordnet().synonyms(word)
 
 
 _STAGES: Final[dict[str, Stage]] = {
