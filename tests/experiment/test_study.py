@@ -9,7 +9,7 @@ from document_data import indexed, topical_collection
 import heldout
 from heldout.errors import HeldoutError, InputError
 from heldout.experiment.candidates import Candidates
-from heldout.experiment.study import StudySettings, bias_study, unseen_values
+from heldout.experiment.study import StudySettings, _division, bias_study, unseen_values
 from heldout.measure.names import parse_measure
 from heldout.report.study import figure_tables, study_json, study_text
 from heldout.retrieve.models import grid
@@ -94,11 +94,34 @@ def test_bias_se_and_rmse_are_those_of_the_draws(fixed):
     for row in found.rows:
         mine = [one for one in found.means if one[2] == row.estimator]
         assert [one[:2] for one in mine] == [(draw, one) for draw in range(6) for one in (0, 1)]
-        error = np.array([value - truth for *_, value, truth in mine]).reshape(6, 2)
+        error = np.array([value - truth for *_, value, truth in mine])
         assert row.bias == pytest.approx(error.mean())
         assert row.rmse == pytest.approx(np.sqrt((error**2).mean()))
-        # The sets of one draw share what is unseen: the draw is the unit.
-        assert row.se == pytest.approx(error.mean(axis=1).std(ddof=1) / np.sqrt(6))
+        # Two draws share an order of the documents, and their sets what is unseen: 3 units.
+        units = error.reshape(3, 4).mean(axis=1)
+        assert row.se == pytest.approx(units.std(ddof=1) / np.sqrt(3))
+
+
+def test_every_document_is_seen_once_in_a_turn(fixed):
+    """The training score of a fixed system is that of the other side in the next draw, nearly."""
+    settings = StudySettings(NDCG, fraction=0.5, draws=4, tuning="fixed")
+    first, second = (_division(240, settings, 120, draw, 0) for draw in (0, 1))
+    assert ((first[0] >= 0) == second[1]).all()
+    assert ((second[0] >= 0) == first[1]).all()
+    third = _division(240, settings, 120, 2, 0)
+    assert ((third[0] >= 0) != (first[0] >= 0)).any()
+    sixth = StudySettings(NDCG, fraction=0.1667, draws=12, tuning="fixed")
+    times = np.sum([_division(240, sixth, 40, draw, 0)[0] >= 0 for draw in range(6)], axis=0)
+    assert (times == 1).all()
+    balanced = by_name(study(fixed, draws=20, replicates=0))["training"]
+    assert balanced.se < balanced.rmse / np.sqrt(20) / 3  # what independent draws would have
+
+
+def test_draws_too_few_for_two_turns_are_independent():
+    assert StudySettings(NDCG, fraction=0.5, draws=3).turns == 1
+    assert StudySettings(NDCG, fraction=0.5, draws=4).turns == 2
+    assert StudySettings(NDCG, fraction=0.1667, draws=12).turns == 6
+    assert StudySettings(NDCG, fraction=0.9, draws=12).turns == 1
 
 
 def test_per_fold_with_zeros_is_far_below_the_truth_and_pooled_is_not(fixed):

@@ -209,12 +209,12 @@ class TestSpread:
         greedy = Spread(4.0, 9.0, 100.0, 2.0, 6)
         assert greedy.variance("both") == 9.0
 
-    def test_intervals(self):
+    def test_intervals_are_by_t_with_the_number_of_queries(self):  # 5 degrees of freedom
         low, high = interval(0.5, self.spread, "documents", level=0.95)
-        assert (high - low) / 2 == pytest.approx(1.959963984540054 * 6**0.5)
+        assert (high - low) / 2 == pytest.approx(2.5705818366147395 * 6**0.5)
         assert (high + low) / 2 == pytest.approx(0.5)
         low, high = interval(0.5, self.spread, "queries")
-        assert (high - low) / 2 == pytest.approx(2.5705818366147395 * 3)  # t, 5 degrees of freedom
+        assert (high - low) / 2 == pytest.approx(2.5705818366147395 * 3)
 
     def test_an_unknown_estimand_is_refused(self):
         with pytest.raises(InputError, match="no estimand 'topics'; there are documents, queries"):

@@ -241,6 +241,8 @@ def extrapolate(
     rate_chances = np.cumsum(_rate_posteriors(sample, rates, steps), axis=1)
     number_chances, totals, lenders = _number_chances(sample, ratio, steps)
     alike = _alikeness(sample)
+    # The more is known of a query, the more it is believed, as the best linear prediction does.
+    own_share = sample.count * alike / np.maximum(1 + (sample.count - 1) * alike, 1e-12)
     parts = []
     for _ in range(draws):
         total = _draw_rows(number_chances, generator)
@@ -249,7 +251,7 @@ def extrapolate(
         lender = lenders.draw(total[query], generator)
         has = sample.count[query] > 0
         own = sample.first[query] + (generator.random(len(query)) * sample.count[query]).astype(int)
-        keep = has & (generator.random(len(query)) < alike)
+        keep = has & (generator.random(len(query)) < own_share[query])
         lender = np.where(keep, np.minimum(own, len(sample.query) - 1), lender)
         rate = ratio * rates[_draw_rows(rate_chances[lender], generator)]
         rate[sample.before[lender] < 0] = np.inf
