@@ -105,11 +105,9 @@ def _add_text(command: Callable[..., argparse.ArgumentParser], tasks: Any) -> No
     add = parser.add_argument
     _add_files(parser, "texts of a system: a line each, or JSON lines")
     add("-r", "--references", action="append", metavar="FILE", help="references (repeat)")
-    add("--compare", action="store_true", help="compare with the first file")
-    add("--seed", type=int, default=0, help="seed of the draws (default 0)")
-    add("--json", action="store_true", help="every number at full precision")
-    add("-o", "--output", metavar="FILE", help="write to a file instead")
-    parser.set_defaults(run=_text, task="text")
+    add("--compare", action="store_true", help="compare with the first file, or --baseline")
+    _add_claims_and_format(parser)
+    parser.set_defaults(run=_text, task="text", by_fold=False, by_unit=False)
 
 
 def _add_files(
@@ -125,6 +123,11 @@ def _add_comparing(parser: argparse.ArgumentParser) -> None:
     add("--compare", action="store_true", help="say which system is better, and how sure that is")
     add("--by-fold", action="store_true", help="with --compare: over folds (the default for them)")
     add("--by-unit", action="store_true", help="with --compare: over units though there are folds")
+    _add_claims_and_format(parser)
+
+
+def _add_claims_and_format(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
     add_claim_arguments(parser)
     add_gate_and_ledger(parser)
     add("-f", "--format", choices=FORMATS, default="auto", help="auto: table on a terminal, or tsv")
@@ -132,10 +135,11 @@ def _add_comparing(parser: argparse.ArgumentParser) -> None:
     add("-o", "--output", metavar="FILE", help="write to a file instead")
 
 
-def _text(options: argparse.Namespace) -> None:
+def _text(options: argparse.Namespace) -> int:
     from heldout.score_text import score_text
 
-    score_text(options)
+    _check(options)
+    return score_text(options)
 
 
 def _score(options: argparse.Namespace) -> int:

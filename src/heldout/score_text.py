@@ -11,25 +11,32 @@ if TYPE_CHECKING:
     import argparse
 
     from heldout.data.segments import Segments
+    from heldout.infer.corpus_compare import CorpusComparison
+    from heldout.measure.text_evaluate import TextEvaluation
 
 __all__ = ["score_text"]
 
 
-def score_text(options: argparse.Namespace) -> None:
+def score_text(options: argparse.Namespace) -> int:
     """Score text files against references.
 
     Parameters
     ----------
     options
         ``files`` (a system each), ``references`` (parallel files, or one of JSON lines; none if
-        the first file holds them itself), ``measure`` (names), ``compare`` (with the first file),
-        ``json``, ``output``, ``seed``.
+        the first file holds them itself), ``measure`` (names), ``compare`` (with the first file,
+        or the one that ``baseline`` names), ``format``, ``output``, and how to compare.
+
+    Returns
+    -------
+    int
+        The exit code: 1 if a gate stays shut.
     """
     from heldout.cli import emit  # the main module imports commands
-    from heldout.infer.corpus_compare import compare_corpora, corpus_intervals
+    from heldout.infer.corpus_compare import corpus_intervals
     from heldout.measure.text_evaluate import DEFAULT_TEXT_MEASURES, evaluate_text
     from heldout.measure.text_names import parse_text_measures
-    from heldout.report import text_scores
+    from heldout.report.text_scores import note_lines
 
     if options.compare and len(options.files) < 2:
         raise InputError("one file: there is nothing to compare it with")
@@ -37,16 +44,69 @@ def score_text(options: argparse.Namespace) -> None:
     needed = any(one.needs_references for one in measures)
     references = _references(options) if needed else None
     evaluation = evaluate_text(references, _systems(options.files), measures)
-    weigh = compare_corpora if options.compare else corpus_intervals
-    comparisons = [weigh(evaluation, one, seed=options.seed) for one in measures]
-    names, notes = evaluation.names, evaluation.notes()
-    if options.json:
-        emit(text_scores.json_text_scores(names, comparisons, notes), options.output)
-        return
-    terminal = options.output is None and sys.stdout.isatty()
-    write = text_scores.text_scores_table if terminal else text_scores.text_scores_tsv
-    emit(write(names, comparisons), options.output)
-    sys.stderr.write("\n".join(text_scores.note_lines(notes, comparisons)) + "\n")
+    notes = evaluation.notes()
+    if options.compare:
+        return _compared(evaluation, notes, options)
+    level = 1 - options.alpha
+    scores = [corpus_intervals(evaluation, one, seed=options.seed, level=level) for one in measures]
+    emit(_text(evaluation.names, scores, notes, "", options), options.output)
+    if options.format != "json":
+        sys.stderr.write("\n".join(note_lines(notes, scores)) + "\n")
+    return 0
+
+
+def _compared(evaluation: TextEvaluation, notes: list[str], options: argparse.Namespace) -> int:
+    from heldout.cli_claims import Compared, claim_settings, present
+    from heldout.infer.compare import note_measures
+    from heldout.infer.corpus_compare import CorpusComparison, compare_texts
+    from heldout.report.text_scores import note_lines
+
+    settings = claim_settings(options)
+    if settings.pop("interval"):
+        raise InputError("scores of texts have percentile intervals: leave --interval out")
+    settings["baseline"] = options.baseline or evaluation.names[0]
+    found = note_measures(
+        [compare_texts(evaluation, one, **settings) for one in evaluation.measures]
+    )
+    scores = [
+        CorpusComparison(
+            measure,
+            evaluation.signature(measure),
+            tuple(row.mean for row in one.systems),
+            (),
+            len(one.scores.units),
+        )
+        for measure, one in zip(evaluation.measures, found, strict=True)
+    ]
+    return present(
+        [Compared(one, linear=True) for one in found],
+        options,
+        around=lambda claims: _text(evaluation.names, scores, notes, claims, options),
+        notes=[] if options.format == "json" else note_lines(notes, scores),
+    )
+
+
+def _text(
+    names: tuple[str, ...],
+    scores: list[CorpusComparison],
+    notes: list[str],
+    claims: str,
+    options: argparse.Namespace,
+) -> str:
+    from heldout.report import text_scores
+
+    if options.format == "json":
+        import json
+
+        return text_scores.json_text_scores(
+            names, scores, notes, json.loads(claims) if claims else []
+        )
+    if options.format == "tsv":
+        text = text_scores.text_scores_tsv(names, scores)
+    else:
+        terminal = options.output is None and sys.stdout.isatty()
+        text = text_scores.text_scores_text(names, scores, options.format, terminal=terminal)
+    return f"{text}\n{claims}" if claims else text
 
 
 def _references(options: argparse.Namespace) -> Segments:

@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from heldout.infer import unit_kinds
 from heldout.infer.corpus_level import corpus_bootstrap, corpus_randomization_test
@@ -55,6 +56,14 @@ def test_the_mean_of_zeros_and_ones_is_mcnemars_test_whatever_the_size():
     found = randomize_sums(np.column_stack([first, ones]), np.column_stack([second, ones]), mean)
     assert found.method == "exact"
     assert found.p == pytest.approx(mcnemar_test(first, second).p, rel=1e-9)
+
+
+def test_many_units_of_one_kind_are_exact_too():
+    ones = np.ones(3000)
+    right, wrong = np.repeat([1.0, 0.0], [1580, 1420]), np.repeat([0.0, 1.0], [1580, 1420])
+    found = randomize_sums(np.column_stack([right, ones]), np.column_stack([wrong, ones]), mean)
+    assert found.method == "exact"
+    assert found.p == pytest.approx(binomtest(1580, 3000).pvalue, rel=1e-9)
 
 
 def test_drawn_numbers_agree_with_drawn_swaps(monkeypatch):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import json
+import re
 
 import pytest
 
-from heldout.errors import HeldoutError
-from heldout.score_text import score_text
+from heldout.cli import main
 
 pytest.importorskip("sacrebleu")
 
@@ -25,10 +24,16 @@ def folder(tmp_path, monkeypatch):
 
 
 def run(*files, references=("ref.txt",), **more):
-    settings = {"measure": None, "json": False, "output": None, "compare": False, "seed": 0}
-    score_text(
-        argparse.Namespace(files=list(files), references=list(references), **{**settings, **more})
-    )
+    """The command, by its options; lists are repeated options."""
+    arguments = ["score", "text", *files]
+    for name, value in {"references": references, **more}.items():
+        option = f"--{name.replace('_', '-')}"
+        if value is True:
+            arguments.append(option)
+        else:
+            values = value if isinstance(value, list | tuple) else [value]
+            arguments += [part for one in values for part in (option, str(one))]
+    main(arguments)
 
 
 def table(text):
@@ -64,19 +69,46 @@ def test_comparison_with_the_first_file(folder, capsys):
     assert folder
     run("a.txt", "b.txt", measure=["ROUGE-1"], compare=True)
     said = capsys.readouterr()
-    first, second = table(said.out)
+    scores, claims = said.out.split("\n\n")
+    assert [row["system"] for row in table(scores)] == ["a", "b"]
+    first, second = table(claims)
     assert first["Δ"] == "—"
     assert second["Δ"] == "+0.1222"
-    assert second["p randomization"] == second["p holm"] == "0.5000"  # 2 of 4 swaps
-    assert "all 4 assignments" in said.err
-    assert "3 segments are few" in said.err
+    assert second["p randomization"] == "0.5000"  # 2 of 4 swaps
+    assert second["W/T/L"] == "2/1/0"
+    assert "too sure with 3 units; randomization decides" in said.err
     assert "measures" not in said.err
+
+
+def test_several_systems_are_compared_with_the_first_or_the_baseline(folder, capsys):
+    (folder / "c.txt").write_text("the cat\ntwo dogs\nhow are we\n")
+    files = ("a.txt", "b.txt", "c.txt")
+    run(*files, measure=["BLEU"], compare=True, json=True)
+    [found] = json.loads(capsys.readouterr().out)["comparisons"]
+    assert (found["baseline"], found["correction"]) == ("a", "holm")
+    assert [one["first"] for one in found["claims"]] == ["b", "c"]
+    run(*files, measure=["BLEU"], compare=True, json=True, baseline="c", tail="greater")
+    [found] = json.loads(capsys.readouterr().out)["comparisons"]
+    assert [one["second"] for one in found["claims"]] == ["c", "c"]
+    assert [one["high"] for one in found["claims"]] == [None, None]
 
 
 def test_several_measures_are_pointed_out(folder, capsys):
     assert folder
     run("a.txt", "b.txt", measure=["ROUGE-1", "TokenF1"], compare=True)
-    assert "corrected for the 2 measures" in capsys.readouterr().err
+    assert "corrects for the number of measures" in capsys.readouterr().err
+
+
+def test_gate_and_ledger(folder, capsys):
+    run("a.txt", "b.txt", measure=["TER"], compare=True, ledger="looks.sqlite", data="mine")
+    assert "look number 1 at these data" in capsys.readouterr().err
+    assert (folder / "looks.sqlite").exists()
+    with pytest.raises(SystemExit) as ended:
+        run("b.txt", "a.txt", measure=["TER"], compare=True, gate="non-inferior", margin=1)
+    assert ended.value.code == 1
+    said = capsys.readouterr()
+    assert "failed: " in said.err
+    assert "in TER" in said.err
 
 
 def test_json_has_every_number(folder, capsys):
@@ -87,11 +119,18 @@ def test_json_has_every_number(folder, capsys):
     bleu, ter = found["measures"]
     assert (bleu["higher_is_better"], ter["higher_is_better"]) == (True, False)
     assert {one["system"] for one in bleu["systems"]} == {"a", "b"}
-    claim = ter["claims"][0]
-    assert claim["better"]
-    assert claim["difference"]["estimate"] < 0
+    claim = found["comparisons"][1]["claims"][0]
+    assert claim["difference"] < 0
+    assert claim["effect_wins"] > claim["effect_losses"]
     assert [one["test"] for one in claim["tests"]] == ["randomization", "bootstrap-shift"]
     assert not list(folder.glob(".*tmp"))
+
+
+@pytest.mark.parametrize(("form", "mark"), [("md", "| --- |"), ("latex", "% BLEU|nrefs")])
+def test_formats(folder, capsys, form, mark):
+    assert folder
+    run("a.txt", "b.txt", measure=["BLEU"], compare=True, format=form)
+    assert mark in capsys.readouterr().out
 
 
 def test_files_of_one_name_are_told_apart(folder, capsys):
@@ -108,10 +147,11 @@ def test_references_beside_the_texts(folder, capsys):
     (folder / "one.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
     (folder / "two.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines[::-1]))
     run("one.jsonl", "two.jsonl", references=(), measure=["EM"], compare=True)
-    rows = table(capsys.readouterr().out)
+    scores, claims = capsys.readouterr().out.split("\n\n")
+    rows = table(scores)
     assert [row["score"] for row in rows] == ["0.5000", "0.5000"]
     assert "nrefs:var" in rows[0]["signature"]
-    assert rows[1]["p randomization"] == "1.0000"  # paired by id: the same answers
+    assert table(claims)[1]["p randomization"] == "1.0000"  # paired by id: the same answers
 
 
 def test_perplexity_needs_no_references(folder, capsys):
@@ -158,9 +198,13 @@ def test_wrong_input_is_refused_and_nothing_printed(folder, capsys, files, more,
     (folder / "short.txt").write_text("one\n")
     (folder / "bad.jsonl").write_text('{"text": "a"}\n{"text": \n')
     (folder / "v.txt").write_text("zebra 1 0\n")
-    with pytest.raises(HeldoutError, match=message):
+    with pytest.raises(SystemExit) as ended:
         run(*files, **more)
-    assert capsys.readouterr().out == ""
+    said = capsys.readouterr()
+    assert ended.value.code == 2
+    assert said.out == ""
+    assert re.search(message, said.err)
+    assert "Traceback" not in said.err
 
 
 def test_table_on_a_terminal(folder, capsys, monkeypatch):

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from heldout.data.scores import Scores, fingerprint
 from heldout.errors import InputError
 from heldout.infer.corpus_level import corpus_bootstrap, corpus_randomization_test
+from heldout.infer.made_claims import made_comparison
 from heldout.infer.multiplicity import adjust
+from heldout.infer.resampled_claims import SumMaker
 from heldout.infer.results import Interval
 
 if TYPE_CHECKING:
+    from heldout.infer.compare import Comparison
     from heldout.infer.corpus_level import Replicates
     from heldout.infer.results import Outcome
     from heldout.measure.text import TextMeasure
     from heldout.measure.text_evaluate import TextEvaluation
 
-__all__ = ["CorpusClaim", "CorpusComparison", "compare_corpora", "corpus_intervals"]
+__all__ = [
+    "CorpusClaim",
+    "CorpusComparison",
+    "compare_corpora",
+    "compare_texts",
+    "corpus_intervals",
+]
 
 BOOTSTRAPS: Final = 10_000
 SMALL: Final = 100
@@ -75,16 +85,74 @@ class CorpusComparison(NamedTuple):
 
 
 def corpus_intervals(
-    evaluation: TextEvaluation, measure: TextMeasure, *, seed: int = 0
+    evaluation: TextEvaluation, measure: TextMeasure, *, seed: int = 0, level: float = 0.95
 ) -> CorpusComparison:
     """Scores of all systems with intervals, and no claim about differences."""
     count = len(evaluation.references.ids)
     if count < 2:
         scores = [evaluation.score(at, measure) for at in range(len(evaluation.systems))]
-        alone = tuple(Interval(one, math.nan, math.nan, 0.95, "none") for one in scores)
+        alone = tuple(Interval(one, math.nan, math.nan, level, "none") for one in scores)
         return CorpusComparison(measure, evaluation.signature(measure), alone, (), count)
     drawn = _bootstrap(evaluation, measure, seed)
-    return _comparison(evaluation, measure, drawn, ())
+    return _comparison(evaluation, measure, drawn, (), level)
+
+
+def compare_texts(
+    evaluation: TextEvaluation, measure: TextMeasure, *, replicates: int = 100_000, **settings: Any
+) -> Comparison:
+    """Compare systems on a measure, with claims as `heldout.compare` makes them.
+
+    Outputs are swapped between systems segment by segment, and the sums that the score is made of
+    are resampled; a mean over segments is one of them.
+
+    Parameters
+    ----------
+    evaluation
+        What was computed, by `heldout.evaluate_text`.
+    measure
+        One of its measures.
+    replicates
+        Assignments of the randomization test; the bootstrap draws 10,000 corpora.
+    settings
+        ``baseline`` (a name; of two systems the first), ``tests`` (``randomization``,
+        ``bootstrap-shift``), ``tail``, ``alpha``, ``correction``, ``tuned``, ``seed``.
+
+    Examples
+    --------
+    >>> from heldout.measure.text_evaluate import evaluate_text
+    >>> texts = {"A": ["a b", "a", "d e f", "x"], "B": ["a b c", "a b", "d e f", "y"]}
+    >>> found = evaluate_text(["a b c", "a b", "d e f g", "y"], texts, ["ROUGE-1"])
+    >>> claim = compare_texts(found, found.measures[0], tail="greater").claims[0]
+    >>> claim.first, round(claim.difference.estimate, 4), claim.outcomes[0].p
+    ('B', 0.3833, 0.125)
+    """
+    _check_defined(evaluation, measure)
+    seed = settings.get("seed", 0)
+    why = (
+        "is a function of sums over segments, which are resampled, outputs being swapped between "
+        "the systems segment by segment"
+    )
+    maker = SumMaker(evaluation.of(measure), measure.score, replicates, BOOTSTRAPS, seed, why=why)
+    parts = evaluation.references.ids
+    if measure.needs_references:
+        parts = tuple(text for texts in evaluation.references.texts for text in texts)
+    scores = Scores(
+        str(measure),
+        evaluation.names,
+        evaluation.references.ids,
+        maker.values,
+        higher_is_better=measure.higher_is_better,
+        data=fingerprint(list(parts)),
+    )
+    return made_comparison(scores, maker, **settings)
+
+
+def _check_defined(evaluation: TextEvaluation, measure: TextMeasure) -> None:
+    if len(evaluation.systems) < 2:
+        raise InputError("one system: there is nothing to compare it with")
+    for at, name in enumerate(evaluation.names):
+        if math.isnan(evaluation.score(at, measure)):
+            raise InputError(f"{measure} of {name} is not defined: there is nothing to compare")
 
 
 def compare_corpora(
@@ -119,12 +187,8 @@ def compare_corpora(
     >>> round(claim.difference.estimate, 4), claim.randomization.p
     (0.3833, 0.25)
     """
-    if len(evaluation.systems) < 2:
-        raise InputError("one system: there is nothing to compare it with")
+    _check_defined(evaluation, measure)
     tables = evaluation.of(measure)
-    for name, at in zip(evaluation.names, range(len(tables)), strict=True):
-        if math.isnan(evaluation.score(at, measure)):
-            raise InputError(f"{measure} of {name} is not defined: there is nothing to compare")
     drawn = _bootstrap(evaluation, measure, seed)
     others = [at for at in range(len(tables)) if at != baseline]
     outcomes = [
@@ -158,8 +222,9 @@ def _comparison(
     measure: TextMeasure,
     drawn: Replicates,
     claims: tuple[CorpusClaim, ...],
+    level: float = 0.95,
 ) -> CorpusComparison:
-    intervals = tuple(drawn.interval(at) for at in range(len(evaluation.systems)))
+    intervals = tuple(drawn.interval(at, level) for at in range(len(evaluation.systems)))
     warnings = []
     if claims and drawn.segments < SMALL:
         warnings.append(

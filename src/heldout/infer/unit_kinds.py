@@ -171,23 +171,29 @@ def _one_way(gaps: Floats) -> Floats:
 
 def _outcomes(counts: Ints) -> Iterator[tuple[Floats, Floats]]:
     """All numbers of swaps of each kind with their probabilities, block by block."""
-    from scipy.special import gammaln  # slow to import
-
-    sizes = [int(count) + 1 for count in counts]
-    logs = []
-    for count in counts.tolist():
-        k = np.arange(count + 1)
-        logs.append(gammaln(count + 1) - gammaln(k + 1) - gammaln(count - k + 1))
-    halved = math.log(2) * float(counts.sum())
+    chances = [_fair_coins(int(count)) for count in counts]
+    sizes = [len(one) for one in chances]
     every = math.prod(sizes)
     for start in range(0, every, BLOCK):
         flat = np.arange(start, min(start + BLOCK, every))
         places = np.unravel_index(flat, sizes) if sizes else ()
-        weight = np.full(len(flat), -halved)
-        for log, place in zip(logs, places, strict=True):
-            weight += log[place]
+        weight = np.ones(len(flat))
+        for chance, place in zip(chances, places, strict=True):
+            weight *= chance[place]
         swapped = np.column_stack(places) if places else np.zeros((len(flat), 0))
-        yield swapped.astype(np.float64), np.exp(weight)
+        yield swapped.astype(np.float64), weight
+
+
+def _fair_coins(count: int) -> Floats:
+    """The probabilities of 0, 1, …, count heads."""
+    if count <= 1000:  # whole numbers lose no digits
+        return np.array([math.comb(count, heads) / 2**count for heads in range(count + 1)])
+    from scipy.special import gammaln  # slow to import
+
+    heads = np.arange(count + 1)
+    logs = gammaln(count + 1) - gammaln(heads + 1) - gammaln(count - heads + 1)
+    found: Floats = np.exp(logs - count * math.log(2))
+    return found
 
 
 def bootstrap_weights(

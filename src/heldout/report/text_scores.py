@@ -6,57 +6,36 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-from heldout.report.claim_words import show_p
 from heldout.report.grid import Grid, grids_text
 from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:
-    from heldout.infer.corpus_compare import CorpusClaim, CorpusComparison
+    from heldout.infer.corpus_compare import CorpusComparison
     from heldout.infer.results import Interval
 
-__all__ = ["json_text_scores", "note_lines", "text_scores_table", "text_scores_tsv"]
-
-_CLAIM_HEAD = ("Δ", "interval of Δ", "p randomization", "p bootstrap-shift", "p holm")
+__all__ = ["json_text_scores", "note_lines", "text_scores_text", "text_scores_tsv"]
 
 
 def _rows(
     names: tuple[str, ...], comparisons: list[CorpusComparison]
 ) -> tuple[list[str], list[list[str]]]:
     """Head and rows, a row a measure and system."""
-    compared = any(one.claims for one in comparisons)
-    head = ["measure", "system", "score", "interval", *(_CLAIM_HEAD if compared else ())]
-    rows = []
-    for comparison in comparisons:
-        claims = {claim.system: claim for claim in comparison.claims}
-        for name, interval in zip(names, comparison.systems, strict=True):
-            cells = [str(comparison.measure), plain_text(name), _number(interval.estimate)]
-            cells.append(_bounds(interval))
-            cells += _claim_cells(claims.get(name)) if compared else []
-            rows.append(cells)
-    return head, rows
+    rows = [
+        [str(one.measure), plain_text(name), _number(interval.estimate), _bounds(interval)]
+        for one in comparisons
+        for name, interval in zip(names, one.systems, strict=True)
+    ]
+    return ["measure", "system", "score", "interval"], rows
 
 
-def _number(value: float, form: str = ".4f") -> str:
-    return format(value, form) if not math.isnan(value) else "undefined"
+def _number(value: float) -> str:
+    return f"{value:.4f}" if not math.isnan(value) else "undefined"
 
 
-def _bounds(interval: Interval, form: str = ".4f") -> str:
+def _bounds(interval: Interval) -> str:
     if math.isnan(interval.low):
         return "—"
-    return f"[{interval.low:{form}}, {interval.high:{form}}]"
-
-
-def _claim_cells(claim: CorpusClaim | None) -> list[str]:
-    if claim is None:
-        return ["—"] * len(_CLAIM_HEAD)
-    mark = "*" if claim.adjusted <= 0.05 else ""
-    return [
-        _number(claim.difference.estimate, "+.4f") + mark,
-        _bounds(claim.difference, "+.4f"),
-        show_p(claim.randomization.p),
-        show_p(claim.shift.p),
-        show_p(claim.adjusted),
-    ]
+    return f"[{interval.low:.4f}, {interval.high:.4f}]"
 
 
 def text_scores_tsv(names: tuple[str, ...], comparisons: list[CorpusComparison]) -> str:
@@ -68,47 +47,38 @@ def text_scores_tsv(names: tuple[str, ...], comparisons: list[CorpusComparison])
     return "".join("\t".join(line) + "\n" for line in lines)
 
 
-def text_scores_table(names: tuple[str, ...], comparisons: list[CorpusComparison]) -> str:
-    """Tables for a terminal, scores first, then comparisons; signatures below them."""
+def text_scores_text(
+    names: tuple[str, ...], comparisons: list[CorpusComparison], kind: str, *, terminal: bool
+) -> str:
+    """A table (``table``, ``md`` or ``latex``), the signatures below it."""
     head, rows = _rows(names, comparisons)
-    cut = 4  # behind the interval: one table of all columns is too wide for a terminal
-    grids = [Grid(head[:cut], [row[:cut] for row in rows], texts=2)]
-    if len(head) > cut:
-        compared = [row[:2] + row[cut:] for row in rows if row[cut] != "—"]
-        grids.append(Grid(head[:2] + head[cut:], compared, texts=2))
-    marks = "".join(f"{one.signature}\n" for one in comparisons)
-    return grids_text(grids, "table", terminal=True) + "\n" + marks
+    mark = "% " if kind == "latex" else ""
+    gap = "\n\n" if kind == "md" else "\n"
+    marks = "".join(f"{mark}{one.signature}{gap}" for one in comparisons)
+    return grids_text([Grid(head, rows, texts=2)], kind, terminal=terminal) + "\n" + marks
 
 
 def note_lines(notes: list[str], comparisons: list[CorpusComparison]) -> list[str]:
-    """What a reader should know: how many segments, how it was tested, what to be careful about."""
+    """What a reader should know: how many segments, and what to be careful about."""
     first = comparisons[0]
-    lines = [f"segments: {first.segments:,}; intervals: 95%, bootstrap over segments"]
-    if first.claims:
-        claim = first.claims[0]
-        lines.append(
-            f"tests: paired by segment, two-tailed, against {plain_text(claim.baseline)}; "
-            f"randomization ({claim.randomization.detail}) decides, corrected by Holm for the "
-            "systems; * is significant at 0.05"
-        )
-        if len(comparisons) > 1:
-            lines.append(
-                f"Careful: no p-value is corrected for the {len(comparisons)} measures; choose one "
-                "before looking."
-            )
-    warnings = [warning for one in comparisons for warning in one.warnings]
-    lines += [f"Careful: {one}." for one in dict.fromkeys([*notes, *warnings])]
+    level = f"{round(100 * first.systems[0].level, 6):g}%"
+    lines = [f"segments: {first.segments:,}; intervals: {level}, bootstrap over segments"]
+    lines += [f"Careful: {one}." for one in notes]
     return [plain_text(line) for line in lines]
 
 
 def json_text_scores(
-    names: tuple[str, ...], comparisons: list[CorpusComparison], notes: list[str]
+    names: tuple[str, ...],
+    comparisons: list[CorpusComparison],
+    notes: list[str],
+    claims: list[Any],
 ) -> str:
     """Every number at full precision; what is undefined is null."""
     content = {
         "segments": comparisons[0].segments,
         "notes": notes,
         "measures": [_measure_dict(names, one) for one in comparisons],
+        "comparisons": claims,
     }
     return json.dumps(_plain(content), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
@@ -118,21 +88,9 @@ def _measure_dict(names: tuple[str, ...], comparison: CorpusComparison) -> dict[
         "measure": str(comparison.measure),
         "signature": comparison.signature,
         "higher_is_better": comparison.measure.higher_is_better,
-        "warnings": comparison.warnings,
         "systems": [
             {"system": name, **one._asdict()}
             for name, one in zip(names, comparison.systems, strict=True)
-        ],
-        "claims": [
-            {
-                "system": claim.system,
-                "baseline": claim.baseline,
-                "difference": claim.difference._asdict(),
-                "better": claim.better,
-                "adjusted": claim.adjusted,
-                "tests": [claim.randomization._asdict(), claim.shift._asdict()],
-            }
-            for claim in comparison.claims
         ],
     }
 
