@@ -19,7 +19,7 @@ from heldout.measure.text_perplexity import Perplexity
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["parse_text_measure", "parse_text_measures"]
+__all__ = ["parse_text_measure", "parse_text_measures", "text_measure_kinds"]
 
 _MAKERS: Final[dict[str, tuple[type[TextMeasure], dict[str, Any]]]] = {
     "BLEU": (Bleu, {}),
@@ -89,6 +89,17 @@ def parse_text_measures(names: Iterable[str | TextMeasure]) -> tuple[TextMeasure
     if not found:
         raise MeasureError("no measure was given")
     return found
+
+
+def text_measure_kinds() -> dict[str, tuple[type[TextMeasure], dict[str, Any], tuple[str, ...]]]:
+    """For each name its measure, the parameters that the name fixes, and other spellings."""
+    return {
+        name: (
+            *_MAKERS[name],
+            tuple(one for one, two in _ALIASES.items() if two == name and one != name.lower()),
+        )
+        for name in _MAKERS
+    }
 
 
 def _parameters(name: str, text: str) -> dict[str, Any]:

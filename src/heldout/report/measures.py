@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from heldout.errors import MeasureError
 from heldout.measure.names import EXTERNAL, families, parse_measures, spellings
+from heldout.report.task_measures import task_measures
 
-__all__ = ["describe_measures"]
+if TYPE_CHECKING:
+    from heldout.measure.names import Family
+
+__all__ = ["describe_measures", "json_measures"]
 
 _AT = {"none": "", "optional": "[@k]", "rank": "@k", "recall": "@recall"}
 
 
 def describe_measures(names: list[str]) -> str:
-    """Describe all families, or those that are named."""
-    known = {name: one for name, one in families().items() if name != EXTERNAL}
-    wanted = {_family(name) for name in names} if names else set(known)
+    """Describe all measures, or those that are named: of rankings, predictions and texts."""
+    known = _known()
     lines = []
-    for name in sorted(wanted, key=str.lower):
+    for name in _wanted(names):
         if name not in known:
             lines.append("(computed by the ir_measures package)")
             continue
@@ -24,7 +29,51 @@ def describe_measures(names: list[str]) -> str:
         lines += [f"{name}({params}){_AT[one.cutoff]}", f"    {one.summary}"]
         if spellings(name):
             lines.append(f"    also: {', '.join(spellings(name))}")
+    for other in task_measures(names):
+        lines += other.lines
     return "\n".join([*lines, ""])
+
+
+def json_measures(names: list[str]) -> str:
+    """The same for programs; what the ir_measures package computes has no more than its name."""
+    import json
+
+    known = _known()
+    rows: list[dict[str, Any]] = []
+    for name in _wanted(names):
+        one = known.get(name)
+        rows.append(
+            {"name": name, "computed_by": "ir_measures"}
+            if one is None
+            else {
+                "name": name,
+                "summary": one.summary,
+                "parameters": dict(one.defaults),
+                "cutoff": one.cutoff,
+                "higher_is_better": one.higher_is_better,
+                "also": list(spellings(name)),
+                "task": "ranking",
+            }
+        )
+    rows += [one._asdict() for one in task_measures(names)]
+    return json.dumps(rows, ensure_ascii=False, indent=2) + "\n"
+
+
+def _known() -> dict[str, Family]:
+    return {name: one for name, one in families().items() if name != EXTERNAL}
+
+
+def _wanted(names: list[str]) -> list[str]:
+    if not names:
+        return sorted(_known(), key=str.lower)
+    found = set()
+    for name in names:
+        try:
+            found.add(_family(name))
+        except MeasureError:
+            if not task_measures([name]):
+                raise
+    return sorted(found, key=str.lower)
 
 
 def _family(name: str) -> str:
