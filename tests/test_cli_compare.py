@@ -219,7 +219,8 @@ def test_warnings_stand_beside_tsv(capsys):
     assert run(capsys, "baseline.run", "improved.run").err == ""
 
 
-def test_help_names_every_test_and_correction(capsys):
+def test_help_names_every_test_and_correction(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
     assert tuple(TEST_WORDS) == TESTS
     assert tuple(CORRECTION_WORDS) == CORRECTIONS
     with pytest.raises(SystemExit) as caught:

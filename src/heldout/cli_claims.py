@@ -6,6 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from heldout.cli_files import emit, show
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -154,7 +155,8 @@ def present(
     results = [result for group in gates for result in group]
     for result in results:
         said += [result.sentence, *([result.careful] if result.careful else [])]
-    sys.stderr.write("".join(note + "\n" for note in said))
+    if not getattr(options, "quiet", False):
+        sys.stderr.write("".join(note + "\n" for note in said))
     return 0 if all(result.passed for result in results) else 1
 
 
@@ -217,7 +219,7 @@ def _publish(
         notes += [f"Careful: {plain_text(warning)}." for warning in dict.fromkeys(warnings)]
     if options.output is None:
         notes += _record(comparisons, options, nameless)
-        sys.stdout.write(text)
+        (show if options.format == "table" else emit)(text)
         return notes
     from heldout.data.files import write_atomically
 

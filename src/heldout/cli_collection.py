@@ -5,6 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from heldout.cli_files import emit, show, split_paths
+from heldout.cli_help import add_json, add_quiet
+
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
@@ -81,7 +84,6 @@ def add_collection_options(parser: argparse.ArgumentParser, *, or_index: str = "
 
 def open_collection(options: argparse.Namespace) -> Collection:
     """Read the collection that the options name."""
-    from heldout.cli import split_paths  # the main module imports this one
     from heldout.data.collection_files import read_collection  # NumPy comes with it
 
     return read_collection(
@@ -101,19 +103,24 @@ def _add_show(command: Callable[..., argparse.ArgumentParser], parts: Any) -> No
         parts, "show", "Print counts, lengths, judgements, oddities, fingerprint.", _SHOW_EXAMPLES
     )
     add_collection_options(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_json(parser)
+    add_quiet(parser, "without what was found odd")
     parser.add_argument("-o", "--output", metavar="FILE", help="write to a file instead")
     parser.set_defaults(run=_show)
 
 
 def _show(options: argparse.Namespace) -> int:
-    from heldout.cli import emit  # the main module imports this one
+    from dataclasses import replace
+
     from heldout.data.describe import describe
     from heldout.report.collection import collection_json, collection_text
 
     description = describe(open_collection(options))
-    write = collection_json if options.json else collection_text
-    emit(write(description), options.output)
+    if options.json:
+        emit(collection_json(description), options.output)
+    else:
+        shown = replace(description, notes=()) if options.quiet else description
+        show(collection_text(shown), options.output)
     return 0
 
 
@@ -124,6 +131,8 @@ def _add_export(command: Callable[..., argparse.ArgumentParser], parts: Any) -> 
     add("--to", choices=("beir", "trec", "lines"), required=True, help="the format")
     add("-o", "--output", metavar="FOLDER", required=True, help="the folder to write")
     add("--force", action="store_true", help="replace an earlier export")
+    add_json(parser, "print what was written as JSON")
+    add_quiet(parser, "say nothing")
     parser.set_defaults(run=_export)
 
 
@@ -133,6 +142,10 @@ def _export(options: argparse.Namespace) -> int:
 
     collection = open_collection(options)
     export_collection(collection, options.output, options.to, force=options.force)
+    if options.json:
+        sys.stdout.write(_written(collection, options))
+    if options.quiet:
+        return 0
     for note in collection.notes:
         sys.stderr.write(plain_text(note.message) + "\n")
     sys.stderr.write(
@@ -141,3 +154,21 @@ def _export(options: argparse.Namespace) -> int:
         f"{collection.fingerprint()}\n"
     )
     return 0
+
+
+def _written(collection: Collection, options: argparse.Namespace) -> str:
+    import json
+
+    found = {
+        "folder": options.output,
+        "format": options.to,
+        "documents": len(collection.documents),
+        "queries": len(collection.queries),
+        "judgements": len(collection.qrels),
+        "fingerprint": collection.fingerprint(),
+        "notes": [
+            {"kind": note.kind, "count": note.count, "message": note.message}
+            for note in collection.notes
+        ],
+    }
+    return json.dumps(found, ensure_ascii=False, indent=2) + "\n"

@@ -101,6 +101,7 @@ def add_compare(command: Callable[..., argparse.ArgumentParser], commands: Any) 
     add_gate_and_ledger(parser)
     add("-f", "--format", choices=FORMATS, default="auto", help="auto is a table")
     add("--json", action="store_const", dest="format", const="json", help="same as --format json")
+    add("--quiet", action="store_true", help="only the result: nothing on standard error")
     add("-o", "--output", metavar="FILE", help="write to a file instead")
     parser.set_defaults(run=_compare)
 

@@ -8,6 +8,8 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.cli_collection import add_collection_options
+from heldout.cli_files import emit, show
+from heldout.cli_help import add_json, add_quiet
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -151,6 +153,8 @@ def add_index(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
     )
     add("--threads", type=positive, metavar="N", help="default: as many as there are cores")
     add("--verify", action="store_true", help="compare every byte of an index with its checksums")
+    add_json(parser, "what the index holds as JSON")
+    add_quiet(parser, "no notes, no times")
     parser.set_defaults(run=_index)
 
 
@@ -179,8 +183,8 @@ def _show(options: argparse.Namespace) -> int:
             index.verify()
         except InputError as error:
             raise InputError(f"{options.collection}: {error}") from None
-    _print(index, options.collection)
-    if options.verify:
+    _print(index, options.collection, options)
+    if options.verify and not options.quiet:
         sys.stderr.write("every byte is what was written\n")
     return 0
 
@@ -198,9 +202,11 @@ def _build(options: argparse.Namespace) -> int:
     read = time.perf_counter()
     index = build_index(documents, analyzer, **settings)
     built = time.perf_counter()
+    _print(index, options.output, options)
+    if options.quiet:
+        return 0
     for note in documents.notes:
         sys.stderr.write(_plain(note.message) + "\n")
-    _print(index, options.output)
     sys.stderr.write(f"read in {read - begin:.1f} s, indexed in {built - read:.1f} s\n")
     return 0
 
@@ -220,12 +226,16 @@ def _refuse_to_replace(output: str, *, force: bool) -> None:
         raise InputError(f"{output} is there already: replace it with --force")
 
 
-def _print(index: Index, path: str | os.PathLike[str]) -> None:
+def _print(index: Index, path: str | os.PathLike[str], options: argparse.Namespace) -> None:
     from pathlib import Path
 
-    from heldout.report.search import index_text
+    from heldout.report.search import index_json, index_text
 
-    sys.stdout.write(index_text(index, Path(path).stat().st_size))
+    size = Path(path).stat().st_size
+    if options.json:
+        emit(index_json(index, size), None)
+    else:
+        show(index_text(index, size))
 
 
 def _plain(text: str) -> str:

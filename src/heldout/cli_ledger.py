@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from heldout.cli_help import add_json
+
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
@@ -25,9 +27,10 @@ def add_ledger(command: Callable[..., argparse.ArgumentParser], commands: Any) -
         commands,
         "ledger",
         "Show how often held-out data were looked at, with p-values adjusted for all looks.",
-        "  heldout ledger looks.sqlite\n",
+        "  heldout ledger looks.sqlite\n  heldout ledger looks.sqlite --json\n",
     )
     parser.add_argument("file", metavar="FILE", help="what compare --ledger wrote")
+    add_json(parser)
     parser.set_defaults(run=_ledger)
 
 
@@ -37,8 +40,32 @@ def _ledger(options: argparse.Namespace) -> int:
     with Ledger(options.file, make=False) as ledger:
         rows = [row for data in ledger.fingerprints() for row in ledger.adjusted(data)]
     # Only now: a file that cannot be read leaves no header behind.
-    sys.stdout.write("".join("\t".join(cells) + "\n" for cells in [_HEAD, *map(_cells, rows)]))
+    sys.stdout.write(_json(rows) if options.json else _table(rows))
     return 0
+
+
+def _table(rows: list[AdjustedLook]) -> str:
+    """A table on a terminal, TSV elsewhere."""
+    from heldout.report.grid import Grid, grids_text
+
+    grid = Grid(list(_HEAD), [list(_cells(row)) for row in rows], texts=6)
+    terminal = sys.stdout.isatty()
+    return grids_text([grid], "table" if terminal else "tsv", terminal=terminal)
+
+
+def _json(rows: list[AdjustedLook]) -> str:
+    import json
+
+    looks = [
+        {
+            **row.look._asdict(),
+            "holm": row.holm,
+            "lord_level": row.level,
+            "lord_discovery": row.discovery,
+        }
+        for row in rows
+    ]
+    return json.dumps(looks, ensure_ascii=False, indent=2) + "\n"
 
 
 def _cells(row: AdjustedLook) -> tuple[str, ...]:

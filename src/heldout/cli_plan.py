@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from heldout.cli_files import show
+from heldout.cli_help import add_json, add_quiet
 from heldout.cli_scores import add_score_arguments, read_inputs
 from heldout.errors import InputError
 
@@ -43,19 +45,25 @@ def add_plan(command: Callable[..., argparse.ArgumentParser], commands: Any) -> 
         default="two",
         help="the alternative: any difference, a positive one, a negative one",
     )
+    add_json(parser)
+    add_quiet(parser, "only the numbers, no words of caution")
     parser.set_defaults(run=_plan)
 
 
 def _plan(options: argparse.Namespace) -> int:
-    from heldout.report.plan import plan_lines
+    from heldout.report.plan import json_plan, plan_lines
 
     settings = {"power": options.power, "alpha": options.alpha, "tail": options.tail}
+    wanted = (options.difference, options.queries)
+    if options.json:
+        sys.stdout.write(json_plan(_spreads(options), *wanted, **settings))
+        return 0
     lines = [
         line
         for spread in _spreads(options)
-        for line in plan_lines(spread, options.difference, options.queries, **settings)
+        for line in plan_lines(spread, *wanted, quiet=options.quiet, **settings)
     ]
-    sys.stdout.write("".join(line + "\n" for line in lines))
+    show("".join(line + "\n" for line in lines))
     return 0
 
 

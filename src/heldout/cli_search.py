@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from heldout.cli_collection import add_collection_options, open_collection
+from heldout.cli_files import split_paths
+from heldout.cli_help import add_json, add_quiet
 from heldout.cli_index import (
     add_analyzer_options,
     build_index,
@@ -85,7 +87,8 @@ def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -
     add("-o", "--output", metavar="FILE", help="write the run to a file")
     add("--eval", action="store_true", help="evaluate at once and print the measures")
     add("-m", "--measure", action="append", metavar="NAME", help="a measure for --eval (repeat)")
-    add("--quiet", action="store_true", help="only the result, no notes")
+    add_json(parser, "the list, the measures or the run as JSON")
+    add_quiet(parser)
     add_analyzer_options(parser)
     parser.set_defaults(run=_search)
 
@@ -111,7 +114,7 @@ def _search(options: argparse.Namespace) -> int:
     if not options.quiet:
         _note(given, run)
     if options.output is None and not _evaluates(options):
-        _print_run(run)
+        _print_run(run, json=options.json)
     if judged is not None and _evaluates(options):
         _evaluate(judged, run, options)
     return 0
@@ -175,7 +178,6 @@ def _from_collection(options: argparse.Namespace) -> _Given:
 
 def _from_index(options: argparse.Namespace) -> _Given:
     """An index alone: queries and judgements must be given beside it."""
-    from heldout.cli import split_paths  # the main module imports this one
     from heldout.data.files import read_qrels
     from heldout.data.formats.blocks import Reading
     from heldout.data.formats.query_files import read_queries
@@ -261,7 +263,12 @@ def _note(given: _Given, run: Run) -> None:
     sys.stderr.write("".join(plain_text(note) + "\n" for note in notes))
 
 
-def _print_run(run: Run) -> None:
+def _print_run(run: Run, *, json: bool) -> None:
+    if json:
+        from json import dumps
+
+        sys.stdout.write(dumps(run.to_dict(), ensure_ascii=False) + "\n")
+        return
     from heldout.data.formats.trec import run_lines
 
     sys.stdout.writelines(run_lines(run))
@@ -272,7 +279,9 @@ def _evaluate(judged: Qrels, run: Run, options: argparse.Namespace) -> None:
     from heldout.report import tables
 
     result = evaluate(judged, run, options.measure or DEFAULT_MEASURES)
-    if sys.stdout.isatty():
+    if options.json:
+        shown = tables.json_text(result, per_query=False, summary=True)
+    elif sys.stdout.isatty():
         shown = tables.table_text(result, digits=4, per_query=False, summary=True, terminal=True)
     else:
         shown = tables.tsv_text(result, digits=4, per_query=False, summary=True)
@@ -285,7 +294,7 @@ def _show_found(options: argparse.Namespace, model: Model) -> int:
     """Search for words and show the best documents."""
     import shutil
 
-    from heldout.report.search import found_text
+    from heldout.report.search import found_json, found_text
     from heldout.retrieve.indexing.file import is_index
     from heldout.retrieve.search import search_numbers
 
@@ -303,6 +312,9 @@ def _show_found(options: argparse.Namespace, model: Model) -> int:
         (score, index.document_ids[number], _first_line(documents, number))
         for number, score in found
     ]
+    if options.json:
+        sys.stdout.write(found_json(rows))
+        return 0
     width = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100
     sys.stdout.write(found_text(rows, width=width))
     return 0

@@ -7,6 +7,8 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from heldout.cli_collection import add_collection_options, open_collection
+from heldout.cli_files import emit, show
+from heldout.cli_help import add_quiet
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -76,6 +78,7 @@ def add_split(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
         action="store_true",
         help="read all documents to see whether the same text is on both sides",
     )
+    add_quiet(parser, "no notes, no word of what was written")
     parser.set_defaults(run=_split)
 
 
@@ -208,15 +211,16 @@ def _values(path: str, what: str) -> dict[str, str]:
 
 
 def _table(splits: Splits, options: argparse.Namespace) -> None:
-    from heldout.cli import emit  # the main module imports this one
     from heldout.resample.export import fold_table
 
     emit("".join(fold_table(splits)), options.output)
-    _say(splits)
+    if not options.quiet:
+        _say(splits)
 
 
 def _describe(splits: Splits, collection: Collection, options: argparse.Namespace) -> None:
     import json
+    from dataclasses import replace
 
     from heldout.report.tables import plain_text
     from heldout.resample.describe import describe_splits
@@ -225,8 +229,9 @@ def _describe(splits: Splits, collection: Collection, options: argparse.Namespac
     if options.json:
         sys.stdout.write(json.dumps(found.to_dict(), ensure_ascii=False, indent=2) + "\n")
         return
-    for line in str(found).split("\n"):
-        sys.stdout.write(plain_text(line) + "\n")
+    if options.quiet:
+        found = replace(found, notes=())
+    show("".join(plain_text(line) + "\n" for line in str(found).split("\n")))
 
 
 def _export(splits: Splits, collection: Collection, options: argparse.Namespace) -> None:
@@ -245,6 +250,8 @@ def _export(splits: Splits, collection: Collection, options: argparse.Namespace)
         maps=maps_beside(options.collection),
         force=options.force,
     )
+    if options.quiet:
+        return
     _say(splits)
     sys.stderr.write(
         f"{options.output}: {len(written)} splits ({written[0]}"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heldout.cli_collection import add_collection_options, open_collection
+from heldout.cli_files import emit, show
 from heldout.cli_index import add_analyzer_options, build_index, given_analyzer, positive
 from heldout.errors import InputError
 
@@ -71,6 +72,7 @@ def _add_shared(parser: argparse.ArgumentParser, draws: int) -> None:
     add("--depth", type=positive, default=1000, metavar="N", help="ranks that count (default 1000)")
     add("--seed", type=int, default=0, metavar="N", help="of the random numbers (default 0)")
     add("--json", action="store_true", help="every number at full precision")
+    add("--quiet", action="store_true", help="only the table, no bar and no verdict")
     add("-o", "--output", metavar="FILE", help="write to a file")
     add_analyzer_options(parser)
 
@@ -140,9 +142,9 @@ def _candidates(options: argparse.Namespace, system: ModelSystem) -> tuple[Candi
 
 
 @contextmanager
-def _progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
+def _progress(what: str, *, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
     """A bar on a terminal; nothing elsewhere."""
-    if not sys.stderr.isatty():
+    if quiet or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console  # only for the progress bar
@@ -159,7 +161,6 @@ def _named(system: ModelSystem) -> str:
 
 
 def _bias(options: argparse.Namespace) -> int:
-    from heldout.cli import emit
     from heldout.experiment.study import StudySettings, bias_study
     from heldout.measure.names import parse_measure
     from heldout.report.study import figure_tables, study_json, study_text
@@ -182,13 +183,15 @@ def _bias(options: argparse.Namespace) -> int:
     if options.figures:
         _make_folder(options.figures)
     candidates, collection = _candidates(options, system)
-    with _progress("draws") as progress:
+    with _progress("draws", quiet=options.quiet) as progress:
         study = bias_study(candidates, settings, progress)
     if options.figures:
         for name, text in figure_tables(study, collection.queries.ids).items():
             emit(text, str(Path(options.figures, name)))
-    form = study_json if options.json else study_text
-    emit(form(study, _named(system)), options.output)
+    if options.json:
+        emit(study_json(study, _named(system)), options.output)
+    else:
+        show(study_text(study, _named(system), quiet=options.quiet), options.output)
     return 0
 
 
@@ -208,7 +211,6 @@ def _shares(text: str) -> list[float]:
 
 
 def _curve(options: argparse.Namespace) -> int:
-    from heldout.cli import emit
     from heldout.experiment.curve import learning_curve
     from heldout.measure.names import parse_measure
     from heldout.report.study import curve_json, curve_text
@@ -219,7 +221,7 @@ def _curve(options: argparse.Namespace) -> int:
         _shares(options.sizes),
     )
     candidates, _ = _candidates(options, system)
-    with _progress("draws") as progress:
+    with _progress("draws", quiet=options.quiet) as progress:
         points = learning_curve(
             candidates,
             measure,
@@ -235,8 +237,8 @@ def _curve(options: argparse.Namespace) -> int:
         f"{_named(system)}, {measure}: tuned on some {unit}, measured on the {options.test:.0%} of "
         f"the {unit} held out, {options.draws} draws"
     )
-    emit(
-        curve_json(points, title) if options.json else curve_text(points, title, unit),
-        options.output,
-    )
+    if options.json:
+        emit(curve_json(points, title), options.output)
+    else:
+        show(curve_text(points, title, unit), options.output)
     return 0

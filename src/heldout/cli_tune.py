@@ -6,6 +6,7 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any, Final
 
+from heldout.cli_files import emit, show, split_paths
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -75,12 +76,12 @@ def add_tune(command: Callable[..., argparse.ArgumentParser], commands: Any) -> 
     add("--alpha", type=float, default=0.05, help="level of tests and intervals (default 0.05)")
     add("--scores", metavar="FILE", help="write the held-out score of each query (.csv or .tsv)")
     add("--json", action="store_true", help="every number at full precision")
+    add("--quiet", action="store_true", help="only the tables, no sentences below them")
     add("-o", "--output", metavar="FILE", help="write to a file instead")
     parser.set_defaults(run=_tune)
 
 
 def _tune(options: argparse.Namespace) -> int:
-    from heldout.cli import emit, split_paths  # the main module imports this one
     from heldout.data.files import read_qrels  # NumPy comes with it
     from heldout.resample.notices import ResamplingWarning
     from heldout.tune.runs import tune_runs
@@ -103,7 +104,7 @@ def _tune(options: argparse.Namespace) -> int:
     text = _text(tuned, comparison, options)
     if options.scores:
         _write_scores(tuned, options.scores)
-    emit(text, options.output)
+    (emit if options.json else show)(text, options.output)
     return 0
 
 
@@ -209,7 +210,7 @@ def _text(tuned: TunedRuns, comparison: Comparison | None, options: argparse.Nam
     level = 1 - options.alpha
     if options.json:
         return json_tuning(tuned, comparison, level)
-    text = tuning_text(tuned, level)
+    text = tuning_text(tuned, level, quiet=options.quiet)
     if comparison is None:
         return text
     from heldout.report.claims import claims_text

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.infer.compare import claim_row, note_measures
 from heldout.report.claim_words import sentences, show_p, warning_lines
+from heldout.report.grid import Grid, grids_text
 from heldout.report.tables import LATEX_ESCAPES, escape_markdown, plain_text
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from heldout.infer.results import Interval
 
 __all__ = [
+    "claim_tables",
     "claims_text",
     "comparison_dict",
     "html_claims",
@@ -89,7 +91,8 @@ def _pair_rows(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
     return ["pair", *_claim_head(comparison)], rows
 
 
-def _tables(comparison: Comparison) -> list[tuple[list[str], list[list[str]]]]:
+def claim_tables(comparison: Comparison) -> list[tuple[list[str], list[list[str]]]]:
+    """Head and rows of the table of systems, and of the table of pairs if there are several."""
     tables = [_system_rows(comparison)]
     return tables if comparison.baseline else [*tables, _pair_rows(comparison)]
 
@@ -97,9 +100,10 @@ def _tables(comparison: Comparison) -> list[tuple[list[str], list[list[str]]]]:
 def claims_text(comparison: Comparison, kind: str, *, terminal: bool = False) -> str:
     """The tables of a comparison and its sentences: ``table``, ``tsv``, ``md`` or ``latex``."""
     writers = {"tsv": _tsv, "md": _markdown, "latex": _latex}
-    tables = _tables(comparison)
+    tables = claim_tables(comparison)
     if kind == "table":
-        return _rich(tables, terminal=terminal) + "\n" + _prose(comparison)
+        grids = [Grid(head, rows) for head, rows in tables]
+        return grids_text(grids, "table", terminal=terminal) + "\n\n" + _prose(comparison)
     text = "\n".join(writers[kind](head, rows) for head, rows in tables)
     if kind == "tsv":
         return text
@@ -149,27 +153,6 @@ def _latex_cell(cell: str, *, marks: bool) -> str:
     shown = cell.translate(LATEX_ESCAPES).replace("Δ", r"$\Delta$").replace("∞", r"$\infty$")
     shown = f"{shown[:-1]}$^{{*}}$" if marks and shown.endswith("*") else shown
     return shown.replace("< 0.0001", "$<$ 0.0001").replace("—", "---")
-
-
-def _rich(tables: list[tuple[list[str], list[list[str]]]], *, terminal: bool) -> str:
-    from io import StringIO
-
-    from rich.console import Console  # slow to import, needed for tables only
-    from rich.table import Table
-    from rich.text import Text
-
-    buffer = StringIO()
-    width = Console().width if terminal else 10_000
-    console = Console(file=buffer, width=width, force_terminal=terminal, highlight=False)
-    for head, rows in tables:
-        table = Table(header_style="bold", show_edge=False, pad_edge=False)
-        for at, name in enumerate(head):
-            table.add_column(Text(name), justify="left" if not at else "right")
-        for row in rows:
-            table.add_row(*(Text(cell) for cell in row))
-        console.print(table)
-        console.print()
-    return "".join(line.rstrip() + "\n" for line in buffer.getvalue().splitlines())
 
 
 def comparison_dict(comparison: Comparison) -> dict[str, Any]:
@@ -230,7 +213,7 @@ def _plain(value: Any) -> Any:
 def html_claims(comparison: Comparison) -> str:
     """Tables and sentences for a notebook."""
     parts = []
-    for head, rows in _tables(comparison):
+    for head, rows in claim_tables(comparison):
         top = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
         body = "".join(
             "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from heldout.report.tables import LATEX_ESCAPES, escape_markdown, plain_text
+from heldout.report.tables import LATEX_ESCAPES, escape_markdown, fit_columns, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,10 @@ class Grid(NamedTuple):
 
 
 def grids_text(grids: Sequence[Grid], kind: str, *, terminal: bool = False) -> str:
-    """Tables below each other: ``table``, ``tsv``, ``md`` or ``latex``."""
+    """Tables below each other: ``table``, ``tsv``, ``md`` or ``latex``.
+
+    On a terminal, columns that do not fit its width go into further tables below the first.
+    """
     plain = [
         grid._replace(
             head=[plain_text(cell) for cell in grid.head],
@@ -75,10 +78,14 @@ def _rich(grids: Sequence[Grid], *, terminal: bool) -> str:
             console.print()
         if grid.title:
             console.print(Text(grid.title))
-        table = Table(header_style="bold", show_edge=False, pad_edge=False)
-        for at, name in enumerate(grid.head):
-            table.add_column(Text(name), justify="left" if at < grid.texts else "right")
-        for row in grid.rows:
-            table.add_row(*(Text(cell) for cell in row))
-        console.print(table)
+        for part, columns in enumerate(fit_columns(grid.head, grid.rows, grid.texts, width)):
+            if part:
+                console.print()
+            table = Table(header_style="bold", show_edge=False, pad_edge=False)
+            for at in columns:
+                side: Literal["left", "right"] = "left" if at < grid.texts else "right"
+                table.add_column(Text(grid.head[at]), justify=side, overflow="fold")
+            for row in grid.rows:
+                table.add_row(*(Text(row[at]) for at in columns))
+            console.print(table)
     return "".join(line.rstrip() + "\n" for line in buffer.getvalue().splitlines())

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from heldout.data.scores import Scores
 
-__all__ = ["Spread", "pilot_spreads", "plan_lines"]
+__all__ = ["Spread", "json_plan", "pilot_spreads", "plan_lines"]
 
 DIFFERENCES: Final = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1)
 """What to plan for by default, when differences spread as those of nDCG and AP do."""
@@ -85,30 +85,63 @@ def plan_lines(
     spread: Spread,
     differences: Sequence[float] | None,
     numbers: Sequence[int] | None,
+    *,
+    quiet: bool = False,
     **settings: Any,
 ) -> list[str]:
     """The plan for one standard deviation of differences."""
-    from heldout.infer.power import detectable_difference, queries_needed
-
     sd, units = spread.sd, spread.units
     if not sd and units:
         return [f"{spread.what}: the differences are all the same: nothing to plan from.", ""]
     test = f"power {settings['power']:.0%}, alpha {settings['alpha']:g}, {_TAILS[settings['tail']]}"
-    wanted = differences or _usual_differences(sd, settings["tail"])
-    needed = [(delta, queries_needed(sd, delta, **settings)) for delta in wanted]
-    sizes = numbers or sorted({*NUMBERS, *([units] if units else [])})
-    seen = [(number, detectable_difference(sd, number, **settings)) for number in sizes]
+    needed, seen = _numbers(spread, differences, numbers, settings)
     pilot = f" (pilot of {units} queries)" if units else ""
     subject = f"{spread.what}: differences" if spread.what else "Differences"
     return [
         f"{subject} have standard deviation {_shown(sd, sd)}{pilot}.",
-        *_careful(spread),
+        *([] if quiet else _careful(spread)),
         f"Queries needed to see a difference ({test}):",
         *(f"  {delta:<8g}{number:>9,}" for delta, number in needed),
         "Smallest difference that so many queries can show:",
         *(f"  {number:<8,}{_shown(delta, sd):>9}" for number, delta in seen),
         "",
     ]
+
+
+def json_plan(
+    spreads: Sequence[Spread],
+    differences: Sequence[float] | None,
+    numbers: Sequence[int] | None,
+    **settings: Any,
+) -> str:
+    """The plans of all pairs, every number at full precision."""
+    import json
+
+    plans = []
+    for spread in spreads:
+        plan: dict[str, Any] = {**spread._asdict(), **settings, "needed": [], "detectable": []}
+        if spread.sd or not spread.units:
+            needed, seen = _numbers(spread, differences, numbers, settings)
+            plan["needed"] = [{"difference": delta, "queries": n} for delta, n in needed]
+            plan["detectable"] = [{"queries": n, "difference": delta} for n, delta in seen]
+        plans.append(plan)
+    return json.dumps(plans, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def _numbers(
+    spread: Spread,
+    differences: Sequence[float] | None,
+    numbers: Sequence[int] | None,
+    settings: dict[str, Any],
+) -> tuple[list[tuple[float, int]], list[tuple[int, float]]]:
+    """Queries needed for each difference, and the difference that each number can show."""
+    from heldout.infer.power import detectable_difference, queries_needed
+
+    sd, units = spread.sd, spread.units
+    wanted = differences or _usual_differences(sd, settings["tail"])
+    sizes = numbers or sorted({*NUMBERS, *([units] if units else [])})
+    needed = [(delta, queries_needed(sd, delta, **settings)) for delta in wanted]
+    return needed, [(number, detectable_difference(sd, number, **settings)) for number in sizes]
 
 
 def _usual_differences(sd: float, tail: str) -> list[float]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from heldout.retrieve.index import Index
 
-__all__ = ["found_text", "index_text", "models_text"]
+__all__ = ["found_json", "found_text", "index_json", "index_text", "models_text"]
 
 _WIDTH = 20
 _WIDEST_ID = 50
@@ -40,6 +40,34 @@ def _index_rows(index: Index, size: int) -> Iterator[tuple[str, str]]:
     yield "analyzer", plain_text(index.analyzer.signature())
     yield "of documents", index.documents_digest or "unknown"
     yield "fingerprint", index.fingerprint
+
+
+def index_json(index: Index, size: int) -> str:
+    """The same for programs."""
+    import json
+
+    found = {
+        "documents": index.n_documents,
+        "total_length": index.total_length,
+        "terms": index.n_terms,
+        "postings": index.n_postings,
+        "bytes": size,
+        "analyzer": index.analyzer.signature(),
+        "of_documents": index.documents_digest,
+        "fingerprint": index.fingerprint,
+    }
+    return json.dumps(found, ensure_ascii=False, indent=2) + "\n"
+
+
+def found_json(rows: Sequence[tuple[float, str, str]]) -> str:
+    """A ranked list for programs."""
+    import json
+
+    found = [
+        {"rank": rank, "score": score, "document": name, "text": text}
+        for rank, (score, name, text) in enumerate(rows, 1)
+    ]
+    return json.dumps(found, ensure_ascii=False, indent=2) + "\n"
 
 
 def found_text(rows: Sequence[tuple[float, str, str]], *, width: int = 100, start: str = "") -> str:

@@ -25,8 +25,8 @@ _HINTS: Final = {
 }
 
 
-def study_text(study: BiasStudy, system: str) -> str:
-    """A table of all estimators, the default first."""
+def study_text(study: BiasStudy, system: str, *, quiet: bool = False) -> str:
+    """A table of all estimators, the default first; below it a verdict unless `quiet`."""
     settings = study.settings
     sets = f" in each of {settings.sets} sets" if settings.sets > 1 else ""
     title = (
@@ -48,7 +48,7 @@ def study_text(study: BiasStudy, system: str) -> str:
             f"{row.estimator:<17} {row.mean:>8.4f} {row.truth:>6.4f} {row.bias:>+8.4f} "
             f"{row.se:>7.4f} {row.rmse:>6.4f} {covers:>6}  {_HINTS[row.estimator]}"
         )
-    lines += ["", _verdict(study), ""]
+    lines += [""] if quiet else ["", _verdict(study), ""]
     return "\n".join(lines)
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LATEX_ESCAPES",
     "escape_markdown",
+    "fit_columns",
     "html_table",
     "json_text",
     "latex_text",
@@ -138,12 +139,12 @@ def table_text(
     texts = 2 if per_query else 1
     head, rows = text_rows(evaluation, per_query=per_query, summary=summary, digits=digits)
     best = _best(evaluation) if len(evaluation.names) > 1 else set()
-    for columns in _fit_columns(head, rows, texts, width):
+    for columns in fit_columns(head, rows, texts, width):
         console.print(_rich_table(evaluation, head, rows, columns, texts, best))
     return "".join(line.rstrip() + "\n" for line in buffer.getvalue().splitlines())
 
 
-def _fit_columns(
+def fit_columns(
     head: list[str], rows: list[list[str]], texts: int, width: int
 ) -> Iterator[list[int]]:
     """Divide the columns over as many tables as the width asks for."""
@@ -151,7 +152,7 @@ def _fit_columns(
     fixed = sum(sizes[:texts])
     shown: list[int] = []
     for at in range(texts, len(head)):
-        if shown and fixed + sum(sizes[one] for one in shown) + sizes[at] > width:
+        if shown and fixed + sum(sizes[one] for one in shown) + sizes[at] - 3 > width:
             yield [*range(texts), *shown]
             shown = []
         shown.append(at)

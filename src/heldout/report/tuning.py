@@ -44,13 +44,15 @@ def held_out_interval(folds: TunedFolds, level: float = 0.95) -> Interval | None
     return intervals.t_interval(values, level)
 
 
-def tuning_text(tuned: TunedRuns, level: float = 0.95) -> str:
-    """Tables and sentences about systems that were tuned on the same splits."""
+def tuning_text(tuned: TunedRuns, level: float = 0.95, *, quiet: bool = False) -> str:
+    """Tables about systems that were tuned on the same splits, and sentences unless `quiet`."""
     parts = [_aligned(_summary_rows(tuned, level))]
     for system in tuned.systems:
         if system.tuned:
             title = f"{plain_text(system.name)}: " if len(tuned.systems) > 1 else ""
             parts.append(f"{title}{_chosen_title(system)}\n" + _aligned(_chosen_rows(system)))
+    if quiet:
+        return "\n".join(parts)
     lines = [*_how_lines(tuned), *_ship_lines(tuned), *_careful_lines(tuned)]
     return "\n".join(parts) + "\n" + "".join(line + "\n" for line in lines)
 

@@ -1,0 +1,76 @@
+"""Files that commands read and write."""
+
+from __future__ import annotations
+
+import sys
+
+__all__ = ["emit", "folded", "is_file", "show", "split_paths"]
+
+
+def split_paths(given: str) -> list[str]:
+    """The files in a list with commas, unless there is a file of that very name."""
+    return [given] if is_file(given) else given.split(",")
+
+
+def is_file(given: str) -> bool:
+    """Whether there is a file of that name."""
+    from pathlib import Path
+
+    try:
+        return Path(given).is_file()
+    except OSError:  # a list of ids can be too long for a path
+        return False
+
+
+def emit(text: str, output: str | None = None) -> None:
+    """Print a text, or write it to a file when it is complete."""
+    if output is None:
+        sys.stdout.write(text)
+        return
+    from heldout.data.files import write_atomically
+
+    with write_atomically(output) as aside:
+        aside.write_text(text, encoding="utf-8", newline="\n")
+
+
+def show(text: str, output: str | None = None) -> None:
+    """Print a text for people; on a terminal, sentences are filled to its width.
+
+    Tables, which have columns, stay as they are.
+    """
+    if output is None and sys.stdout.isatty():
+        import shutil
+
+        text = folded(text, shutil.get_terminal_size((100, 24)).columns)
+    emit(text, output)
+
+
+def folded(text: str, width: int) -> str:
+    r"""A text with its sentences filled to a width.
+
+    Examples
+    --------
+    >>> print(folded("one two three\na  1\n", 8), end="")
+    one two
+      three
+    a  1
+    """
+    import textwrap
+
+    lines: list[str] = []
+    for line in text.split("\n"):
+        words = line.strip()
+        columns = "  " in words or "│" in words or "━" in words
+        if len(line) <= width or columns or "\x1b" in line:
+            lines.append(line)
+            continue
+        start = line[: len(line) - len(line.lstrip())]
+        lines += textwrap.wrap(
+            words,
+            width,
+            initial_indent=start,
+            subsequent_indent=start + "  ",
+            break_on_hyphens=False,
+            break_long_words=False,
+        )
+    return "\n".join(lines)

@@ -1,0 +1,83 @@
+"""How commands are declared, and how their help looks at any width."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import textwrap
+from typing import Any, NoReturn
+
+__all__ = ["Formatter", "Parser", "add_json", "add_quiet", "command"]
+
+_LISTED = re.compile(r"( {2,}\S(?:.*?\S)?)( {2,})(\S.*)")
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaint is one line that says where help is."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what was wrong and end with 2."""
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+class Formatter(argparse.HelpFormatter):
+    """Prose is filled to the width; commands to copy stay on their line.
+
+    An indented line is a command or an entry of a list. What stands behind two blanks or more
+    explains it, and goes on below itself where the line is too long.
+    """
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        blocks: list[str] = []
+        prose: list[str] = []
+        for line in [*text.split("\n"), ""]:
+            if line and not line.startswith(" "):
+                prose.append(line)
+                continue
+            if prose:
+                blocks.append(_filled(" ".join(prose), min(width, 100), ""))
+                prose = []
+            blocks.append(_listed(line, width))
+        return "\n".join(indent + line for line in "\n".join(blocks).strip("\n").split("\n"))
+
+
+def _listed(line: str, width: int) -> str:
+    found = _LISTED.fullmatch(line)
+    if found is None or len(line) <= width:
+        return line
+    head = found[1] + found[2]
+    if width - len(head) < 20:  # no room beside it: below, a little further in
+        return found[1] + "\n" + _filled(found[3], width, " " * 6)
+    return head + _filled(found[3], width, " " * len(head)).lstrip()
+
+
+def _filled(text: str, width: int, indent: str) -> str:
+    return textwrap.fill(
+        text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )
+
+
+def command(commands: Any, name: str, summary: str, examples: str) -> argparse.ArgumentParser:
+    """Add a command with its summary and examples."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=summary,
+        description=summary,
+        epilog=f"examples:\n{examples}",
+        formatter_class=Formatter,
+        allow_abbrev=False,
+    )
+    return parser
+
+
+def add_json(parser: argparse.ArgumentParser, help_text: str = "") -> None:
+    """Add ``--json``."""
+    words = help_text or "every number at full precision"
+    parser.add_argument("--json", action="store_true", help=words)
+
+
+def add_quiet(
+    parser: argparse.ArgumentParser, help_text: str = "only the result, no notes"
+) -> None:
+    """Add ``--quiet``."""
+    parser.add_argument("--quiet", action="store_true", help=help_text)
