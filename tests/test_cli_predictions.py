@@ -187,6 +187,7 @@ def test_options_of_predictions_are_refused_for_runs(tmp_path, capsys):
 BAD = [
     ("unseen", "unit,truth,score_a,score_b\n1,a,1,0\n2,c,0,1\n", (), ":3: class c has no column"),
     ("outside", "unit,truth,prob_a,prob_b\n1,a,1.2,-.2\n", (), ":2: 1.2 is not a probability"),
+    ("beyond", "unit,truth,probability\n1,a,.5\n2,b,1.7\n", (), ":3: 1.7 is not a probability"),
     ("sum", "unit,truth,prob_a,prob_b\n1,a,.6,.6\n", (), ":2: the probabilities add up to 1.2"),
     ("alone", "unit,truth,probability\n1,a,.6\n2,a,.7\n", (), "of one class, but there are 1"),
     ("twice", "unit,truth,prediction\n1,a,a\n1,a,b\n", (), ":3: twice has unit 1 twice"),

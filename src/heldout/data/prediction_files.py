@@ -265,14 +265,7 @@ def _many(
 
 
 def _check_probabilities(rows: _Rows, scores: Floats) -> None:
-    wrong = ~((scores >= 0) & (scores <= 1))
-    if wrong.any():
-        row, column = np.argwhere(wrong)[0]
-        raise FormatError(
-            rows.table.place(rows.numbers[row]),
-            f"{scores[row, column]:g} is not a probability (0 to 1): name columns of other scores "
-            "score_CLASS, or score",
-        )
+    _refuse_improbable(rows, scores)
     sums = scores.sum(axis=1)
     off = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
     if len(off):
@@ -280,6 +273,17 @@ def _check_probabilities(rows: _Rows, scores: Floats) -> None:
             rows.table.place(rows.numbers[off[0]]),
             f"the probabilities add up to {sums[off[0]]:.7g}, not to 1: give one for each class, "
             "with more digits, or name the columns score_CLASS",
+        )
+
+
+def _refuse_improbable(rows: _Rows, scores: Floats) -> None:
+    wrong = ~((scores >= 0) & (scores <= 1))
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise FormatError(
+            rows.table.place(rows.numbers[row]),
+            f"{scores[row, column]:g} is not a probability (0 to 1): name columns of other scores "
+            "score_CLASS, or score",
         )
 
 
@@ -297,9 +301,10 @@ def _of_positive(
     scores = np.empty((len(values), 2))
     at = positive_number(classes, positive)
     scores[:, at] = values
+    if probable:  # what was written is what is complained of, so the other class comes later
+        scores[:, 1 - at] = 0.0
+        _refuse_improbable(rows, scores)
     scores[:, 1 - at] = 1 - values if probable else -values
-    if probable:
-        _check_probabilities(rows, scores)
     return scores
 
 
