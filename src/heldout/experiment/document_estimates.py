@@ -87,6 +87,8 @@ def document_estimates(
                 "left_out": int((~kept).sum()),
                 "optimism": optimism,
                 "target_size": len(sample),
+                "halves": spread.halves,
+                "target_halves": spread.target_halves,
             }
         )
     return found

@@ -52,6 +52,8 @@ class Estimate:
         The score on the documents that the values were chosen on, minus `value`, at equal size.
     target_size
         The number of documents that it speaks of.
+    halves, target_halves
+        See `heldout.experiment.uncertainty.Spread`.
     """
 
     measure: str
@@ -64,6 +66,8 @@ class Estimate:
     left_out: int
     optimism: float
     target_size: int
+    halves: tuple[float, ...] = ()
+    target_halves: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -337,4 +341,6 @@ def _estimate(
         len(values) - there,
         optimism,
         basis.target,
+        spread.halves,
+        spread.target_halves,
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from heldout.errors import InputError
 from heldout.experiment.config import DEFAULTS, Settings, check_fields
 from heldout.experiment.config_file import place_in, read_fields
+from heldout.experiment.document_differences import document_differences
 from heldout.experiment.estimator_outcomes import estimator_results
 from heldout.experiment.estimator_settings import (
     ESTIMATOR_DEFAULTS,
@@ -318,6 +319,9 @@ def _results(
         summarise_system(settings, system, outcome)
         for system, outcome in zip(settings.systems, outcomes, strict=True)
     ]
+    if settings.by == "document":
+        for one, found in zip(summary, document_differences(settings, outcomes), strict=True):
+            one["differences"] = found
     return Results(
         **make_tables(settings, outcomes), summary=summary, manifest=manifest, timings=timings
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from heldout.experiment.document_differences import HALVES
 from heldout.experiment.document_estimates import mean_of
 from heldout.experiment.uncertainty import ESTIMANDS
 
@@ -92,8 +93,9 @@ def _averaged(settings: Settings, outcome: Outcome, row: int) -> dict[str, Any]:
     known = mean_of(outcome.training[row])
     train = float(np.mean([one.get("train", known) for one in mine]))
     single = len(mine) == 1
+    known_of_one = {name: one for name, one in mine[0].items() if name not in HALVES}
     return {
-        **mine[0],
+        **known_of_one,
         "value": value,
         "low": mine[0]["low"] if single else value - half,
         "high": mine[0]["high"] if single else value + half,

@@ -81,6 +81,9 @@ class Spread:
         Of a set of the target's size, when its documents are drawn anew.
     n_queries
         How many queries the mean is over.
+    halves, target_halves
+        Half the difference between the halves of each cut; their mean squares are `documents` and
+        `target`. Two systems under the same cuts can be subtracted.
     """
 
     documents: float
@@ -88,6 +91,8 @@ class Spread:
     shared: float
     target: float
     n_queries: int
+    halves: tuple[float, ...] = ()
+    target_halves: tuple[float, ...] = ()
 
     def variance(self, estimand: Estimand) -> float:
         """The variance of the difference between estimate and truth."""
@@ -170,7 +175,9 @@ def half_sample_spread(
         return tuple(plain)
     carried = reader.carry(measures, ratio, depth, len(sample), seed)
     return tuple(
-        replace(spread, documents=float((gap**2).mean()) / 4) if len(gap) else spread
+        replace(spread, documents=float((gap**2).mean()) / 4, halves=tuple((gap / 2).tolist()))
+        if len(gap)
+        else spread
         for spread, gap in zip(plain, carried, strict=True)
     )
 
@@ -216,6 +223,8 @@ def _spread(one: Floats, other: Floats, values: Floats, ratio: float) -> Spread:
         min(_apart(one, other), documents),
         documents / ratio,
         number,
+        tuple((gap / 2).tolist()),
+        tuple((gap / 2 / math.sqrt(ratio)).tolist()),
     )
 
 

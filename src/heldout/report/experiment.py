@@ -10,6 +10,7 @@ from heldout.experiment.estimator_settings import EstimatorSettings
 from heldout.infer.compare import note_measures
 from heldout.infer.results import count_of
 from heldout.report.claims import claims_text, json_claims
+from heldout.report.codes import careful_line, code_of
 from heldout.report.estimators import (
     estimator_comparisons,
     estimator_plan_text,
@@ -75,7 +76,7 @@ def results_text(results: Results, *, terminal: bool = False) -> str:
 
 def _estimators_text(results: EstimatorResults, *, terminal: bool) -> str:
     lines = [*estimator_sentences(results)]
-    lines += [f"Careful: {plain_text(note)}." for note in careful(results)]
+    lines += [careful_line(note) for note in careful(results)]
     parts = [estimators_text(results), "".join(line + "\n" for line in lines)]
     parts += [
         f"The systems compared on held-out {plain_text(one.scores.measure)}:\n\n"
@@ -137,6 +138,7 @@ def result_sentences(results: Results) -> Iterator[str]:
         "on what is seen, and never by what is held out."
     )
     yield from _meanings(results)
+    yield from _document_differences(results)
     yield "Seen: the same on the data that the parameters were chosen on, which flatters."
     for one in results.summary:
         if one["tuned"]:
@@ -145,7 +147,7 @@ def result_sentences(results: Results) -> Iterator[str]:
                 "everything. The held-out estimate stands for it, and is slightly pessimistic: the "
                 "choices in it were made on less data."
             )
-    yield from (f"Careful: {plain_text(note)}." for note in careful(results))
+    yield from map(careful_line, careful(results))
 
 
 def _meanings(results: Results) -> Iterator[str]:
@@ -162,6 +164,20 @@ def _meanings(results: Results) -> Iterator[str]:
     for words, names in found.items():
         of = "" if len(found) == 1 else f" of {', '.join(names)}"
         yield f"The held-out estimate{of} is for {words}."
+
+
+def _document_differences(results: Results) -> Iterator[str]:
+    """Which system is better on new documents: a question that tests over queries do not answer."""
+    level = 1 - results.manifest["settings"]["alpha"]
+    for one in results.summary:
+        for found in one.get("differences", ()):
+            sure = found["low"] > 0 or found["high"] < 0
+            yield (
+                f"On new documents, for these queries: {plain_text(one['name'])} − "
+                f"{plain_text(found['system'])} in {plain_text(found['measure'])} is "
+                f"{found['difference']:+.4f}, {level:.0%} interval {found['low']:+.4f} to "
+                f"{found['high']:+.4f}{'' if sure else ', which holds zero'}."
+            )
 
 
 def parameters(values: dict[str, Any]) -> str:
@@ -207,6 +223,7 @@ def json_results(results: Results) -> str:
         "manifest": results.manifest,
         "systems": results.summary,
         "warnings": careful(results),
+        "warning_codes": [code_of(note) for note in careful(results)],
         "comparisons": json.loads(json_claims(comparisons(results))),
     }
     return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
@@ -225,7 +242,7 @@ def plan_text(settings: Settings | EstimatorSettings, tasks: tuple[Task, ...]) -
             f"{count_of(mine, 'task')}"
         )
     lines.append(f"{count_of(len(tasks), 'task')} in all; nothing was run")
-    lines += [f"Careful: {plain_text(note)}." for note in settings.notes]
+    lines += [careful_line(note) for note in settings.notes]
     return "".join(line + "\n" for line in lines)
 
 
