@@ -6,6 +6,7 @@ from scipy import stats
 
 from heldout import ClassPredictions, InputError, NumberPredictions, compare, score_predictions
 from heldout.errors import MeasureError
+from heldout.infer import resampled_claims
 from heldout.infer.auc import delong_test
 from heldout.infer.compare_predictions import compare_predictions
 from heldout.infer.paired import corrected_t_test, mcnemar_test
@@ -303,6 +304,16 @@ def test_other_measures_of_order():
     assert found.scores.values.mean(axis=0) == pytest.approx(
         [np.median(np.abs(one.truth - one.predicted)) for one in pair]
     )
+
+
+def test_many_units_are_left_out_in_parts(monkeypatch):
+    """The values of units keep mean and spread, however many are left out together."""
+    single = only(TWO, "average-precision").comparison.scores.values
+    monkeypatch.setattr(resampled_claims, "LEAVE_OUT", 0)
+    parts = only(TWO, "average-precision").comparison.scores.values
+    assert len(np.unique(parts[:, 0])) <= 100 < len(np.unique(single[:, 0]))
+    assert parts.mean(axis=0) == pytest.approx(single.mean(axis=0))
+    assert parts.std(axis=0) == pytest.approx(single.std(axis=0), rel=0.25)
 
 
 def test_the_calibration_error_is_compared_and_has_no_interval_alone():

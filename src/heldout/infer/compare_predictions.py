@@ -13,6 +13,7 @@ from heldout.errors import InputError, MeasureError
 from heldout.infer.compare import Comparison, compare, note_measures
 from heldout.infer.made_claims import made_comparison
 from heldout.infer.resampled_claims import AreaMaker, OrderMaker, SumMaker
+from heldout.infer.unit_kinds import affordable
 from heldout.measure.paired_predictions import (
     check_same_truth,
     data_fingerprint,
@@ -264,7 +265,10 @@ def _maker(
         score = sums[0].score
         if not all(np.isfinite(table).all() for table in tables):
             raise MeasureError(f"{measure} is infinite for some units: there is nothing to compare")
-        return SumMaker([sums_by_number(one, numbers) for one in tables], score, **draws)
+        grouped_tables = [sums_by_number(one, numbers) for one in tables]
+        return SumMaker(
+            grouped_tables, score, bootstraps=affordable(len(grouped_tables[0])), **draws
+        )
     plain = not grouped and all(one.weights is None for one in systems)
     if measure.base == "AUC" and plain and len(systems[0].classes) == 2:
         at = positive_number(systems[0].classes, positive)

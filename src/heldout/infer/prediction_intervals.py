@@ -12,7 +12,7 @@ from heldout.infer.auc import delong_interval
 from heldout.infer.compare_predictions import group_numbers, sums_by_number
 from heldout.infer.folds import corrected_t
 from heldout.infer.intervals import t_interval, wilson
-from heldout.infer.unit_kinds import bootstrap_sums, bootstrap_weights
+from heldout.infer.unit_kinds import affordable, bootstrap_sums, bootstrap_weights
 from heldout.measure.paired_predictions import fold_scores, has_splits, split_names
 from heldout.measure.prediction_sums import unit_sums
 from heldout.measure.prediction_weights import weighing
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
     Predictions = ClassPredictions | NumberPredictions
 
 __all__ = ["prediction_interval"]
-
-BOOTSTRAPS: Final = 10_000
-WORK: Final = 2 * 10**8
-"""Units drawn at the most for an interval, over all replicates."""
 
 LOST: Final = 0.05
 """The share of replicates without a value from which on an interval is none."""
@@ -127,7 +123,7 @@ def _replicates(
     numbers: Ints,
     seed: int,
 ) -> Replicates | None:
-    replicates = max(1000, min(BOOTSTRAPS, WORK // len(one.units)))
+    replicates = affordable(len(one.units))
     sums = unit_sums(one, measure, positive)
     if sums is not None:
         table = sums_by_number(sums.table, numbers)

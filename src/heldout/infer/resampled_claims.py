@@ -25,8 +25,11 @@ if TYPE_CHECKING:
 
 __all__ = ["AreaMaker", "OrderMaker", "SumMaker"]
 
-LEAVE_OUT: Final = 2000
-"""Parts at the most that are left out one by one, for measures that must look at each unit."""
+LEAVE_OUT: Final = 2 * 10**7
+"""Units looked at over all parts that are left out one by one, but ..."""
+
+FEWEST_PARTS: Final = 100
+"""... so many parts at the least."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +144,7 @@ class OrderMaker:
         Of many clusters parts are left out together, and their spread is scaled to clusters.
         """
         count = int(self.clusters.max()) + 1
-        parts = min(count, LEAVE_OUT)
+        parts = min(count, max(FEWEST_PARTS, LEAVE_OUT // len(self.clusters)))
         part_of = np.random.default_rng(self.seed).permutation(count) % parts
         of_units = part_of[self.clusters]
         size = max(1, 2**22 // len(self.clusters))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from heldout.data.words import Flags, Floats, Ints
     from heldout.infer.corpus_level import ScoreOfSums
 
-__all__ = ["bootstrap_sums", "bootstrap_weights", "randomize_sums"]
+__all__ = ["affordable", "bootstrap_sums", "bootstrap_weights", "randomize_sums"]
 
 KINDS: Final = 200
 """Kinds of units at the most for which numbers are drawn and not units."""
@@ -41,10 +41,22 @@ OUTCOMES: Final = 2**20
 BLOCK: Final = 2**14
 """Replicates at a time."""
 
-WORK: Final = 5 * 10**7
-"""Units drawn for measures that must look at each, over all replicates."""
+WORK: Final = 10**8
+"""Units drawn at the most over all replicates of a bootstrap, but ..."""
 
 FEWEST: Final = 1000
+"""... so many replicates at the least."""
+
+
+def affordable(units: int, most: int = 10_000) -> int:
+    """How many replicates of a bootstrap so many units can have.
+
+    Examples
+    --------
+    >>> affordable(500), affordable(50_000), affordable(10**9)
+    (10000, 2000, 1000)
+    """
+    return min(most, max(FEWEST, WORK // max(1, units)))
 
 
 class _Kinds(NamedTuple):
@@ -218,7 +230,7 @@ def bootstrap_weights(
     """
     check_draws(replicates, seed)
     units, count = len(clusters), int(clusters.max()) + 1
-    replicates = max(min(replicates, FEWEST), min(replicates, WORK // units))
+    replicates = affordable(units, replicates)
     source = np.random.default_rng([seed, count, units])
     size = max(1, 2**22 // units)
     found = []
