@@ -1,0 +1,163 @@
+"""How large the folds are, and how many relevant documents a query has in each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from heldout.errors import InputError
+from heldout.report.charts.marks import inline, tip
+from heldout.report.charts.theme import WIDTH
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+    from heldout.data.collection import Collection
+    from heldout.experiment.results import Results
+    from heldout.report.charts.named import Drawing
+    from heldout.resample.describe import Description
+
+__all__ = ["draw_folds", "folds_data", "folds_data_of_results"]
+
+MOST: Final = 60
+"""Splits that are drawn; the first of more."""
+
+_COLUMNS: Final = ("split", "train", "test", "least", "median", "most", "without")
+
+
+def folds_data(description: Description) -> pl.DataFrame:
+    """A row a split.
+
+    Parameters
+    ----------
+    description
+        Of `heldout.resample.describe.describe_splits`.
+
+    Returns
+    -------
+    polars.DataFrame
+        split, train and test (units of each side), least, median and most (relevant documents in
+        the test side of a query that has any), without (queries that have none there).
+    """
+    return _frame(
+        (
+            row.key,
+            row.train,
+            row.test,
+            row.relevant_least,
+            row.relevant_median,
+            row.relevant_most,
+            row.without_test,
+        )
+        for row in description.rows
+    )
+
+
+def _frame(rows: Any) -> pl.DataFrame:
+    import polars as pl
+
+    kinds = [pl.String, pl.Int64, pl.Int64, pl.Int64, pl.Float64, pl.Int64, pl.Int64]
+    schema = dict(zip(_COLUMNS, kinds, strict=True))
+    return pl.DataFrame(list(rows), schema=schema, orient="row")
+
+
+def folds_data_of_results(results: Results, collection: Collection | None = None) -> pl.DataFrame:
+    """The same from results, whose table of values tells who was held out where.
+
+    Parameters
+    ----------
+    results
+        Of queries or instances that were held out. Where documents were held out the folds are
+        merged in the table: describe the splits instead.
+    collection
+        Its judgements tell how many documents are relevant to a query.
+    """
+    import polars as pl
+
+    if results.manifest["settings"]["by"] in {"document", "both"}:
+        raise InputError(
+            "documents were held out, and results do not say which: describe the splits with "
+            "heldout split"
+        )
+    first = results.systems[0]
+    own = results.values.filter(
+        (pl.col("system") == first) & pl.col("unit").is_not_null() & pl.col("fold").is_not_null()
+    )
+    if not len(own):
+        own = results.lists.filter(pl.col("system") == first)
+    sides = own.select("repeat", "fold", "unit").unique(maintain_order=True)
+    relevant = _relevant(collection) if collection is not None else {}
+    everyone = sides["unit"].n_unique()
+    rows = []
+    for (repeat, fold), part in sides.group_by("repeat", "fold", maintain_order=True):
+        counts = [relevant[unit] for unit in part["unit"].to_list() if relevant.get(unit)]
+        known: tuple[Any, ...] = (None, None, None)
+        if counts:
+            known = (min(counts), float(pl.Series(counts).median()), max(counts))  # type: ignore[arg-type]
+        rows.append((f"r{repeat}/f{fold}", everyone - len(part), len(part), *known, None))
+    return _frame(rows)
+
+
+def _relevant(collection: Collection) -> dict[str, int]:
+    from heldout.resample.stratify import relevant_a_query
+
+    counts = relevant_a_query(collection).tolist()
+    return dict(zip(collection.queries.ids, counts, strict=True))
+
+
+def draw_folds(frame: pl.DataFrame, *, unit: str = "query") -> Drawing:
+    """Bars of held-out units; beside them the relevant documents of a query, if they are known.
+
+    Parameters
+    ----------
+    frame
+        Of `folds_data`.
+    unit
+        What is held out.
+    """
+    import altair as alt  # slow to import
+    import polars as pl
+
+    shown = frame.head(MOST)
+    plural = {"query": "queries"}.get(unit, f"{unit}s")
+    down = alt.Y("split:N", sort=shown["split"].to_list(), title=None)
+    step = alt.Step(24 if len(shown) <= 20 else 14)
+    known = shown.filter(pl.col("median").is_not_null())
+    base = alt.Chart(inline(shown)).encode(
+        y=down,
+        x=alt.X("test:Q", title=f"{plural} held out"),
+        tooltip=tip(("split:N", "split"), ("test:Q", "held out", ","), ("train:Q", "seen", ",")),
+    )
+    bars = base.mark_bar()
+    labels = base.mark_text(align="left", dx=4, style="label").encode(
+        text=alt.Text("test:Q", format=",")
+    )
+    sizes = alt.layer(bars, labels)
+    words = f"How many {plural} each split holds out"
+    if not len(known):
+        return sizes.properties(width=WIDTH, height=step, description=words + ".")
+    return alt.hconcat(
+        sizes.properties(width=WIDTH // 2 - 30, height=step),
+        _relevance(known, shown["split"].to_list()).properties(width=WIDTH // 2 - 30, height=step),
+        description=words + ", and how many relevant documents a query has there: the least, the "
+        "median and the most.",
+    )
+
+
+def _relevance(known: pl.DataFrame, order: list[str]) -> alt.LayerChart | alt.FacetChart:
+    import altair as alt  # slow to import
+
+    base = alt.Chart(inline(known)).encode(
+        y=alt.Y("split:N", sort=order, title=None),
+        tooltip=tip(
+            ("split:N", "split"),
+            ("least:Q", "least"),
+            ("median:Q", "median"),
+            ("most:Q", "most"),
+            ("without:Q", "queries without any"),
+        ),
+    )
+    line = base.mark_rule().encode(
+        x=alt.X("least:Q", title="relevant documents of a query: least, median, most"), x2="most:Q"
+    )
+    return alt.layer(line, base.mark_point(size=80).encode(x="median:Q"))

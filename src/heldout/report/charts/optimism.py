@@ -1,0 +1,169 @@
+"""Optimism: the score on what was seen beside the score on what was held out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from heldout.errors import InputError
+from heldout.report.charts.marks import inline, padded, tip
+from heldout.report.charts.theme import WIDTH
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from heldout.experiment.results import Results
+    from heldout.report.charts.named import Drawing
+
+__all__ = ["draw_optimism", "optimism_data"]
+
+
+def optimism_data(results: Results, measure: str | None = None) -> pl.DataFrame:
+    """A row a tuned system, and before it a row for each of its splits where they are comparable.
+
+    Parameters
+    ----------
+    results
+        With a tuned system.
+    measure
+        By default the first. Of estimators it is the one they were tuned for, whichever is asked.
+
+    Returns
+    -------
+    polars.DataFrame
+        system, split (null: all together), seen, held_out, gap (seen minus held out).
+    """
+    import polars as pl
+
+    settings = results.manifest["settings"]
+    tuned = [one["name"] for one in results.summary if one["tuned"]]
+    own = settings["tune_for"]
+    wanted = (
+        own
+        if settings["task"] != "ranking"
+        else results.estimate(results.systems[0], measure)["measure"]
+    )
+    rows: list[tuple[str, str | None, float, float]] = []
+    for name in tuned:
+        splits = _splits(results, name) if wanted == own and _alike(settings) else []
+        rows += [(name, *one) for one in splits]
+        whole = _whole(results, name, wanted, splits)
+        rows += [(name, None, *whole)] if whole else []
+    if not rows:
+        raise InputError("no system was tuned, or none can be measured on what was seen")
+    schema = {
+        "system": pl.String,
+        "split": pl.String,
+        "seen": pl.Float64,
+        "held_out": pl.Float64,
+    }
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    return frame.with_columns((pl.col("seen") - pl.col("held_out")).alias("gap"))
+
+
+def _alike(settings: dict[str, Any]) -> bool:
+    """Whether the score of one split is of the kind of the score on what it has seen.
+
+    A fold of documents is a smaller collection than what was seen: easier or harder by its size.
+    """
+    return settings["by"] not in {"document", "both"}
+
+
+def _splits(results: Results, system: str) -> list[tuple[str, float, float]]:
+    import polars as pl
+
+    rows = results.folds.filter(
+        (pl.col("system") == system)
+        & pl.col("train").is_not_null()
+        & pl.col("held_out").is_not_null()
+    )
+    wanted = ("repeat", "fold", "train", "held_out")
+    return [
+        (f"r{repeat}/f{fold}", train, held_out)
+        for repeat, fold, train, held_out in rows.select(wanted).iter_rows()
+    ]
+
+
+def _whole(
+    results: Results, system: str, measure: str, splits: list[tuple[str, float, float]]
+) -> tuple[float, float] | None:
+    """Of all splits together; of estimators the means over their splits."""
+    estimate = results.estimate(system, measure)
+    if estimate.get("train") is not None and estimate["value"] is not None:
+        return float(estimate["train"]), float(estimate["value"])
+    if "train" in estimate or not splits:
+        return None
+    return (
+        sum(one[1] for one in splits) / len(splits),
+        sum(one[2] for one in splits) / len(splits),
+    )
+
+
+def draw_optimism(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
+    """Hollow on what was seen, filled on what was held out, the gap between them.
+
+    Parameters
+    ----------
+    frame
+        Of `optimism_data`.
+    measure
+        What was measured.
+    """
+    import altair as alt  # slow to import
+    import polars as pl
+
+    order = frame["system"].unique(maintain_order=True).to_list()
+    whole = frame.filter(pl.col("split").is_null())
+    splits = frame.filter(pl.col("split").is_not_null())
+    span = padded([*frame["seen"], *frame["held_out"]])
+    across = alt.Scale(domain=span, nice=False)
+    sides = ["seen", "held out"]
+    long = pl.concat(
+        part.select(
+            "system",
+            "split",
+            "seen",
+            "held_out",
+            "gap",
+            pl.lit(side).alias("side"),
+            pl.col(column).alias("score"),
+            pl.lit(part is whole).alias("all"),
+        )
+        for part in (splits, whole)
+        for side, column in zip(sides, ("seen", "held_out"), strict=True)
+    )
+    shape = alt.Shape(
+        "side:N", title=None, scale=alt.Scale(domain=sides, range=["diamond", "circle"])
+    )
+    colour = alt.Color("side:N", title=None, scale=alt.Scale(domain=sides[::-1]))
+    hover = tip(
+        ("system:N", "system"),
+        ("split:N", "split"),
+        ("seen:Q", "seen", ".4f"),
+        ("held_out:Q", "held out", ".4f"),
+        ("gap:Q", "seen − held out", "+.4f"),
+    )
+    down = alt.Y("system:N", sort=order, title=None)
+    x = alt.X("score:Q", title=measure, scale=across)
+    base = alt.Chart(inline(long)).encode(x=x, y=down, shape=shape, color=colour, tooltip=hover)
+    layers = [
+        alt.Chart(inline(whole))
+        .mark_rule(style="faint", strokeWidth=2)
+        .encode(x=alt.X("seen:Q", scale=across, title=measure), x2="held_out:Q", y=down),
+        base.transform_filter("!datum.all").mark_point(size=35, opacity=0.4, filled=True),
+        base.transform_filter("datum.all").mark_point(size=150, filled=True),
+        alt.Chart(inline(whole.with_columns(pl.format("{}", _signed("gap")).alias("label"))))
+        .mark_text(align="left", dx=8, style="label")
+        .encode(x=alt.value("width"), y=down, text="label:N"),
+    ]
+    return alt.layer(*layers).properties(
+        width=WIDTH,
+        height=alt.Step(40),
+        description=f"{measure} of each tuned system on what was seen and on what was held out; "
+        "the number is the difference of the two.",
+    )
+
+
+def _signed(name: str) -> pl.Expr:
+    import polars as pl
+
+    return pl.col(name).map_elements(lambda value: f"{value:+.4f}", return_dtype=pl.String)

@@ -1,0 +1,120 @@
+"""Differences of pairs of systems, with intervals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from heldout.report.charts.marks import inline, padded, tip, zero_line
+from heldout.report.charts.theme import WIDTH
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from heldout.infer.compare import Comparison
+    from heldout.report.charts.named import Drawing
+
+__all__ = ["MOST_PAIRS", "draw_pairs", "pairs_data"]
+
+MOST_PAIRS: Final = 66
+"""Pairs that fit a page: of more than twelve systems only those with the best are drawn."""
+
+
+def pairs_data(comparison: Comparison) -> pl.DataFrame:
+    """A row a claim, the largest difference first.
+
+    Parameters
+    ----------
+    comparison
+        Of two or more systems; of very many pairs those with the best system are kept.
+
+    Returns
+    -------
+    polars.DataFrame
+        pair, first, second, difference, low, high (null where an interval is open), p (adjusted),
+        significant.
+    """
+    import math
+
+    import polars as pl
+
+    letters = {row.name: row.letters for row in comparison.systems}
+    means = {row.name: row.mean.estimate for row in comparison.systems}
+    choose = max if comparison.scores.higher_is_better else min
+    best = choose(means, key=lambda name: means[name])
+    many = len(comparison.claims) > MOST_PAIRS
+
+    def called(name: str) -> str:
+        return f"{name} ({letters[name]})" if letters[name] else name
+
+    rows = [
+        {
+            "pair": f"{called(claim.first)} − {called(claim.second)}",
+            "first": claim.first,
+            "second": claim.second,
+            "difference": claim.difference.estimate,
+            "low": claim.difference.low if math.isfinite(claim.difference.low) else None,
+            "high": claim.difference.high if math.isfinite(claim.difference.high) else None,
+            "p": claim.adjusted,
+            "significant": bool(claim.adjusted <= comparison.alpha),
+        }
+        for claim in comparison.claims
+        if not many or comparison.baseline is not None or best in {claim.first, claim.second}
+    ]
+    schema = {
+        **dict.fromkeys(("pair", "first", "second"), pl.String),
+        **dict.fromkeys(("difference", "low", "high", "p"), pl.Float64),
+        "significant": pl.Boolean,
+    }
+    return pl.DataFrame(rows, schema=schema).sort(
+        "difference", descending=True, maintain_order=True
+    )
+
+
+def draw_pairs(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
+    """Points with intervals beside a line at 0; what was not told apart is hollow and grey.
+
+    Parameters
+    ----------
+    frame
+        Of `pairs_data`.
+    measure
+        What the differences are of.
+    """
+    import altair as alt  # slow to import
+    import polars as pl
+
+    span = padded([0.0, *frame["difference"], *frame["low"], *frame["high"]])
+    across = alt.Scale(domain=span, nice=False)
+    # An interval that is open ends at the edge of the drawing.
+    drawn = frame.with_columns(
+        pl.col("low").fill_null(span[0]).alias("from"),
+        pl.col("high").fill_null(span[1]).alias("to"),
+    )
+    hover = tip(
+        ("pair:N", "pair"),
+        ("difference:Q", "difference", "+.4f"),
+        ("low:Q", "from", "+.4f"),
+        ("high:Q", "to", "+.4f"),
+        ("p:Q", "p, adjusted", ".4f"),
+    )
+    down = alt.Y("pair:N", sort=frame["pair"].to_list(), title=None, axis=alt.Axis(labelLimit=320))
+    across_from = alt.X("from:Q", scale=across, title=f"difference in {measure}")
+    layers: list[alt.Chart] = [zero_line()]
+    # What was not told apart stands back: grey and hollow, so that it does so in print, too.
+    looks: tuple[tuple[bool, dict[str, Any]], ...] = (
+        (True, {"filled": True}),
+        (False, {"filled": False, "style": "back"}),
+    )
+    for told, look in looks:
+        part = drawn.filter(pl.col("significant") == told)
+        base = alt.Chart(inline(part)).encode(y=down, tooltip=hover)
+        style = {"style": look["style"]} if "style" in look else {}
+        layers.append(base.mark_rule(**style).encode(x=across_from, x2="to:Q"))
+        point = base.mark_point(size=90, strokeWidth=2, **look)
+        layers.append(point.encode(x=alt.X("difference:Q", scale=across)))
+    return alt.layer(*layers).properties(
+        width=WIDTH,
+        height=alt.Step(26 if len(frame) <= 20 else 17),
+        description=f"Differences in {measure} of pairs of systems with their intervals; "
+        "intervals that do not cross the line at 0 show a difference.",
+    )

@@ -1,0 +1,267 @@
+"""How the score depends on the parameters, and what was chosen in each fold."""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from heldout.errors import InputError
+from heldout.report.charts.marks import inline, tip
+from heldout.report.charts.theme import WIDTH
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+    from heldout.experiment.results import Results
+    from heldout.report.charts.named import Drawing
+
+__all__ = ["draw_tuning", "tuned_axes", "tuning_data"]
+
+
+def tuning_data(results: Results, system: str) -> pl.DataFrame:
+    """A row a point of the grid.
+
+    Parameters
+    ----------
+    results
+        With a surface.
+    system
+        One that was tuned.
+
+    Returns
+    -------
+    polars.DataFrame
+        A column for each parameter that varies; mean (on all that was seen, else over the splits),
+        low and high (the least and the largest of the splits), times (how many splits chose it),
+        shipped.
+    """
+    import polars as pl
+
+    rows = results.surface.filter((pl.col("system") == system) & pl.col("mean").is_not_null())
+    if rows["number"].n_unique() < 2:
+        raise InputError(f"{system} was not tuned: there is nothing to choose from")
+    summary = next(one for one in results.summary if one["name"] == system)
+    chosen = results.folds.filter(pl.col("system") == system)["number"].to_list()
+    parameters = dict(rows.select("number", "parameters").iter_rows())
+    points = {number: json.loads(text) for number, text in parameters.items()}
+    names = _varying(list(points.values()))
+    found = []
+    for number, point in sorted(points.items()):
+        own = rows.filter(pl.col("number") == number)
+        whole = own.filter(pl.col("repeat").is_null())["mean"].to_list()
+        splits = own.filter(pl.col("repeat").is_not_null())["mean"].to_list() or whole
+        found.append(
+            {
+                **{name: point.get(name) for name in names},
+                "mean": whole[0] if whole else sum(splits) / len(splits),
+                "low": min(splits),
+                "high": max(splits),
+                "times": chosen.count(number),
+                "shipped": number == summary["ship_number"],
+            }
+        )
+    return pl.DataFrame(found, infer_schema_length=None, strict=False)
+
+
+def _varying(points: list[dict[str, Any]]) -> list[str]:
+    """The parameters that are not the same everywhere."""
+    names = dict.fromkeys(name for point in points for name in point)
+    return [name for name in names if len({json.dumps(point.get(name)) for point in points}) > 1]
+
+
+def tuned_axes(frame: pl.DataFrame) -> list[str]:
+    """The parameters of a frame of `tuning_data`."""
+    own = {"mean", "low", "high", "times", "shipped"}
+    return [name for name in frame.columns if name not in own]
+
+
+def draw_tuning(
+    frame: pl.DataFrame, *, measure: str = "score", higher_is_better: bool = True
+) -> Drawing:
+    """A curve for one parameter, a map for two, the best for each value of three or more.
+
+    Parameters
+    ----------
+    frame
+        Of `tuning_data`.
+    measure
+        What was tuned for.
+    higher_is_better
+        Its direction.
+    """
+    axes = tuned_axes(frame)
+    if len(axes) == 1:
+        return _curve(frame, axes[0], measure)
+    if len(axes) == 2:
+        return _surface(frame, axes, measure, higher_is_better=higher_is_better)
+    return _profiles(frame, axes, measure, higher_is_better=higher_is_better)
+
+
+def _is_number(frame: pl.DataFrame, name: str) -> bool:
+    return bool(frame[name].dtype.is_numeric() and not frame[name].has_nulls())
+
+
+def _in_words(frame: pl.DataFrame, axes: list[str]) -> pl.DataFrame:
+    """The frame with the parameters as texts, named p0, p1, …: a name may hold any character."""
+    import polars as pl
+
+    return frame.with_columns(
+        pl.Series(f"p{at}", [_shown(value) for value in frame[name].to_list()], pl.String)
+        for at, name in enumerate(axes)
+    )
+
+
+def _shown(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _order(frame: pl.DataFrame, name: str) -> list[str]:
+    """The values of a parameter as texts, rising where they are numbers."""
+    values = list(dict.fromkeys(frame[name].to_list()))
+    return [_shown(one) for one in (sorted(values) if _is_number(frame, name) else values)]
+
+
+def _logarithmic(values: list[float]) -> bool:
+    """Whether numbers rise by factors rather than by steps."""
+    known = sorted(set(values))
+    if len(known) < 3 or known[0] <= 0:
+        return False
+    steps = [later - sooner for sooner, later in pairwise(known)]
+    factors = [math.log(later / sooner) for sooner, later in pairwise(known)]
+    return max(factors) / min(factors) < max(steps) / min(steps)
+
+
+def _badges(frame: pl.DataFrame, x: alt.X, y: alt.Y, hover: list[alt.Tooltip]) -> list[alt.Chart]:
+    """How many folds chose a point: a number in a disc; in a square what is shipped."""
+    import altair as alt  # slow to import
+    import polars as pl
+
+    layers: list[alt.Chart] = []
+    for shape, shipped in (("circle", False), ("square", True)):
+        part = frame.filter(
+            (pl.col("shipped") == shipped) & ((pl.col("times") > 0) | pl.col("shipped"))
+        )
+        if not len(part):
+            continue
+        base = alt.Chart(inline(part)).encode(x=x, y=y, tooltip=hover)
+        layers.append(base.mark_point(style="badge", shape=shape, size=420, filled=True))
+        layers.append(
+            base.mark_text(style="label", fontSize=11, fontWeight="bold").encode(text="times:Q")
+        )
+    return layers
+
+
+def _curve(frame: pl.DataFrame, name: str, measure: str) -> Drawing:
+    import altair as alt  # slow to import
+    import polars as pl
+
+    drawn = _in_words(frame, [name])
+    x: alt.X
+    if _is_number(frame, name):
+        values = [float(one) for one in frame[name].to_list()]
+        drawn = drawn.with_columns(pl.Series("value", values))
+        kind: Any = "log" if _logarithmic(values) else "linear"
+        x = alt.X(
+            "value:Q", title=name, scale=alt.Scale(type=kind, zero=False, nice=False, padding=16)
+        )
+    else:
+        x = alt.X("p0:N", title=name, sort=_order(frame, name), axis=alt.Axis(labelAngle=0))
+    y = alt.Y(
+        "mean:Q", title=f"{measure} on what was seen", scale=alt.Scale(zero=False, padding=16)
+    )
+    hover = tip(
+        ("p0:N", name),
+        ("mean:Q", measure, ".4f"),
+        ("low:Q", "least of the splits", ".4f"),
+        ("high:Q", "largest of the splits", ".4f"),
+        ("times:Q", "splits that chose it"),
+    )
+    base = alt.Chart(inline(drawn)).encode(x=x, tooltip=hover)
+    band = base.mark_area(opacity=0.18).encode(
+        y=alt.Y("low:Q", title=f"{measure} on what was seen", scale=alt.Scale(zero=False)),
+        y2="high:Q",
+    )
+    line = base.mark_line(point=True).encode(y=y)
+    return alt.layer(band, line, *_badges(drawn, x, y, hover)).properties(
+        width=WIDTH,
+        height=260,
+        description=f"{measure} as a function of {name} on what was seen, the range over the "
+        "splits, and how many splits chose each value.",
+    )
+
+
+def _surface(
+    frame: pl.DataFrame, axes: list[str], measure: str, *, higher_is_better: bool
+) -> Drawing:
+    import altair as alt  # slow to import
+
+    # The longer axis goes across.
+    first, second = sorted(axes, key=lambda name: -frame[name].n_unique())
+    drawn = _in_words(frame, [first, second])
+    x = alt.X("p0:N", title=first, sort=_order(frame, first), axis=alt.Axis(labelAngle=0))
+    y = alt.Y("p1:N", title=second, sort=_order(frame, second)[::-1])
+    hover = tip(
+        ("p0:N", first),
+        ("p1:N", second),
+        ("mean:Q", measure, ".4f"),
+        ("times:Q", "splits that chose it"),
+    )
+    cells = (
+        alt.Chart(inline(drawn))
+        .mark_rect()
+        .encode(
+            x=x,
+            y=y,
+            color=alt.Color(
+                "mean:Q",
+                title=f"{measure} on what was seen",
+                scale=alt.Scale(zero=False, reverse=not higher_is_better),
+                legend=alt.Legend(gradientLength=220, titleOrient="left"),
+            ),
+            tooltip=hover,
+        )
+    )
+    return alt.layer(cells, *_badges(drawn, x, y, hover)).properties(
+        width=WIDTH,
+        height=alt.Step(40),
+        description=f"{measure} on what was seen for every {first} and {second}, and how many "
+        "splits chose each pair.",
+    )
+
+
+def _profiles(
+    frame: pl.DataFrame, axes: list[str], measure: str, *, higher_is_better: bool
+) -> Drawing:
+    """For each value of each parameter the best that the others allow."""
+    import altair as alt  # slow to import
+    import polars as pl
+
+    best = pl.col("mean").max() if higher_is_better else pl.col("mean").min()
+    charts = []
+    for name in axes:
+        spelt = _in_words(frame, [name])
+        part = spelt.group_by("p0", maintain_order=True).agg(
+            best, pl.col("times").sum(), pl.col("shipped").any()
+        )
+        x = alt.X("p0:N", title=name, sort=_order(frame, name), axis=alt.Axis(labelAngle=0))
+        y = alt.Y(
+            "mean:Q",
+            title=f"best {measure} on what was seen" if name == axes[0] else None,
+            scale=alt.Scale(zero=False, padding=16),
+        )
+        hover = tip(("p0:N", name), ("mean:Q", measure, ".4f"), ("times:Q", "splits that chose it"))
+        line = alt.Chart(inline(part)).mark_line(point=True).encode(x=x, y=y, tooltip=hover)
+        charts.append(
+            alt.layer(line, *_badges(part, x, y, hover)).properties(
+                width=max(140, WIDTH // len(axes) - 30), height=220
+            )
+        )
+    words = (
+        f"For each value of each parameter the best {measure} on what was seen that the other "
+        "parameters allow, and how many splits chose it."
+    )
+    shared: alt.HConcatChart = alt.hconcat(*charts, description=words).resolve_scale(y="shared")
+    return shared
