@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.infer.compare import claim_row, note_measures
 from heldout.report.claim_words import sentences, show_p, warning_lines
+from heldout.report.codes import code_of
 from heldout.report.grid import Grid, grids_text
 from heldout.report.tables import LATEX_ESCAPES, escape_markdown, plain_text
 
@@ -172,6 +173,7 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
         "intervals": comparison.coverage,
         "why": comparison.advice.why,
         "warnings": list(comparison.advice.warnings),
+        "warning_codes": [code_of(one) for one in comparison.advice.warnings],
         "systems": [
             {"name": row.name, "letters": row.letters, **row.mean._asdict()}
             for row in comparison.systems

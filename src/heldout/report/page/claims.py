@@ -1,0 +1,78 @@
+"""The tables of a comparison, each column with where it comes from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from heldout.infer.results import count_of
+from heldout.report.claim_words import sentences, warning_lines
+from heldout.report.claims import claim_tables, claims_text
+from heldout.report.page.parts import Table
+
+if TYPE_CHECKING:
+    from heldout.infer.compare import Comparison
+
+__all__ = ["claim_parts"]
+
+
+def claim_parts(comparison: Comparison, unit: str) -> tuple[Table, ...]:
+    """The table of systems and, without a baseline, that of pairs.
+
+    Parameters
+    ----------
+    comparison
+        What is shown.
+    unit
+        Where the value of a unit is found, in words.
+    """
+    titles = (
+        f"Systems compared in {comparison.scores.measure}",
+        f"Pairs of systems compared in {comparison.scores.measure}",
+    )
+    said = [*sentences(comparison), *warning_lines(comparison)]
+    careful = [one for one in said if not one.startswith("Careful: ")]
+    tables = [
+        Table(title, tuple(head), tuple(map(tuple, rows)), _sources(comparison, head, unit))
+        for title, (head, rows) in zip(titles, claim_tables(comparison), strict=False)
+    ]
+    last = tables[-1]
+    tables[-1] = Table(
+        last.title,
+        last.head,
+        last.rows,
+        last.sources,
+        latex=claims_text(comparison, "latex"),
+        notes=tuple(careful),
+    )
+    return tuple(tables)
+
+
+def _sources(
+    comparison: Comparison, head: list[str], unit: str
+) -> tuple[tuple[str, str], ...]:
+    scores = comparison.scores
+    units = count_of(len(scores.units), "unit")
+    tests = {outcome.test: outcome for outcome in comparison.claims[0].outcomes}
+    known = {
+        scores.measure: f"mean over {units}; {unit}",
+        "interval": f"{100 * comparison.systems[0].mean.level:g}% interval of the mean "
+        f"({comparison.systems[0].mean.method})",
+        "Δ": "mean of the differences, unit by unit; * at "
+        f"p ≤ {comparison.alpha:g} after correction, if there is one",
+        "d_z": "mean difference in standard deviations of the differences (Cohen's d_z)",
+        "W/T/L": "units on which the first of the pair is better, the same, worse",
+        "group": "systems that share a letter were not told apart",
+        "judged": "share of the first ten documents that is judged",
+    }
+    for name in head:
+        if name.endswith("interval of Δ"):
+            gap = comparison.claims[0].difference
+            known[name] = f"{100 * gap.level:g}% interval of the mean difference ({gap.method})"
+        elif name.startswith("p ") and name[2:] in tests:
+            found = tests[name[2:]]
+            known[name] = f"p-value of the {found.test} test ({found.detail or found.method})"
+        elif name.startswith("p "):
+            detail = comparison.correction_detail
+            made = f" ({detail})" if detail else ""
+            known[name] = f"p-value corrected for {len(comparison.claims)} comparisons{made}"
+    return tuple((name, known[name]) for name in head if name in known)

@@ -1,0 +1,101 @@
+"""The values of every unit as compact columns, for the table that is searched and sorted."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from heldout.data.scores import Scores
+    from heldout.experiment.results import Results
+
+__all__ = ["unit_columns", "units_of_results", "units_of_scores"]
+
+DIGITS = 6
+
+
+def unit_columns(
+    noun: tuple[str, str],
+    units: Sequence[str],
+    systems: Sequence[str],
+    measures: Sequence[tuple[str, bool]],
+    values: Sequence[Sequence[Sequence[float | None]]],
+    *,
+    texts: Mapping[str, str] | None = None,
+    source: str = "",
+    first: str | None = None,
+) -> dict[str, Any]:
+    """Columns for the page.
+
+    Parameters
+    ----------
+    noun
+        What a unit is, one and several.
+    units, systems
+        Their names.
+    measures
+        Names, and whether more is better.
+    values
+        Measures × systems × units; None where there is none.
+    texts
+        What a unit says, if that is known.
+    source
+        Where the values come from.
+    first
+        The system that the other is compared with at the beginning; by default the first.
+    """
+    return {
+        "noun": list(noun),
+        "units": list(units),
+        "texts": None if texts is None else [texts.get(one, "") for one in units],
+        "systems": list(systems),
+        "measures": [{"name": name, "up": up} for name, up in measures],
+        "values": [[_rounded(column) for column in table] for table in values],
+        "source": source,
+        "first": systems.index(first) if first in systems else 0,
+    }
+
+
+def _rounded(values: Sequence[float | None]) -> list[float | int | None]:
+    return [None if one is None or not math.isfinite(one) else _short(one) for one in values]
+
+
+def _short(value: float) -> float | int:
+    """As few letters as show the value: 0 and 1 are most of them."""
+    cut = round(float(value), DIGITS)
+    return int(cut) if cut == int(cut) else cut
+
+
+def units_of_results(
+    results: Results, measures: Sequence[tuple[str, bool]]
+) -> tuple[list[str], list[list[list[float | None]]]]:
+    """Units, and measures × systems × units: the mean of what each got where it was held out."""
+    import polars as pl
+
+    rows = results.values.filter(pl.col("unit").is_not_null())
+    means = rows.group_by("measure", "system", "unit").agg(pl.col("value").mean())
+    units = rows["unit"].unique(maintain_order=True).to_list()
+    place = {unit: at for at, unit in enumerate(units)}
+    systems = {name: at for at, name in enumerate(results.systems)}
+    which = {name: at for at, (name, _) in enumerate(measures)}
+    values: list[list[list[float | None]]] = [
+        [[None] * len(units) for _ in systems] for _ in measures
+    ]
+    for measure, system, unit, value in means.iter_rows():
+        if measure in which:
+            values[which[measure]][systems[system]][place[unit]] = value
+    return units, values
+
+
+def units_of_scores(several: Sequence[Scores]) -> tuple[list[str], list[list[list[float | None]]]]:
+    """The same of scores, one table a measure."""
+    units = list(dict.fromkeys(unit for one in several for unit in one.units))
+    values: list[list[list[float | None]]] = []
+    for scores in several:
+        place = {unit: at for at, unit in enumerate(scores.units)}
+        at = [place.get(unit) for unit in units]
+        columns = scores.values.T.tolist()
+        values.append([[None if one is None else column[one] for one in at] for column in columns])
+    return units, values

@@ -1,0 +1,110 @@
+"""Text to markup: every text from outside goes through here, and comes out as text."""
+
+from __future__ import annotations
+
+import html
+import json
+from typing import TYPE_CHECKING, Any
+
+from heldout.report.tables import plain_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from heldout.report.page.parts import Table
+
+__all__ = ["definitions", "esc", "folded", "json_block", "paragraphs", "table_markup"]
+
+# Within a script element only "<" could end it; the others keep old readers of markup out of it.
+_IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
+
+
+def esc(text: str) -> str:
+    """Text that is shown as it is, in elements and in attributes.
+
+    Examples
+    --------
+    >>> esc('<b title="x">')
+    '&lt;b title=&quot;x&quot;&gt;'
+    """
+    return html.escape(plain_text(text))
+
+
+def json_block(name: str, content: Any) -> str:
+    """Data for the page's own script, which nothing in them can end or start.
+
+    Examples
+    --------
+    >>> json_block("x", {"a": "</script>"})
+    '<script type="application/json" id="x">{"a":"\\\\u003c/script\\\\u003e"}</script>'
+    """
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return f'<script type="application/json" id="{esc(name)}">{text.translate(_IN_SCRIPT)}</script>'
+
+
+def paragraphs(lines: Iterable[str], kind: str = "") -> str:
+    """A paragraph for each sentence."""
+    named = f' class="{kind}"' if kind else ""
+    return "".join(f"<p{named}>{esc(line)}</p>\n" for line in lines)
+
+
+def folded(summary: str, body: str, *, printed: bool = False, kind: str = "") -> str:
+    """Something to unfold; `printed`: it is unfolded on paper."""
+    mark = " data-print" if printed else ""
+    named = f' class="{kind}"' if kind else ""
+    return f"<details{named}{mark}><summary>{esc(summary)}</summary>\n{body}</details>\n"
+
+
+def definitions(pairs: Iterable[tuple[str, str]]) -> str:
+    """Names and what they stand for."""
+    inner = "".join(f"<div><dt>{esc(name)}</dt><dd>{esc(value)}</dd></div>\n" for name, value in pairs)
+    return f"<dl>\n{inner}</dl>\n"
+
+
+def copied(name: str, text: str) -> str:
+    """A text to copy, with a button that does so where there is a script."""
+    button = f'<button type="button" class="copy" hidden data-copies="{esc(name)}">Copy</button>'
+    return f'<div class="copied">{button}<pre id="{esc(name)}" tabindex="0">{_lines(text)}</pre></div>\n'
+
+
+def _lines(text: str) -> str:
+    return "\n".join(esc(line) for line in text.splitlines())
+
+
+def table_markup(table: Table, name: str) -> str:
+    """A table with what stands around it; `name` is different for each table of a page."""
+    told = dict(table.sources)
+    head = "".join(
+        f'<th scope="col"{_kind(at, table.texts)}{_hint(told.get(cell, ""))}>{esc(cell)}</th>'
+        for at, cell in enumerate(table.head)
+    )
+    rows = "\n".join(f"<tr>{_row(row, table, told)}</tr>" for row in table.rows)
+    parts = [
+        f'<div class="wide" tabindex="0" role="region" aria-label="{esc(table.title)}">',
+        f"<table><caption>{esc(table.title)}</caption><thead><tr>{head}</tr></thead>",
+        f"<tbody>{rows}</tbody></table></div>\n",
+        paragraphs(table.notes),
+    ]
+    if table.sources:
+        body = definitions(table.sources)
+        parts.append(folded("Where these numbers come from", body, kind="source"))
+    if table.latex:
+        parts.append(folded("For a paper (LaTeX)", copied(f"{name}-latex", table.latex)))
+    return "".join(parts)
+
+
+def _row(row: Sequence[str], table: Table, told: dict[str, str]) -> str:
+    """The cells of a row; the first names it."""
+    cells = [f'<th scope="row">{esc(row[0])}</th>']
+    for at, cell in enumerate(row[1:], 1):
+        hint = _hint(told.get(table.head[at], ""))
+        cells.append(f"<td{_kind(at, table.texts)}{hint}>{esc(cell)}</td>")
+    return "".join(cells)
+
+
+def _kind(at: int, texts: int) -> str:
+    return ' class="text"' if at < texts else ""
+
+
+def _hint(words: str) -> str:
+    return f' title="{esc(words)}"' if words else ""

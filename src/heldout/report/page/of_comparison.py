@@ -1,0 +1,144 @@
+"""A comparison of runs, predictions or scores as a part of a page."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+from heldout import __version__
+from heldout.report.page.answer import comparison_answer
+from heldout.report.page.citations import comparison_methods, measure_methods
+from heldout.report.page.claims import claim_parts
+from heldout.report.page.drawn import made_charts
+from heldout.report.page.explorer import unit_columns, units_of_scores
+from heldout.report.page.looks import looks_table
+from heldout.report.page.parts import Part
+from heldout.report.page.provenance import measure_signatures
+from heldout.report.page.rankings import lists_of_runs, ranking_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from heldout.data.collection import Collection
+    from heldout.data.run import Qrels, Run
+    from heldout.infer.compare import Comparison
+
+__all__ = ["part_of_comparisons"]
+
+
+def part_of_comparisons(
+    comparisons: Sequence[Comparison],
+    *,
+    heading: str = "",
+    runs: Mapping[str, Run] | None = None,
+    qrels: Qrels | None = None,
+    collection: Collection | None = None,
+    ledger: str | None = None,
+    provenance: Sequence[tuple[str, str]] = (),
+) -> Part:
+    """All that a page says about a comparison.
+
+    Parameters
+    ----------
+    comparisons
+        One a measure, of the same systems.
+    heading
+        By default the systems' number.
+    runs, qrels
+        The ranked lists behind the scores, by system, and the judgements, if there are any.
+    collection
+        Where the texts are, if it is at hand.
+    ledger
+        The file of a ledger, for its looks at these data.
+    provenance
+        Names and values to begin with, such as the command.
+    """
+    first = comparisons[0]
+    charts, left_out = made_charts(lambda: _charts(first, collection))
+    warnings = [warning for one in comparisons for warning in one.warnings]
+    measures = [one.scores.measure for one in comparisons]
+    units, rankings = _explored(comparisons, runs, qrels, collection)
+    signatures = measure_signatures(measures) if runs is not None else ()
+    methods = [key for one in comparisons for key in comparison_methods(one)]
+    return Part(
+        heading=heading or f"{len(first.scores.systems)} systems compared",
+        answer=(comparison_answer(first),),
+        about=(first.advice.why,),
+        tables=tuple(
+            table
+            for one in comparisons
+            for table in claim_parts(one, "the value of each unit stands below, one by one")
+        ),
+        charts=charts,
+        units=units,
+        rankings=rankings,
+        checks=tuple(dict.fromkeys([*warnings, *_dropped(first), *left_out])),
+        looks=None if ledger is None else looks_table(ledger, first.scores.data),
+        provenance=(*provenance, *_settings(first), *signatures),
+        methods=(*methods, *measure_methods(measures)),
+    )
+
+
+def _charts(comparison: Comparison, collection: Collection | None) -> Any:
+    from heldout.report.charts.of_comparison import charts_of_comparison
+
+    texts = None if collection is None else collection.queries.to_dict()
+    return charts_of_comparison(comparison, texts=texts)
+
+
+def _dropped(comparison: Comparison) -> list[str]:
+    dropped = comparison.scores.dropped
+    if not dropped:
+        return []
+    few = ", ".join(dropped[:10]) + (", …" if len(dropped) > 10 else "")
+    return [f"{len(dropped):,} units that some system lacks are left out for all: {few}"]
+
+
+def _explored(
+    comparisons: Sequence[Comparison],
+    runs: Mapping[str, Run] | None,
+    qrels: Qrels | None,
+    collection: Collection | None,
+) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    several = [one.scores for one in comparisons]
+    units, values = units_of_scores(several)
+    systems = several[0].systems
+    columns = unit_columns(
+        ("unit", "units") if runs is None else ("query", "queries"),
+        units,
+        systems,
+        [(one.measure, one.higher_is_better) for one in several],
+        values,
+        texts=None if collection is None else collection.queries.to_dict(),
+        source="the scores that were compared",
+        first=comparisons[0].baseline,
+    )
+    if runs is None:
+        return columns, None
+    ranked = lists_of_runs(runs)
+    return columns, ranking_columns(ranked, units, systems, qrels=qrels, collection=collection)
+
+
+def _settings(comparison: Comparison) -> list[tuple[str, str]]:
+    how = comparison.advice
+    pairs = [
+        ("data", comparison.scores.data),
+        ("units", f"{len(comparison.scores.units):,}"),
+        ("tests", f"{', '.join(how.tests)}; correction {how.correction or 'none'}"),
+        ("tail, level", f"{comparison.tail}, alpha {comparison.alpha:g}"),
+        ("seed", str(comparison.seed)),
+        ("baseline", comparison.baseline or "none: all pairs"),
+        ("versions", _versions()),
+    ]
+    return [pair for pair in pairs if pair[1]]
+
+
+def _versions() -> str:
+    found = [f"heldout {__version__}", f"python {platform.python_version()}"]
+    for name in ("numpy", "scipy"):
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            continue
+    return ", ".join(found)

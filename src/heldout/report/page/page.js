@@ -1,0 +1,151 @@
+
+"use strict";
+/* What every part of the page needs: elements, theme, charts, copying, printing. Texts are set as
+   text and never as markup, whatever they say. */
+
+/** Make an element: properties, then children (texts or elements). */
+function make(tag, properties, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties || {})) {
+    if (name in element && name !== "list") element[name] = value;
+    else element.setAttribute(name, value);
+  }
+  element.append(...children.filter((one) => one !== null && one !== undefined));
+  return element;
+}
+
+const byId = (name) => document.getElementById(name);
+const parsed = (name) => (byId(name) ? JSON.parse(byId(name).textContent) : null);
+
+/* Theme: the reader's system decides until the button does. */
+const theme = {
+  get dark() { return document.documentElement.dataset.theme === "dark"; },
+  set(dark) {
+    document.documentElement.dataset.theme = dark ? "dark" : "light";
+    byId("theme").setAttribute("aria-pressed", String(dark));
+  },
+};
+const kept = {
+  read() { try { return localStorage.getItem("heldout-theme"); } catch { return null; } },
+  write(value) { try { localStorage.setItem("heldout-theme", value); } catch { /* not allowed */ } },
+};
+
+function startTheme() {
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const wanted = kept.read();
+  theme.set(wanted ? wanted === "dark" : system.matches);
+  const button = byId("theme");
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    theme.set(!theme.dark);
+    kept.write(theme.dark ? "dark" : "light");
+    drawCharts();
+  });
+  system.addEventListener("change", () => {
+    if (!kept.read()) { theme.set(system.matches); drawCharts(); }
+  });
+}
+
+/* Charts: drawn one after another while nothing else is to be done, and anew for another theme. */
+const charts = { data: null, views: new Map(), round: 0 };
+
+async function drawCharts() {
+  if (!charts.data || !window.vegaEmbed) return;
+  const round = ++charts.round;
+  for (const place of document.querySelectorAll(".drawing")) {
+    await idle();
+    if (round !== charts.round) return;
+    await drawOne(place);
+  }
+  if (round === charts.round) document.documentElement.dataset.charts = theme.dark ? "dark" : "light";
+}
+
+const idle = () => new Promise((done) => {
+  if (window.requestIdleCallback) requestIdleCallback(() => done(), { timeout: 400 });
+  else setTimeout(done, 1);
+});
+
+async function drawOne(place) {
+  const spec = charts.data.parts[place.dataset.part][Number(place.dataset.chart)];
+  const before = charts.views.get(place);
+  if (before) before.finalize();
+  try {
+    const made = await vegaEmbed(place, structuredClone(spec), {
+      actions: false,
+      ast: true, // expressions are interpreted: the page may not make code out of text
+      config: charts.data.themes[theme.dark ? "dark" : "light"],
+      defaultStyle: false,
+      logLevel: 1, // errors: what Vega-Lite changes in a drawing is nothing for readers
+      renderer: "svg",
+      tooltip: { disableDefaultStyle: true },
+    });
+    charts.views.set(place, made);
+    place.parentElement.querySelector(".tools").hidden = false;
+  } catch (error) {
+    place.textContent = `This chart could not be drawn: ${error.message}`;
+  }
+}
+
+function save(name, kind, text) {
+  const link = make("a", { href: URL.createObjectURL(new Blob([text], { type: kind })), download: name });
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+/** The rows behind a chart, as CSV. */
+function chartRows(spec) {
+  const inline = spec.data && spec.data.values;
+  return inline || Object.values(spec.datasets || {}).flat();
+}
+
+function csvOf(rows) {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const cell = (value) => {
+    const text = value === null || value === undefined ? "" : String(value);
+    return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  return [names, ...rows.map((row) => names.map((name) => row[name]))]
+    .map((row) => row.map(cell).join(",")).join("\n") + "\n";
+}
+
+async function saveChart(button) {
+  const figure = button.closest("figure");
+  const place = figure.querySelector(".drawing");
+  const spec = charts.data.parts[place.dataset.part][Number(place.dataset.chart)];
+  if (button.dataset.saves === "csv") save(`${figure.id}.csv`, "text/csv", csvOf(chartRows(spec)));
+  else save(`${figure.id}.svg`, "image/svg+xml", await charts.views.get(place).view.toSVG());
+}
+
+async function copyText(button) {
+  const text = byId(button.dataset.copies);
+  try {
+    await navigator.clipboard.writeText(text.textContent);
+    button.textContent = "Copied";
+  } catch { // not allowed here: mark it, so that the reader can
+    getSelection().selectAllChildren(text);
+    button.textContent = "Marked: press Ctrl+C";
+  }
+}
+
+/* Printing: what should be read is unfolded, and folded again. */
+const unfolded = [];
+addEventListener("beforeprint", () => {
+  for (const one of document.querySelectorAll("details[data-print]:not([open])")) {
+    one.open = true;
+    unfolded.push(one);
+  }
+});
+addEventListener("afterprint", () => {
+  while (unfolded.length) unfolded.pop().open = false;
+});
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button");
+  if (!button) return;
+  if (button.dataset.saves) saveChart(button);
+  if (button.dataset.copies) copyText(button);
+});
+
+startTheme();
+for (const button of document.querySelectorAll(".copy")) button.hidden = false;
+charts.data = parsed("charts");

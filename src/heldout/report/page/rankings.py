@@ -1,0 +1,159 @@
+"""Ranked lists as compact columns: documents by number, their first lines and grades once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+
+    from heldout.data.collection import Collection
+    from heldout.data.run import Qrels, Run
+
+__all__ = ["Ranked", "lists_of_results", "lists_of_runs", "ranking_columns"]
+
+TOP: Final = 10
+MISSED: Final = 10
+"""Relevant documents of a query that are named though no system shows them."""
+LINE: Final = 140
+"""Letters of a document's beginning."""
+LETTERS: Final = 8_000_000
+"""Letters of all beginnings together: with more documents each gets fewer."""
+READ: Final = 2_000
+"""Bytes of a document that are looked at to find its beginning."""
+
+
+class Ranked(NamedTuple):
+    """The top of ranked lists.
+
+    Parameters
+    ----------
+    lists
+        For each system: for each unit ids of documents, best first.
+    note
+        What is to be known of them.
+    """
+
+    lists: dict[str, dict[str, list[str]]]
+    note: str = ""
+
+
+def lists_of_results(lists: pl.DataFrame, systems: Sequence[str]) -> Ranked:
+    """The list of each query that was held out first."""
+    import polars as pl
+
+    found: dict[str, dict[str, list[str]]] = {name: {} for name in systems}
+    keys = ["system", "repeat", "fold", "other", "run"]
+    # A query that was held out several times has several lists: the first stands for it.
+    first = pl.struct([one for one in keys[1:] if one in lists.columns])
+    marked = lists.with_columns(first.rank("dense").over("system", "unit").alias("which"))
+    several = bool(len(marked) and marked["which"].max() > 1)  # type: ignore[operator]
+    kept = marked.filter((pl.col("which") == 1) & (pl.col("rank") <= TOP))
+    grouped = kept.sort("rank").group_by("system", "unit").agg(pl.col("document"))
+    for system, unit, documents in grouped.iter_rows():
+        found[system][unit] = documents
+    note = "Held out several times: the list of the first time is shown." if several else ""
+    return Ranked(found, note)
+
+
+def lists_of_runs(runs: Mapping[str, Run]) -> Ranked:
+    """The top of the runs themselves."""
+    found = {}
+    for name, run in runs.items():
+        ends = run.offsets.tolist()
+        found[name] = {
+            query: run.docs.take(range(begin, min(begin + TOP, end))).tolist()
+            for query, begin, end in zip(run.queries, ends, ends[1:], strict=False)
+        }
+    return Ranked(found)
+
+
+def ranking_columns(
+    ranked: Ranked,
+    units: Sequence[str],
+    systems: Sequence[str],
+    *,
+    qrels: Qrels | None = None,
+    collection: Collection | None = None,
+) -> dict[str, Any] | None:
+    """Rankings for the page: documents have numbers; None if there is no list at all.
+
+    Parameters
+    ----------
+    ranked
+        The lists.
+    units, systems
+        In the order of the other columns.
+    qrels
+        Judgements, if they are known; by default those of the collection.
+    collection
+        Where the documents' texts are, if it is at hand.
+    """
+    if not any(ranked.lists.values()):
+        return None
+    if qrels is None and collection is not None:
+        qrels = collection.qrels
+    numbers: dict[str, int] = {}
+
+    def number(document: str) -> int:
+        return numbers.setdefault(document, len(numbers))
+
+    lists = [
+        [[number(one) for one in ranked.lists.get(system, {}).get(unit, ())] for unit in units]
+        for system in systems
+    ]
+    columns: dict[str, Any] = {"lists": lists, "note": ranked.note, "top": TOP}
+    if qrels is not None:
+        columns |= _judged(ranked, units, qrels, number)
+    columns["documents"] = list(numbers)
+    columns["lines"] = None if collection is None else _beginnings(list(numbers), collection)
+    return columns
+
+
+def _judged(ranked: Ranked, units: Sequence[str], qrels: Qrels, number: Any) -> dict[str, Any]:
+    """For each unit: grades of what is listed, how many are relevant, and which nobody found."""
+    judged = qrels.to_dict()
+    grades, relevant, missed = [], [], []
+    for unit in units:
+        own = judged.get(unit, {})
+        listed = {one for lists in ranked.lists.values() for one in lists.get(unit, ())}
+        grades.append([part for one in listed if one in own for part in (number(one), own[one])])
+        good = sorted((one for one, grade in own.items() if grade > 0), key=lambda one: -own[one])
+        relevant.append(len(good))
+        lost = [one for one in good if one not in listed][:MISSED]
+        missed.append([part for one in lost for part in (number(one), own[one])])
+    return {"grades": grades, "relevant": relevant, "missed": missed}
+
+
+def _beginnings(documents: list[str], collection: Collection) -> list[str]:
+    """The first line of each document, as long as there is room."""
+    room = max(40, min(LINE, LETTERS // max(1, len(documents))))
+    found = collection.documents.ids.find(documents)
+    lines = [""] * len(documents)
+    wanted = {number: place for place, number in enumerate(found.tolist()) if number >= 0}
+    number = 0
+    # One walk over all texts: to look them up one by one takes longer where they are in files.
+    for batch in collection.documents.batches():
+        for at in range(len(batch)):
+            if number + at in wanted:
+                text = batch.raw(at)[:READ].decode("utf-8", "ignore")
+                lines[wanted[number + at]] = beginning(text, room)
+        number += len(batch)
+    return lines
+
+
+def beginning(text: str, room: int = LINE) -> str:
+    """The first words of a text, on one line.
+
+    Examples
+    --------
+    >>> beginning("  Red\\n\\napples and pears", 12)
+    'Red apples…'
+    """
+    words = " ".join(text.split())
+    if len(words) <= room:
+        return words
+    cut = words[: room + 1].rpartition(" ")[0] or words[:room]
+    return f"{cut}…"

@@ -1,0 +1,141 @@
+"""The sections of a part, in the order in which a reader asks."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+from heldout.infer.results import count_of
+from heldout.report.page.markup import (
+    copied,
+    definitions,
+    esc,
+    folded,
+    json_block,
+    paragraphs,
+    table_markup,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from heldout.report.page.parts import Part, Table
+
+__all__ = ["Section", "answer_box", "last_sections", "part_sections"]
+
+
+class Section(NamedTuple):
+    """A section: its name in links, its heading, its markup."""
+
+    name: str
+    heading: str
+    body: str
+
+
+def answer_box(part: Part, name: str) -> str:
+    """The answer, and how many warnings come with it."""
+    first, *more = part.answer or ("Nothing can be said: see below.",)
+    parts = [f'<p class="claim">{esc(first)}</p>', paragraphs(more)]
+    if part.checks:
+        count = count_of(len(part.checks), "thing")
+        parts.append(f'<p><a href="#{name}-checks">{count} to be careful about</a></p>')
+    return f'<div class="answer">{"".join(parts)}</div>\n'
+
+
+def part_sections(part: Part, name: str) -> list[Section]:
+    """All sections of a part but those at the end of the page."""
+    made = [
+        ("table", "Table", _tables(part.tables, f"{name}-table") + _about(part)),
+        ("charts", "Charts", _charts(part, name)),
+        ("units", _explorer_title(part), _explorer(part, name)),
+        ("tuning", "Tuning", _tables(part.tuning, f"{name}-tuning")),
+        ("splits", "Splits", _splits(part, name)),
+        ("checks", "Checks and warnings", _checks(part)),
+        ("ledger", "Ledger", "" if part.looks is None else table_markup(part.looks, f"{name}-looks")),
+    ]
+    return [Section(f"{name}-{key}", title, body) for key, title, body in made if body]
+
+
+def _tables(tables: Sequence[Table], name: str) -> str:
+    return "".join(table_markup(one, f"{name}-{at}") for at, one in enumerate(tables))
+
+
+def _about(part: Part) -> str:
+    return folded("What these numbers are", paragraphs(part.about), printed=True) if part.about else ""
+
+
+def _charts(part: Part, name: str) -> str:
+    """Places for the charts, with their words and their data."""
+    return "".join(
+        f'<figure id="{name}-chart-{at}" class="chart"><p class="title">{esc(one.title)}</p>'
+        f'<div class="drawing" data-chart="{at}" data-part="{name}"></div>'
+        f"<figcaption>{esc(one.caption)}"
+        f'<span class="tools" hidden><button type="button" data-saves="svg">Save SVG</button> '
+        f'<button type="button" data-saves="csv">Save data (CSV)</button></span>'
+        "</figcaption></figure>\n"
+        for at, one in enumerate(part.charts)
+    )
+
+
+def _explorer_title(part: Part) -> str:
+    noun = part.units["noun"][0] if part.units else "unit"
+    return f"{noun.capitalize()} by {noun}"
+
+
+def _explorer(part: Part, name: str) -> str:
+    """A place for the table that the script makes, and its data."""
+    if part.units is None:
+        return ""
+    many = part.units["noun"][1]
+    blocks = json_block(f"{name}-data", part.units)
+    if part.rankings is not None:
+        blocks += json_block(f"{name}-rankings", part.rankings)
+    return (
+        f'<div class="explorer" data-explorer="{name}"></div>\n'
+        f'<noscript><p class="hint">The values of {len(part.units["units"]):,} {esc(many)} are '
+        f"shown by a script, which is switched off here; they come from: "
+        f"{esc(part.units['source'])}.</p></noscript>\n{blocks}\n"
+    )
+
+
+def _splits(part: Part, name: str) -> str:
+    if not part.splits:
+        return ""
+    tables = _tables(part.splits, f"{name}-splits")
+    count = count_of(len(part.splits[0].rows), "row")
+    return paragraphs(part.splits_about) + folded(f"Every split ({count})", tables, printed=True)
+
+
+def _checks(part: Part) -> str:
+    if not part.checks:
+        return "<p>Nothing was found that calls for care.</p>\n"
+    items = "".join(f"<li>{esc(one[:1].upper() + one[1:])}.</li>\n" for one in part.checks)
+    return f'<ul class="checks">\n{items}</ul>\n'
+
+
+def last_sections(
+    parts: Sequence[Part], made: Sequence[tuple[str, str]], bibtex: str
+) -> list[Section]:
+    """Where the numbers come from, and what to cite."""
+    return [
+        Section("provenance", "Provenance", _provenance(parts, made)),
+        Section("cite", "Cite this", _cite(bibtex)),
+    ]
+
+
+def _provenance(parts: Sequence[Part], made: Sequence[tuple[str, str]]) -> str:
+    found = [definitions(made)] if made else []
+    for at, part in enumerate(parts):
+        body = definitions(part.provenance)
+        if part.record:
+            text = json.dumps(part.record, ensure_ascii=False, indent=2)
+            body += folded("All settings (manifest.json)", copied(f"record-{at}", text))
+        found.append(f"<h3>{esc(part.heading)}</h3>\n{body}" if len(parts) > 1 else body)
+    return "".join(found)
+
+
+def _cite(bibtex: str) -> str:
+    return (
+        "<p>The software, and the methods that these numbers were made with:</p>\n"
+        + copied("bibtex", bibtex)
+    )
