@@ -213,10 +213,10 @@ def _publish(
     """
     notes: list[str] = []
     if options.format == "tsv":  # the other formats hold their warnings themselves
-        from heldout.report.tables import plain_text
+        from heldout.report.codes import careful_line
 
         warnings = [warning for one in comparisons for warning in one.warnings]
-        notes += [f"Careful: {plain_text(warning)}." for warning in dict.fromkeys(warnings)]
+        notes += [careful_line(warning) for warning in dict.fromkeys(warnings)]
     if options.output is None:
         notes += _record(comparisons, options, nameless)
         (show if options.format == "table" else emit)(text)

@@ -228,8 +228,8 @@ def anova_with_replicates(scores: ArrayLike, units: Units = "random") -> Anova:
 
     References
     ----------
-    D. C. Montgomery, Design and Analysis of Experiments, chapters 5 and 13; for topics and shards
-    E. M. Voorhees, D. Samarov and I. Soboroff, Using replicates in information retrieval
+    Montgomery, D. C., Design and Analysis of Experiments, chapters 5 and 13; for topics and shards
+    Voorhees, E. M., Samarov, D. and Soboroff, I., Using replicates in information retrieval
     evaluation, ACM Trans. Inf. Syst. 36 (2017).
     """
     if units not in get_args(Units):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from heldout.infer.advise import BY_RANK
 from heldout.infer.results import count_of
+from heldout.report.codes import careful_line
 from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def _method(outcome: Outcome) -> str:
 
 def warning_lines(comparison: Comparison) -> list[str]:
     """Why this analysis, and what to be careful about."""
-    careful = [f"Careful: {plain_text(one)}." for one in comparison.warnings]
+    careful = [careful_line(one) for one in comparison.warnings]
     return [*_together(comparison), comparison.advice.why, *careful]
 
 

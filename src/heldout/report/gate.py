@@ -172,7 +172,7 @@ def _careful(gain: Floats, first: str, second: str) -> str:
         return ""
     return (
         f"careful: {first} and {second} differ on {differ} of {len(gain)} units only, so that "
-        "their spread is hardly known and the gate opens too easily"
+        "their spread is hardly known and the gate opens too easily [few-differ]"
     )
 
 

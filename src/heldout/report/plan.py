@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from heldout.errors import InputError
 from heldout.infer.results import drop_noise
+from heldout.report.codes import careful_line
 from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:
@@ -162,4 +163,4 @@ def _careful(spread: Spread) -> list[str]:
         return []
     bound = f"{_shown(spread.bound, spread.sd)} (bound with {BOUND:.0%} confidence; plan with --sd)"
     pilot = f"a pilot of {spread.units} queries hardly knows the spread"
-    return [f"Careful: {pilot}: it may well be {bound}."]
+    return [careful_line(f"{pilot}: it may well be {bound}")]

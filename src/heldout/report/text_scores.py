@@ -6,6 +6,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+from heldout.report.codes import careful_line
 from heldout.report.grid import Grid, grids_text
 from heldout.report.tables import plain_text
 
@@ -63,7 +64,7 @@ def note_lines(notes: list[str], comparisons: list[CorpusComparison]) -> list[st
     first = comparisons[0]
     level = f"{round(100 * first.systems[0].level, 6):g}%"
     lines = [f"segments: {first.segments:,}; intervals: {level}, bootstrap over segments"]
-    lines += [f"Careful: {one}." for one in notes]
+    lines += [careful_line(one) for one in notes]
     return [plain_text(line) for line in lines]
 
 

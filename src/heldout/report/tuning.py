@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from heldout.infer.results import count_of
+from heldout.report.codes import careful_line, code_of
 from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def tuning_text(tuned: TunedRuns, level: float = 0.95, *, quiet: bool = False) -
             parts.append(f"{title}{_chosen_title(system)}\n" + _aligned(_chosen_rows(system)))
     if quiet:
         return "\n".join(parts)
-    lines = [*_how_lines(tuned), *_ship_lines(tuned), *_careful_lines(tuned)]
+    lines = [*_how_lines(tuned), *_ship_lines(tuned), *map(careful_line, _careful_notes(tuned))]
     return "\n".join(parts) + "\n" + "".join(line + "\n" for line in lines)
 
 
@@ -149,11 +150,11 @@ def _ship_lines(tuned: TunedRuns) -> list[str]:
     return lines
 
 
-def _careful_lines(tuned: TunedRuns) -> list[str]:
+def _careful_notes(tuned: TunedRuns) -> list[str]:
     notes = [str(note) for note in tuned.splits.notes] + list(tuned.notes)
     for system in tuned.systems:
         notes += edge_notes(system, several=len(tuned.systems) > 1)
-    return [f"Careful: {plain_text(note)}." for note in notes]
+    return notes
 
 
 def edge_notes(system: TunedSystem, *, several: bool) -> list[str]:
@@ -190,9 +191,8 @@ def json_tuning(tuned: TunedRuns, comparison: Comparison | None = None, level: f
         "data": tuned.data,
         "policies": dict(tuned.policies),
         "systems": [_system_dict(system, level) for system in tuned.systems],
-        "warnings": [
-            line.removeprefix("Careful: ").removesuffix(".") for line in _careful_lines(tuned)
-        ],
+        "warnings": [plain_text(note) for note in _careful_notes(tuned)],
+        "warning_codes": [code_of(note) for note in _careful_notes(tuned)],
         "comparison": None,
     }
     if comparison is not None:

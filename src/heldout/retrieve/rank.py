@@ -95,7 +95,7 @@ class _Job:
 
 
 def document_ratios(index: Index, side: Side) -> Floats:
-    """|d| over the average length of the train side that scores d (0 where that is empty)."""
+    r"""\|d\| over the average length of the train side that scores d (0 where that is empty)."""
     lengths = np.asarray(index.lengths)
     place = np.maximum(side.statistics, 0)
     total = side.terms.length[place] + side.added * lengths
