@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 endif
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint types tests coverage bench clean
+.PHONY: demo test lint types tests coverage docs bench clean
 
 demo: $(STAMP)
 	$(BIN)/heldout demo
@@ -34,6 +34,9 @@ tests: $(STAMP)
 coverage: $(STAMP)
 	$(BIN)/python -m pytest --cov --cov-report=term-missing
 
+docs: $(STAMP)
+	$(BIN)/python -m sphinx -W --keep-going -n -b html docs docs/_build/html
+
 bench: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[bench]"
 	$(BIN)/python benchmarks/evaluate_files.py
@@ -44,4 +47,4 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/retrieval.py
 
 clean:
-	$(PYTHON) -c "import shutil; [shutil.rmtree(d, ignore_errors=True) for d in ('$(VENV)', 'build', 'dist', 'demo-report')]"
+	$(PYTHON) -c "import shutil; [shutil.rmtree(d, ignore_errors=True) for d in ('$(VENV)', 'build', 'dist', 'demo-report', 'docs/_build')]"

@@ -1,0 +1,81 @@
+"""The directive ``public-names``: what a room of the library offers, from its docstrings.
+
+``.. public-names:: infer`` documents every name of ``heldout.__all__`` whose home is in
+``heldout.infer``; under ``:modules:`` stand modules that are public by themselves, and whose other
+names are documented below.
+"""  # noqa: INP001
+
+from __future__ import annotations
+
+import inspect
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from docutils.parsers.rst import directives
+from sphinx.util.docutils import SphinxDirective
+
+import heldout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from docutils import nodes
+    from sphinx.application import Sphinx
+
+
+class PublicNames(SphinxDirective):
+    """Documents the public names of a room, and those of its public modules."""
+
+    required_arguments = 1
+    option_spec: ClassVar[dict[str, Any]] = {"modules": directives.unchanged}
+
+    def run(self) -> list[nodes.Node]:
+        """Write what autodoc reads, and have it parsed."""
+        room = f"heldout.{self.arguments[0]}"
+        lines = list(_lines("heldout", _names_of(room)))
+        for module in self.options.get("modules", "").split():
+            lines += _module_lines(f"{room}.{module}")
+        return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
+
+
+def _names_of(room: str) -> list[str]:
+    """The names of the package whose home is in a room, or in a module of that name."""
+    homes = {name: getattr(heldout, name).__module__ for name in heldout.__all__}
+    return [name for name, home in homes.items() if f"{home}.".startswith(f"{room}.")]
+
+
+def _other_names(module: str) -> list[str]:
+    """Classes and functions of a module that are not names of the package already."""
+    found = import_module(module)
+    top = {id(getattr(heldout, name)) for name in heldout.__all__}
+    things = {name: getattr(found, name) for name in found.__all__}
+    return [
+        name
+        for name, thing in things.items()
+        if id(thing) not in top and (inspect.isclass(thing) or inspect.isroutine(thing))
+    ]
+
+
+def _module_lines(module: str) -> Iterator[str]:
+    summary = (import_module(module).__doc__ or "").partition("\n")[0]
+    yield from ("", module, "-" * len(module), "", f".. module:: {module}", "", summary, "")
+    yield from _lines(module, _other_names(module))
+
+
+def _lines(module: str, names: list[str]) -> Iterator[str]:
+    if not names:
+        return
+    yield from (f".. currentmodule:: {module}", "", ".. autosummary::", "")
+    yield from (f"   {name}" for name in names)
+    yield ""
+    for name in names:
+        if inspect.isclass(getattr(import_module(module), name)):
+            yield from (f".. autoclass:: {name}", "   :members:", "")
+        else:
+            yield from (f".. autofunction:: {name}", "")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Make the directive known."""
+    app.add_directive("public-names", PublicNames)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

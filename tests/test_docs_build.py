@@ -1,0 +1,71 @@
+"""The documentation builds offline, without a warning, and holds what it promises."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import heldout
+
+ROOT = Path(__file__).parents[1]
+
+pytest.importorskip(
+    "sphinx", reason="the documentation is built with Sphinx (pip install '.[docs]')"
+)
+pytest.importorskip("furo", reason="the theme of the documentation")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The folder of the pages, built as ``make docs`` does."""
+    place = tmp_path_factory.mktemp("docs")
+    # A process of its own: Sphinx registers directives and roles for good.
+    done = subprocess.run(  # noqa: S603
+        [
+            *(sys.executable, "-m", "sphinx", "-W", "--keep-going", "-n", "-q", "-b", "html"),
+            *("-d", place / "doctrees", ROOT / "docs", place / "html"),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "https_proxy": "http://127.0.0.1:9", "http_proxy": "http://127.0.0.1:9"},
+    )
+    assert done.returncode == 0, done.stderr
+    return place / "html"
+
+
+def test_every_page_is_written(built):
+    pages = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").rglob("*.rst")]
+    sources = {page.relative_to(ROOT / "docs").with_suffix(".html") for page in pages}
+    sources = {page for page in sources if page.parts[0] != "_build"}
+    for page in sources:  # Sphinx writes pages of its own, such as search.html, over ours
+        assert "<h1>" in (built / page).read_text(encoding="utf-8"), page
+        assert page.name not in {"search.html", "genindex.html"}
+
+
+def test_every_public_name_is_documented(built):
+    text = "".join(page.read_text(encoding="utf-8") for page in (built / "api").glob("*.html"))
+    missing = [name for name in heldout.__all__ if f'id="heldout.{name}"' not in text]
+    assert not missing
+
+
+def test_every_command_and_option_is_documented(built):
+    from heldout.cli import parser
+
+    text = (built / "cli.html").read_text(encoding="utf-8")
+    commands = parser()._subparsers._group_actions[0].choices
+    for name in commands:
+        assert f"heldout {name}" in text
+    assert 'id="cmdoption-heldout-compare-gate"' in text
+    assert 'id="cmdoption-heldout-study-bias-draws"' in text
+
+
+def test_pages_ask_nobody_for_anything(built):
+    for page in built.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        loaded = re.findall(r'<(?:script|img|iframe)[^>]* src="([^"]+)"', text)
+        loaded += re.findall(r'<link[^>]* rel="stylesheet"[^>]* href="([^"]+)"', text)
+        assert not [one for one in loaded if one.startswith(("http:", "https:", "//"))]
