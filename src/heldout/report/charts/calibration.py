@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.report.charts.marks import dashes, inline, shapes, stroke_legend, tip
+from heldout.report.charts.marks import dashes, inline, shapes, tip
 from heldout.report.charts.roc import SIZE
 
 if TYPE_CHECKING:
@@ -100,9 +100,7 @@ def draw_calibration(frame: pl.DataFrame) -> Drawing:
 
     names = frame["system"].unique(maintain_order=True).to_list()
     unit = alt.Scale(domain=[0, 1], nice=False)
-    colour = alt.Color(
-        "system:N", title=None, scale=alt.Scale(domain=names), legend=stroke_legend()
-    )
+    colour = alt.Color("system:N", title=None, scale=alt.Scale(domain=names))
     x = alt.X("confidence:Q", title="mean probability", scale=unit)
     y = alt.Y("share:Q", title="share that came true", scale=unit)
     hover = tip(
@@ -126,7 +124,6 @@ def draw_calibration(frame: pl.DataFrame) -> Drawing:
         shape=alt.Shape(
             "system:N",
             title=None,
-            legend=None,
             scale=alt.Scale(domain=names, range=shapes(len(names))),
         ),
     )

@@ -128,7 +128,7 @@ def draw_folds(frame: pl.DataFrame, *, unit: str = "query") -> Drawing:
         x=alt.X("test:Q", title=f"{plural} held out"),
         tooltip=tip(("split:N", "split"), ("test:Q", "held out", ","), ("train:Q", "seen", ",")),
     )
-    bars = base.mark_bar()
+    bars = base.mark_bar(height={"band": 0.6})
     labels = base.mark_text(align="left", dx=4, style="label").encode(
         text=alt.Text("test:Q", format=",")
     )

@@ -214,11 +214,16 @@ def _power(comparison: Comparison, claim: Claim, unit: str) -> Iterator[NamedCha
     if any(one.test == "corrected-t" for one in claim.outcomes):
         return
     sd = pilot_sd(gaps)
-    frame = power_data(sd, n=len(gaps), alpha=comparison.alpha)
+    frame = power_data(
+        sd,
+        n=len(gaps),
+        alpha=comparison.alpha,
+        tail="two" if comparison.tail == "two" else "greater",
+    )
     caption = (
         f"How sure a paired t test is to show a difference between systems that differ as "
         f"{claim.first} and {claim.second} do (standard deviation {sd:.4f}, from "
-        f"{_count(comparison, unit)}), at alpha {comparison.alpha:g}. Dotted: 80%."
+        f"{_count(comparison, unit)}), at alpha {comparison.alpha:g}. Dashed: 80%."
     )
     yield NamedChart(
         "power",

@@ -150,7 +150,7 @@ def _optimism(results: Results, measure: str) -> Iterator[NamedChart]:
     small = " Small points: the splits." if frame["split"].count() else ""
     yield NamedChart(
         "optimism",
-        "What was seen flatters",
+        "Seen against held out",
         f"{measure} on what was held out (circle) and on what the parameters were chosen on "
         f"(diamond). The number is seen minus held out.{small}",
         frame,

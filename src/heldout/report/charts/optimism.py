@@ -116,7 +116,7 @@ def draw_optimism(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
     splits = frame.filter(pl.col("split").is_not_null())
     span = padded([*frame["seen"], *frame["held_out"]])
     across = alt.Scale(domain=span, nice=False)
-    sides = ["seen", "held out"]
+    sides = ["held out", "seen"]
     long = pl.concat(
         part.select(
             "system",
@@ -129,12 +129,12 @@ def draw_optimism(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
             pl.lit(part is whole).alias("all"),
         )
         for part in (splits, whole)
-        for side, column in zip(sides, ("seen", "held_out"), strict=True)
+        for side, column in zip(sides, ("held_out", "seen"), strict=True)
     )
     shape = alt.Shape(
-        "side:N", title=None, scale=alt.Scale(domain=sides, range=["diamond", "circle"])
+        "side:N", title=None, scale=alt.Scale(domain=sides, range=["circle", "diamond"])
     )
-    colour = alt.Color("side:N", title=None, scale=alt.Scale(domain=sides[::-1]))
+    colour = alt.Color("side:N", title=None, scale=alt.Scale(domain=sides))
     hover = tip(
         ("system:N", "system"),
         ("split:N", "split"),

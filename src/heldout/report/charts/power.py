@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from heldout.report.charts.marks import inline, tip
+from heldout.report.charts.marks import dashes, inline, tip
 from heldout.report.charts.theme import WIDTH
 
 if TYPE_CHECKING:
@@ -60,9 +60,8 @@ def power_data(
     wanted = list(deltas) if deltas else [sign * _rounded(share * sd) for share in EFFECTS]
     wanted = list(dict.fromkeys(wanted))
     least = min(wanted, key=abs)
-    end = min(
-        max(2 * (n or 0), queries_needed(sd, least, power=0.95, alpha=alpha, tail=tail)), MOST
-    )
+    needed = queries_needed(sd, least, power=0.95, alpha=alpha, tail=tail)
+    end = max(n or 0, min(max(2 * (n or 0), needed), MOST))
     sizes = np.unique(np.geomspace(5, max(end, 50), POINTS).round().astype(int)).tolist()
     rows = curve(sd, ns=sizes, deltas=wanted, alpha=alpha, tail=tail)
     return pl.DataFrame(rows, schema=["n", "delta", "power"], orient="row")
@@ -108,6 +107,7 @@ def draw_power(
         pl.col("delta").map_elements(lambda one: f"{one:g}", return_dtype=pl.String).alias("label")
     )
     order = drawn["label"].unique(maintain_order=True).to_list()
+    title = f"true difference in {measure}"
     x = alt.X("n:Q", title=plural, scale=alt.Scale(type="log", nice=False))
     y = alt.Y(
         "power:Q",
@@ -121,8 +121,12 @@ def draw_power(
         .encode(
             x=x,
             y=y,
-            color=alt.Color("label:N", title=f"true difference in {measure}", sort=order),
-            strokeDash=alt.StrokeDash("label:N", title=f"true difference in {measure}", sort=order),
+            color=alt.Color("label:N", title=title, scale=alt.Scale(domain=order)),
+            strokeDash=alt.StrokeDash(
+                "label:N",
+                title=title,
+                scale=alt.Scale(domain=order, range=dashes(len(order))),
+            ),
             tooltip=tip(
                 ("n:Q", plural, ","), ("delta:Q", "difference"), ("power:Q", "power", ".0%")
             ),
@@ -136,10 +140,14 @@ def draw_power(
     if n is not None:
         have = alt.Chart(inline(pl.DataFrame({"n": [n], "label": [f"{n:,} {plural} here"]})))
         layers.append(have.mark_rule(style="frame", strokeWidth=1).encode(x=x))
+        far = n * n > int(frame["n"].min()) * int(frame["n"].max())  # type: ignore[arg-type]
         layers.append(
-            have.mark_text(style="label", align="left", dx=5, baseline="bottom").encode(
-                x=x, y=alt.value(238), text="label:N"
-            )
+            have.mark_text(
+                style="label",
+                align="right" if far else "left",
+                dx=-5 if far else 5,
+                baseline="bottom",
+            ).encode(x=x, y=alt.value(244), text="label:N")
         )
     return alt.layer(*layers).properties(
         width=WIDTH,

@@ -34,9 +34,9 @@ def tuning_data(results: Results, system: str) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        A column for each parameter that varies; mean (on all that was seen, else over the splits),
-        low and high (the least and the largest of the splits), times (how many splits chose it),
-        shipped.
+        A column for each parameter that varies; mean, low and high (the mean over what was seen in
+        each split, the least and the largest of them), whole (on everything, by which the shipped
+        point was chosen; null if not known), times (how many splits chose it), shipped.
     """
     import polars as pl
 
@@ -56,9 +56,10 @@ def tuning_data(results: Results, system: str) -> pl.DataFrame:
         found.append(
             {
                 **{name: point.get(name) for name in names},
-                "mean": whole[0] if whole else sum(splits) / len(splits),
+                "mean": sum(splits) / len(splits),
                 "low": min(splits),
                 "high": max(splits),
+                "whole": whole[0] if whole else None,
                 "times": chosen.count(number),
                 "shipped": number == summary["ship_number"],
             }
@@ -74,7 +75,7 @@ def _varying(points: list[dict[str, Any]]) -> list[str]:
 
 def tuned_axes(frame: pl.DataFrame) -> list[str]:
     """The parameters of a frame of `tuning_data`."""
-    own = {"mean", "low", "high", "times", "shipped"}
+    own = {"mean", "low", "high", "whole", "times", "shipped"}
     return [name for name in frame.columns if name not in own]
 
 
@@ -177,6 +178,7 @@ def _curve(frame: pl.DataFrame, name: str, measure: str) -> Drawing:
         ("mean:Q", measure, ".4f"),
         ("low:Q", "least of the splits", ".4f"),
         ("high:Q", "largest of the splits", ".4f"),
+        ("whole:Q", "on everything", ".4f"),
         ("times:Q", "splits that chose it"),
     )
     base = alt.Chart(inline(drawn)).encode(x=x, tooltip=hover)

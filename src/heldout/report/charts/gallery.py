@@ -1,0 +1,158 @@
+"""Every chart once, from small data: what they look like."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from heldout.report.charts.of_comparison import charts_of_comparison
+from heldout.report.charts.of_predictions import charts_of_predictions
+from heldout.report.charts.of_results import charts_of
+from heldout.report.charts.of_study import charts_of_curve, charts_of_study
+
+if TYPE_CHECKING:
+    from heldout.data.collection import Collection
+    from heldout.data.predictions import ClassPredictions
+    from heldout.data.scores import Scores
+    from heldout.report.charts.named import NamedChart
+
+__all__ = ["NAMES", "gallery"]
+
+NAMES: Final = {
+    "forest": "each system's mean with its interval, and the letters it shares",
+    "pairs": "differences of pairs of systems with simultaneous intervals",
+    "query-differences": "what each query gained or lost, sorted",
+    "heatmap": "systems by queries, from hard to easy",
+    "null": "what the difference could have been by chance, and what it is",
+    "power": "how sure so many queries are to show a difference",
+    "critical-difference": "mean ranks, and who was not told apart (Demšar)",
+    "tuning": "the score by the parameters, and what was chosen in each fold",
+    "optimism": "the score on what was seen against the held-out one",
+    "folds": "what each split holds out, and the relevant documents there",
+    "roc": "ROC curves with their convex hull",
+    "precision-recall": "precision by recall",
+    "calibration": "how often predictions come true beside how sure they are",
+    "bias": "how far each estimator is from the truth",
+    "bias-means": "the mean of each strategy in each training set",
+    "bias-queries": "estimate minus truth of each query, by training set and Pro10",
+    "learning-curve": "the held-out score by what is seen",
+}
+"""Every chart in a line."""
+
+
+def gallery() -> tuple[NamedChart, ...]:
+    """Every chart once, in the order of `NAMES`.
+
+    From scores that are drawn with a seed, and from a part of the embedded collection.
+    """
+    collection = _collection()
+    made = [
+        *charts_of_comparison(_comparison()),
+        *_experiment(collection),
+        *charts_of_predictions(_predictions()),
+        *_studies(collection),
+    ]
+    first = {one.key: one for one in reversed(made)}
+    return tuple(first[name] for name in NAMES)
+
+
+def _comparison() -> Any:
+    from heldout.infer.compare import compare  # SciPy
+
+    return compare(_scores())
+
+
+def _scores() -> Scores:
+    """Six systems on eighty queries; some differ, some do not."""
+    from heldout.data.scores import Scores
+
+    generator = np.random.default_rng(7)
+    hard = generator.beta(1.6, 1.6, 80)
+    gains = {
+        "bm25": 0.0,
+        "ql-dirichlet": -0.02,
+        "bm25 + rm3": 0.03,
+        "dense": 0.05,
+        "hybrid": 0.09,
+        "hybrid + reranker": 0.11,
+    }
+    values = {
+        name: np.clip(hard + gain + generator.normal(0, 0.11, len(hard)), 0, 1)
+        for name, gain in gains.items()
+    }
+    units = [f"q{number}" for number in range(1, len(hard) + 1)]
+    return Scores("nDCG@10", tuple(gains), tuple(units), np.column_stack(list(values.values())))
+
+
+def _predictions() -> list[ClassPredictions]:
+    """Two classifiers of 400 units: one ranks better, one is better calibrated."""
+    from heldout.data.predictions import ClassPredictions
+
+    generator = np.random.default_rng(5)
+    truth = (generator.random(400) < 0.4).astype(np.int64)
+    units = tuple(f"u{number}" for number in range(len(truth)))
+    found = []
+    for name, apart, sure in (("forest", 2.1, 1.9), ("logistic", 1.5, 1.0)):
+        logit = apart * (truth - 0.5) * apart + apart * generator.normal(0, 1, len(truth)) - 0.3
+        share = 1 / (1 + np.exp(-sure * logit))
+        scores = np.column_stack([1 - share, share])
+        predicted = (share >= 0.5).astype(np.int64)
+        found.append(
+            ClassPredictions(
+                name, units, ("ham", "spam"), truth, predicted, scores, probabilities=True
+            )
+        )
+    return found
+
+
+@cache
+def _collection() -> Collection:
+    """A part of the embedded collection, quick to search: NumPy's documents, some of its queries."""
+    from heldout.data.collection import Collection
+    from heldout.data.collection_files import read_collection
+
+    whole = read_collection("pydocs")
+    documents = {name: text for name, text in whole.documents.pairs() if name.startswith("numpy.")}
+    judged = {
+        query: {doc: grade for doc, grade in docs.items() if doc in documents}
+        for query, docs in whole.qrels.to_dict().items()
+        if query.startswith("numpy.")
+    }
+    # Queries with several relevant documents: with one, it is on one side of a fold or the other.
+    kept = {query: docs for query, docs in judged.items() if sum(map(bool, docs.values())) > 4}
+    texts = whole.queries.to_dict()
+    return Collection(documents, {query: texts[query] for query in kept}, kept, name="numpy")
+
+
+def _experiment(collection: Collection) -> tuple[NamedChart, ...]:
+    from heldout.experiment.run import Experiment
+
+    results = Experiment(
+        collection=collection,
+        systems=["bm25(k1=0.5:3:6, b=0:1:5)", "ql-jm(lambda=0.1:0.9:5)"],
+        measures=["nDCG@10"],
+    ).run()
+    return charts_of(results, collection=collection)
+
+
+def _studies(collection: Collection) -> list[NamedChart]:
+    from heldout.experiment.candidates import Candidates
+    from heldout.experiment.curve import learning_curve
+    from heldout.experiment.study import StudySettings, bias_study
+    from heldout.measure.names import parse_measure
+    from heldout.retrieve.index import Index
+    from heldout.retrieve.models import parse_model
+
+    measure = parse_measure("nDCG@10")
+    index = Index.build(collection)
+    models = [parse_model(f"bm25(k1=1.2, b={b})") for b in (0.25, 0.5, 0.75)]
+    candidates = Candidates.make(index, collection, models, depth=100)
+    settings = StudySettings(measure, draws=8, sets=3, replicates=0, tuning="nested")
+    study = bias_study(candidates, settings)
+    points = learning_curve(candidates, measure, (0.1, 0.2, 0.4, 0.7, 1.0), draws=8)
+    return [
+        *charts_of_study(study, queries=collection.queries),
+        *charts_of_curve(points, measure=str(measure)),
+    ]
