@@ -274,7 +274,7 @@ def test_the_example_in_the_documentation_is_an_experiment(folder):
     for value in (0.1, 0.5):
         (folder / "runs" / f"lambda={value}.run").write_text("q00 Q0 d000 1 1.0 t\n")
     settings = Experiment.read(toml(folder, text)).check()
-    assert [len(one.points()) for one in settings.systems] == [6, 24, 3, 2]
+    assert [len(one.points()) for one in settings.systems] == [6, 40, 3, 2]
     assert len(settings.splits) == 30
     known = {line.split(" = ")[0] for line in example.splitlines() if " = " in line}
     assert {"collection", "by", "baseline", "space", "runs"} <= known

@@ -309,3 +309,27 @@ def test_a_run_may_lack_queries_and_have_strange_documents(collection):
     assert values.column("r").sum() == 0.5
     top = results.lists.rows(named=True)
     assert [one["document"] for one in top] == [None, best]
+
+
+class TestSampledSpaces:
+    def test_points_lie_between_the_ends(self):
+        space = {"k1": "0.2:8:2:log", "b": "0:1:2"}
+        system = System.of("bm25", space=space, sample=40)
+        points = system.points()
+        assert len(points) == len({tuple(one.values()) for one in points}) == 40
+        assert all(0.2 <= one["k1"] <= 8 and 0 <= one["b"] <= 1 for one in points)
+        assert sum(one["k1"] < (0.2 * 8) ** 0.5 for one in points) > 10  # log: half of them
+        assert points[:7] == System.of("bm25", space=space, sample=7).points()
+
+    def test_functions_too(self):
+        system = System.of(overlap, space={"w": "0.0:1.0:2"}, sample=5)
+        assert len(system.points()) == 5
+
+    @pytest.mark.parametrize("sample", [0, True, 2.5, "many"])
+    def test_not_a_number_of_points(self, sample):
+        with pytest.raises(InputError, match=r"sample = .*: expected a whole number from 1 on"):
+            System.of("bm25(k1=1:2:3)", sample=sample)
+
+    def test_nothing_to_draw_from(self):
+        with pytest.raises(InputError, match="sample is how many points are drawn of a space"):
+            System.of("bm25", sample=3)

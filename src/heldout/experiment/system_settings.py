@@ -30,6 +30,7 @@ SYSTEM_KEYS: Final = (
     "transformer",
     "parameters",
     "space",
+    "sample",
     "comparable",
 )
 SYSTEM_SOURCES: Final = ("model", "runs", "function", "object", "transformer")
@@ -53,7 +54,7 @@ def system_of(given_system: Any, name: str | None = None, **settings: Any) -> Sy
             name=name or given_system.name,
             model=given_system.name,
             parameters=tuple(fixed.items()),
-            space=_space(settings.pop("space", None)),
+            space=_drawn(_space(settings.pop("space", None)), settings.pop("sample", None)),
             **_no_more(settings),
         )
     if isinstance(given_system, str):
@@ -72,7 +73,7 @@ def _renamed(system: System, name: str | None) -> System:
 
 
 def _no_more(settings: dict[str, Any]) -> dict[str, Any]:
-    known = {"parameters", "comparable", "kind", "reference"}
+    known = {"parameters", "comparable", "kind", "reference", "sample"}
     for one in settings:
         if one not in known:
             raise InputError(f"a system has no setting {one!r}")
@@ -134,14 +135,10 @@ def _of_model(model: str, arguments: str, name: str | None, settings: dict[str, 
             fixed[key] = parse_value(value)
     space = _space(settings.pop("space", None))
     axes += [] if space is None else list(space.axes)
+    drawn = _drawn(Space(tuple(axes)) if axes else None, settings.pop("sample", None))
     _no_more(settings)
     return _checked_model(
-        ModelSystem(
-            name=name or model,
-            model=model,
-            parameters=tuple(fixed.items()),
-            space=Space(tuple(axes)) if axes else None,
-        )
+        ModelSystem(name=name or model, model=model, parameters=tuple(fixed.items()), space=drawn)
     )
 
 
@@ -197,7 +194,7 @@ def _labels(names: list[str]) -> list[str]:
 def _of_call(call: Any, name: str | None, settings: dict[str, Any]) -> System:
     kind = settings.pop("kind", None) or _kind_of(call)
     described = name or getattr(call, "__name__", None) or type(call).__name__
-    space = _space(settings.pop("space", None))
+    space = _drawn(_space(settings.pop("space", None)), settings.pop("sample", None))
     system = CallSystem(
         name=described,
         call=call,
@@ -252,6 +249,17 @@ def _space(described: Any) -> Space | None:
             f"{described!r}"
         )
     return Space(tuple(_axis(str(key), value) for key, value in described.items()))
+
+
+def _drawn(space: Space | None, sample: Any) -> Space | Listed | None:
+    """Points drawn at random between the ends of the axes: a random search of so many."""
+    if sample is None:
+        return space
+    if space is None:
+        raise InputError("sample is how many points are drawn of a space: give one")
+    if isinstance(sample, bool) or not isinstance(sample, int) or sample < 1:
+        raise InputError(f"sample = {sample!r}: expected a whole number from 1 on")
+    return Listed(space.sample(sample))
 
 
 def _axis(name: str, value: Any) -> Axis:
@@ -320,7 +328,8 @@ def system_from_table(table: Mapping[str, Any], folder: Path | None = None) -> S
     name = table.get("name")
     if name is not None and (not isinstance(name, str) or not name.strip()):
         raise InputError(f"name = {name!r}: expected a text")
-    settings = {key: table[key] for key in ("parameters", "space", "comparable") if key in table}
+    keys = ("parameters", "space", "sample", "comparable")
+    settings = {key: table[key] for key in keys if key in table}
     if "comparable" in settings and not isinstance(settings["comparable"], bool):
         raise InputError(f"comparable = {settings['comparable']!r}: expected true or false")
     return _MAKERS[kind](given_source, name, settings, folder, kind)
@@ -341,7 +350,7 @@ def _runs_from(
     given_runs: Any, name: str | None, settings: dict[str, Any], folder: Path | None, kind: str
 ) -> System:
     del kind
-    for key in ("parameters", "space"):
+    for key in ("parameters", "space", "sample"):
         if key in settings:
             raise InputError(f"runs have no {key}: their values are read from the files' names")
     _refuse_comparable(settings)

@@ -68,7 +68,7 @@ class System(ABC):
         name
             What to call it.
         settings
-            ``space``, ``parameters``, ``comparable``, ``kind``, as they stand in
+            ``space``, ``sample``, ``parameters``, ``comparable``, ``kind``, as they stand in
             ``experiment.toml``.
 
         Examples
