@@ -18,6 +18,7 @@ from heldout.cli_help import Formatter, Parser, add_json, add_quiet, command
 from heldout.cli_index import add_index
 from heldout.cli_ledger import add_ledger
 from heldout.cli_plan import add_plan
+from heldout.cli_report import add_report
 from heldout.cli_run import add_run
 from heldout.cli_score import add_score
 from heldout.cli_search import add_search
@@ -68,6 +69,7 @@ def parser() -> argparse.ArgumentParser:
     add_tune(command, commands)
     add_study(command, commands)
     add_run(command, commands)
+    add_report(command, commands)
     add_index(command, commands)
     add_search(command, commands)
     _add_measures(commands)

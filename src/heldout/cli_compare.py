@@ -54,6 +54,7 @@ _EXAMPLES = """\
   heldout compare --table scores.csv --test randomization --test t
   heldout compare --table folds.csv --test-share 0.1111
   heldout compare qrels.txt old.run new.run --gate non-inferior --margin 0.01
+  heldout compare qrels.txt old.run new.run --html report.html
   heldout compare --table scores.csv --ledger looks.sqlite --data "test questions 2024"
   heldout compare knn.csv logistic.csv -m accuracy -m "F1(macro)"    predictions
 
@@ -103,11 +104,14 @@ def add_compare(command: Callable[..., argparse.ArgumentParser], commands: Any) 
     add("--json", action="store_const", dest="format", const="json", help="same as --format json")
     add("--quiet", action="store_true", help="only the result: nothing on standard error")
     add("-o", "--output", metavar="FILE", help="write to a file instead")
+    add("--html", metavar="FILE", help="also make a page of it, to be shown (see heldout report)")
+    add("--collection", metavar="NAME", help="with --html: what was searched, for its texts")
     parser.set_defaults(run=_compare)
 
 
 def _compare(options: argparse.Namespace) -> int:
     check_claims(options)
+    _check_page(options)
     if options.gate:
         from heldout.report.gate import gate_test
 
@@ -122,7 +126,21 @@ def _compare(options: argparse.Namespace) -> int:
             "ledger: a table says nothing about its data but the ids of the units, and other data "
             "may have the same ones: name the data with --data"
         )
-    return present(several, options, nameless=nameless)
+    code = present(several, options, nameless=nameless)
+    if options.html is not None:
+        from heldout.compare_page import write_comparison
+
+        write_comparison([one.comparison for one in several], options)
+    return code
+
+
+def _check_page(options: argparse.Namespace) -> None:
+    if options.html is not None:
+        from heldout.cli_report import check_page
+
+        check_page(options.html)
+    elif options.collection is not None:
+        raise InputError("--collection goes with --html")
 
 
 def _scores(options: argparse.Namespace) -> list[Compared]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from heldout.data.files import write_atomically
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from heldout.experiment.results import Results
+    from heldout.report.page.parts import Part
 
 __all__ = ["run_demo"]
 
@@ -28,7 +27,8 @@ def run_demo(folder: str, *, terminal: bool = False) -> Iterator[str]:
     from heldout.data.collection_files import read_collection
     from heldout.experiment.run import Experiment
     from heldout.report.experiment import results_text
-    from heldout.report.page import results_page
+    from heldout.report.page.of_results import part_of_results
+    from heldout.report.page.render import render_page, write_page
     from heldout.retrieve.analyze import Analyzer
     from heldout.retrieve.index import Index
 
@@ -48,7 +48,7 @@ def run_demo(folder: str, *, terminal: bool = False) -> Iterator[str]:
         "Two rankers, BM25 (30 values of k1 and b) and query likelihood (11 values of lambda), "
         "are tuned on what is seen and measured on what is held out.\n"
     )
-    parts: list[tuple[str, Results]] = []
+    parts: list[Part] = []
     for by, folds, heading, name, words in _PLANS:
         yield f"{words}\n"
         experiment = Experiment(
@@ -60,19 +60,12 @@ def run_demo(folder: str, *, terminal: bool = False) -> Iterator[str]:
             index=index,
         )
         results = experiment.run(place / name, force=True, progress=terminal)
-        parts.append((heading, results))
+        part = part_of_results(results, heading=heading, collection=collection)
+        parts.append(part)
         yield results_text(results, terminal=terminal)
-    answer = [_answer(heading, results) for heading, results in parts]
-    with write_atomically(place / "report.html") as aside:
-        page = results_page("BM25 or query likelihood on pydocs?", answer, parts)
-        aside.write_text(page, encoding="utf-8")
-    yield "\n".join(answer)
-    yield f"\nOpen {place / 'report.html'}. The results are in {place}. Next:"
+    made = [("this page", "heldout demo")]
+    page = render_page("BM25 or query likelihood on pydocs?", parts, made=made)
+    write_page(place / "report.html", page)
+    yield "\n".join(f"{part.heading}: {part.answer[0]}" for part in parts)
+    yield f"\nOpen {place / 'report.html'} in a browser. The results are in {place}. Next:"
     yield f"  heldout run pydocs --system '{_SYSTEMS[0]}' --system '{_SYSTEMS[1]}' -m AP"
-
-
-def _answer(heading: str, results: Results) -> str:
-    """The claim of one plan in a sentence."""
-    from heldout.report.claim_words import sentences
-
-    return f"{heading}: {' '.join(sentences(results.compare()))}"

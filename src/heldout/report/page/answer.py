@@ -39,7 +39,9 @@ def estimate_answer(results: Results) -> str:
     name = results.systems[0]
     found = results.estimate(name)
     if found["value"] is None:
-        return f"{plain_text(name)} has no {found['measure']}: {found.get('reason') or 'undefined'}."
+        return (
+            f"{plain_text(name)} has no {found['measure']}: {found.get('reason') or 'undefined'}."
+        )
     bounds = "no interval"
     if found["low"] is not None:
         level = f"{100 * found['level']:g}% interval"
@@ -68,9 +70,7 @@ def comparison_answer(comparison: Comparison) -> str:
 
 def _against(comparison: Comparison, baseline: str) -> str:
     base = next(row for row in comparison.systems if row.name == baseline)
-    lead = (
-        f"Against {plain_text(baseline)}, {plain_text(comparison.scores.measure)} {_mean(base)}"
-    )
+    lead = f"Against {plain_text(baseline)}, {plain_text(comparison.scores.measure)} {_mean(base)}"
     groups: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
     for claim in comparison.claims:
         groups[_verdict(comparison, claim)].append(
@@ -83,7 +83,8 @@ def _against(comparison: Comparison, baseline: str) -> str:
 
 def _standing(comparison: Comparison, best: str) -> str:
     """What is shown of the best and the others."""
-    beaten, open_ = [], []
+    beaten: list[str] = []
+    open_: list[str] = []
     for claim in comparison.claims:
         if best not in (claim.first, claim.second):
             continue
@@ -92,7 +93,7 @@ def _standing(comparison: Comparison, best: str) -> str:
         (open_ if _verdict(comparison, claim) == "open" else beaten).append(words)
     parts = []
     if beaten:
-        parts.append(f"It is told apart from {_few(beaten)}.")
+        parts.append(f"It is better than {_few(beaten)}.")
     if open_:
         parts.append(f"No difference was shown between it and {_few(open_)}.")
     return " ".join(parts)
@@ -110,12 +111,12 @@ def _gap(comparison: Comparison, claim: Claim, first: str) -> str:
     sign = 1 if claim.first == first else -1
     gap = claim.difference
     low, high = sorted((sign * gap.low, sign * gap.high))
-    bounds = ", ".join(f"{one:+.4f}" if math.isfinite(one) else f"{one:+}" for one in (low, high))
+    ends = [f"{one:+.4f}" if math.isfinite(one) else f"{one:+}" for one in (low, high)]
     p = show_p(claim.adjusted)
     kind = "simultaneous " if comparison.coverage == "simultaneous" else ""
     return (
-        f"{sign * gap.estimate:+.4f}, {kind}{100 * gap.level:g}% interval {bounds}, "
-        f"p {p if p.startswith('<') else f'= {p}'}"
+        f"difference {sign * gap.estimate:+.4f}, {kind}{100 * gap.level:g}% interval "
+        f"{' to '.join(ends)}, p {p if p.startswith('<') else f'= {p}'}"
     )
 
 

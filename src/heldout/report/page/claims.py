@@ -42,14 +42,12 @@ def claim_parts(comparison: Comparison, unit: str) -> tuple[Table, ...]:
         last.rows,
         last.sources,
         latex=claims_text(comparison, "latex"),
-        notes=tuple(careful),
+        words=tuple(careful),
     )
     return tuple(tables)
 
 
-def _sources(
-    comparison: Comparison, head: list[str], unit: str
-) -> tuple[tuple[str, str], ...]:
+def _sources(comparison: Comparison, head: list[str], unit: str) -> tuple[tuple[str, str], ...]:
     scores = comparison.scores
     units = count_of(len(scores.units), "unit")
     tests = {outcome.test: outcome for outcome in comparison.claims[0].outcomes}

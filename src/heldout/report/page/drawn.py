@@ -18,7 +18,9 @@ MOST: Final = 12_000
 """Rows of a chart that a page carries: more make it slow, and are not seen."""
 
 
-def made_charts(make: Callable[[], Iterable[NamedChart]]) -> tuple[tuple[NamedChart, ...], list[str]]:
+def made_charts(
+    make: Callable[[], Iterable[NamedChart]],
+) -> tuple[tuple[NamedChart, ...], list[str]]:
     """The charts that a page can carry, and what to say of the others."""
     try:
         every = tuple(make())

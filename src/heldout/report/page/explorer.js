@@ -2,7 +2,7 @@
 /* The table of all units: it holds the rows that are in sight, and no more. */
 const ROW = 52; // pixels; as in page.css
 const MARGIN = 8; // rows above and below those in sight
-const PRINTED = 40;
+const PRINTED = 25;
 
 class Explorer {
   constructor(place, name) {
@@ -11,7 +11,7 @@ class Explorer {
     this.data = parsed(`${name}-data`);
     this.measure = 0;
     this.a = this.data.first;
-    this.b = this.data.systems.length > 1 ? (this.a === 0 ? 1 : 0) : this.a;
+    this.b = this.data.second;
     this.sort = this.alone ? { key: `s${this.a}`, down: true } : { key: "gap", down: true };
     this.all = false;
     this.current = 0;

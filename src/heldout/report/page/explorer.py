@@ -46,6 +46,7 @@ def unit_columns(
     first
         The system that the other is compared with at the beginning; by default the first.
     """
+    begin = systems.index(first) if first in systems else 0
     return {
         "noun": list(noun),
         "units": list(units),
@@ -54,8 +55,19 @@ def unit_columns(
         "measures": [{"name": name, "up": up} for name, up in measures],
         "values": [[_rounded(column) for column in table] for table in values],
         "source": source,
-        "first": systems.index(first) if first in systems else 0,
+        "first": begin,
+        "second": _rival(values[0], begin, up=measures[0][1]),
     }
+
+
+def _rival(table: Sequence[Sequence[float | None]], first: int, *, up: bool) -> int:
+    """The best system beside the first: what a reader will look at beside it."""
+    means = {}
+    for at, column in enumerate(table):
+        known = [one for one in column if one is not None]
+        if at != first and known:
+            means[at] = sum(known) / len(known)
+    return (max if up else min)(means, key=means.__getitem__) if means else first
 
 
 def _rounded(values: Sequence[float | None]) -> list[float | int | None]:

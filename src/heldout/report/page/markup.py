@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from heldout.report.page.parts import Table
 
-__all__ = ["definitions", "esc", "folded", "json_block", "paragraphs", "table_markup"]
+__all__ = ["copied", "definitions", "esc", "folded", "json_block", "paragraphs", "table_markup"]
 
 # Within a script element only "<" could end it; the others keep old readers of markup out of it.
 _IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
@@ -31,12 +31,12 @@ def esc(text: str) -> str:
 
 
 def json_block(name: str, content: Any) -> str:
-    """Data for the page's own script, which nothing in them can end or start.
+    r"""Data for the page's own script, which nothing in them can end or start.
 
     Examples
     --------
     >>> json_block("x", {"a": "</script>"})
-    '<script type="application/json" id="x">{"a":"\\\\u003c/script\\\\u003e"}</script>'
+    '<script type="application/json" id="x">{"a":"\\u003c/script\\u003e"}</script>'
     """
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return f'<script type="application/json" id="{esc(name)}">{text.translate(_IN_SCRIPT)}</script>'
@@ -57,14 +57,17 @@ def folded(summary: str, body: str, *, printed: bool = False, kind: str = "") ->
 
 def definitions(pairs: Iterable[tuple[str, str]]) -> str:
     """Names and what they stand for."""
-    inner = "".join(f"<div><dt>{esc(name)}</dt><dd>{esc(value)}</dd></div>\n" for name, value in pairs)
+    inner = "".join(
+        f"<div><dt>{esc(name)}</dt><dd>{esc(value)}</dd></div>\n" for name, value in pairs
+    )
     return f"<dl>\n{inner}</dl>\n"
 
 
 def copied(name: str, text: str) -> str:
     """A text to copy, with a button that does so where there is a script."""
     button = f'<button type="button" class="copy" hidden data-copies="{esc(name)}">Copy</button>'
-    return f'<div class="copied">{button}<pre id="{esc(name)}" tabindex="0">{_lines(text)}</pre></div>\n'
+    shown = f'<pre id="{esc(name)}" tabindex="0">{_lines(text)}</pre>'
+    return f'<div class="copied">{button}{shown}</div>\n'
 
 
 def _lines(text: str) -> str:
@@ -85,9 +88,10 @@ def table_markup(table: Table, name: str) -> str:
         f"<tbody>{rows}</tbody></table></div>\n",
         paragraphs(table.notes),
     ]
+    if table.words:
+        parts.append(folded("In words", paragraphs(table.words), printed=True))
     if table.sources:
-        body = definitions(table.sources)
-        parts.append(folded("Where these numbers come from", body, kind="source"))
+        parts.append(folded("Where these numbers come from", definitions(table.sources)))
     if table.latex:
         parts.append(folded("For a paper (LaTeX)", copied(f"{name}-latex", table.latex)))
     return "".join(parts)

@@ -17,6 +17,7 @@ from heldout.report.page.looks import looks_table
 from heldout.report.page.parts import Part, Table
 from heldout.report.page.provenance import measure_signatures, settings_pairs
 from heldout.report.page.rankings import lists_of_results, ranking_columns
+from heldout.report.page.remembered import remembered
 from heldout.report.page.tuned import split_tables, tuning_tables
 
 if TYPE_CHECKING:
@@ -31,6 +32,10 @@ _NEW: Final = {
     "document": "New documents",
     "both": "New queries, new documents",
 }
+_QUICK: Final = (
+    "there are very many pairs: Tukey's test decides, and randomization tests of each pair, which "
+    "heldout run shows, were left out of this page"
+)
 _VALUES: Final = (
     "of a query the mean of what it got where it was held out: values.parquet, where measure is "
 )
@@ -60,11 +65,13 @@ def part_of_results(
         from heldout.report.page.of_estimators import part_of_estimators  # a kind of these
 
         return part_of_estimators(results, heading=heading, ledger=ledger)
+    results = remembered(results)
     compared = comparisons(results)
     settings = results.manifest["settings"]
     charts, left_out = made_charts(lambda: _charts(results, collection))
     units, rankings = _explored(results, collection)
     said = [one for one in result_sentences(results) if not one.startswith("Careful: ")]
+    quick = [_QUICK] if results.quick else []
     models = [str(one.get("model", "")) for one in settings["systems"]]
     methods = [key for one in compared for key in comparison_methods(one)]
     return Part(
@@ -85,7 +92,7 @@ def part_of_results(
         tuning=tuning_tables(results),
         splits=split_tables(results),
         splits_about=(said[0],),
-        checks=tuple(dict.fromkeys([*careful(results), *_warnings(compared), *left_out])),
+        checks=tuple(dict.fromkeys([*careful(results), *_warnings(compared), *left_out, *quick])),
         looks=None if ledger is None else looks_table(ledger, _data(results)),
         provenance=(*settings_pairs(results.manifest), *measure_signatures(results.measures)),
         record=results.manifest,
@@ -154,4 +161,3 @@ def _explored(
     )
     ranked = lists_of_results(results.lists, results.systems)
     return columns, ranking_columns(ranked, units, results.systems, collection=collection)
-

@@ -69,13 +69,18 @@ async function drawOne(place) {
   const spec = charts.data.parts[place.dataset.part][Number(place.dataset.chart)];
   const before = charts.views.get(place);
   if (before) before.finalize();
+  // What Vega-Lite changes to make a drawing possible is nothing for readers, and Vega-Embed has
+  // no setting for it. Errors are still said.
+  const { warn } = console;
+  console.warn = () => {};
   try {
     const made = await vegaEmbed(place, structuredClone(spec), {
+      mode: "vega-lite",
       actions: false,
       ast: true, // expressions are interpreted: the page may not make code out of text
       config: charts.data.themes[theme.dark ? "dark" : "light"],
       defaultStyle: false,
-      logLevel: 1, // errors: what Vega-Lite changes in a drawing is nothing for readers
+      logLevel: 1, // errors
       renderer: "svg",
       tooltip: { disableDefaultStyle: true },
     });
@@ -83,6 +88,9 @@ async function drawOne(place) {
     place.parentElement.querySelector(".tools").hidden = false;
   } catch (error) {
     place.textContent = `This chart could not be drawn: ${error.message}`;
+    console.error(error);
+  } finally {
+    console.warn = warn;
   }
 }
 

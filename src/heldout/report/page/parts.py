@@ -29,6 +29,8 @@ class Table:
         The same for a paper; empty if nobody would want it there.
     notes
         Sentences that stand below it.
+    words
+        The same in sentences, to unfold.
     """
 
     title: str
@@ -38,6 +40,7 @@ class Table:
     texts: int = 1
     latex: str = ""
     notes: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

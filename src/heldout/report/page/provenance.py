@@ -16,10 +16,7 @@ def settings_pairs(manifest: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     """The manifest of an experiment, as names and values."""
     settings = manifest["settings"]
     pairs = [_data(settings)]
-    pairs += [
-        (f"system {one['name']}", _system(one))
-        for one in settings["systems"]
-    ]
+    pairs += [(f"system {one['name']}", _system(one)) for one in settings["systems"]]
     pairs += [
         ("plan", f"{settings['plan']}, {settings['splits']} splits, seed {settings['plan_seed']}"),
         ("held out", str(settings["by"])),

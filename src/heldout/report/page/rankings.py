@@ -21,6 +21,7 @@ LINE: Final = 140
 """Letters of a document's beginning."""
 LETTERS: Final = 8_000_000
 """Letters of all beginnings together: with more documents each gets fewer."""
+ABSENT: Final = "(a document that the collection does not have)"
 READ: Final = 2_000
 """Bytes of a document that are looked at to find its beginning."""
 
@@ -53,18 +54,20 @@ def lists_of_results(lists: pl.DataFrame, systems: Sequence[str]) -> Ranked:
     kept = marked.filter((pl.col("which") == 1) & (pl.col("rank") <= TOP))
     grouped = kept.sort("rank").group_by("system", "unit").agg(pl.col("document"))
     for system, unit, documents in grouped.iter_rows():
-        found[system][unit] = documents
+        found[system][unit] = [ABSENT if one is None else one for one in documents]
     note = "Held out several times: the list of the first time is shown." if several else ""
     return Ranked(found, note)
 
 
 def lists_of_runs(runs: Mapping[str, Run]) -> Ranked:
     """The top of the runs themselves."""
+    import numpy as np
+
     found = {}
     for name, run in runs.items():
         ends = run.offsets.tolist()
         found[name] = {
-            query: run.docs.take(range(begin, min(begin + TOP, end))).tolist()
+            query: run.docs.take(np.arange(begin, min(begin + TOP, end))).tolist()
             for query, begin, end in zip(run.queries, ends, ends[1:], strict=False)
         }
     return Ranked(found)
@@ -145,11 +148,11 @@ def _beginnings(documents: list[str], collection: Collection) -> list[str]:
 
 
 def beginning(text: str, room: int = LINE) -> str:
-    """The first words of a text, on one line.
+    r"""The first words of a text, on one line.
 
     Examples
     --------
-    >>> beginning("  Red\\n\\napples and pears", 12)
+    >>> beginning("  Red\n\napples and pears", 12)
     'Red apples…'
     """
     words = " ".join(text.split())

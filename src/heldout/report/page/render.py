@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["render_page", "write_page"]
 
 
-def render_page(
-    title: str, parts: Sequence[Part], *, made: Sequence[tuple[str, str]] = ()
-) -> str:
+def render_page(title: str, parts: Sequence[Part], *, made: Sequence[tuple[str, str]] = ()) -> str:
     """One self-contained page.
 
     Parameters

@@ -6,12 +6,14 @@ import base64
 import hashlib
 from importlib.metadata import version
 from importlib.resources import files
-from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from heldout.data.cache import cache_folder
 from heldout.data.files import write_atomically
 from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["asset", "chart_runtime", "content_policy"]
 
@@ -29,7 +31,7 @@ def chart_runtime() -> str:
 
     Its source is the installed vl-convert-python: nothing is loaded from elsewhere.
     """
-    kept = cache_folder() / f"vega-{version('vl-convert-python')}-v1.js"
+    kept = cache_folder() / f"vega-{version('vl-convert-python')}-v3.js"
     found = _kept(kept)
     if found is not None:
         return found

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from heldout.infer.results import count_of
+from heldout.report.codes import code_of
 from heldout.report.page.markup import (
     copied,
     definitions,
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heldout.report.page.parts import Part, Table
+
+# Charts that stand beside the tables of what they show; the others have a section of their own.
+_HOME: Final = {"tuning": "tuning", "optimism": "tuning", "folds": "splits"}
 
 __all__ = ["Section", "answer_box", "last_sections", "part_sections"]
 
@@ -48,10 +52,10 @@ def part_sections(part: Part, name: str) -> list[Section]:
         ("table", "Table", _tables(part.tables, f"{name}-table") + _about(part)),
         ("charts", "Charts", _charts(part, name)),
         ("units", _explorer_title(part), _explorer(part, name)),
-        ("tuning", "Tuning", _tables(part.tuning, f"{name}-tuning")),
+        ("tuning", "Tuning", _tuning(part, name)),
         ("splits", "Splits", _splits(part, name)),
         ("checks", "Checks and warnings", _checks(part)),
-        ("ledger", "Ledger", "" if part.looks is None else table_markup(part.looks, f"{name}-looks")),
+        ("ledger", "Ledger", _ledger(part, name)),
     ]
     return [Section(f"{name}-{key}", title, body) for key, title, body in made if body]
 
@@ -61,20 +65,28 @@ def _tables(tables: Sequence[Table], name: str) -> str:
 
 
 def _about(part: Part) -> str:
-    return folded("What these numbers are", paragraphs(part.about), printed=True) if part.about else ""
+    if not part.about:
+        return ""
+    return folded("What these numbers are", paragraphs(part.about), printed=True)
 
 
-def _charts(part: Part, name: str) -> str:
-    """Places for the charts, with their words and their data."""
-    return "".join(
-        f'<figure id="{name}-chart-{at}" class="chart"><p class="title">{esc(one.title)}</p>'
-        f'<div class="drawing" data-chart="{at}" data-part="{name}"></div>'
-        f"<figcaption>{esc(one.caption)}"
+def _charts(part: Part, name: str, section: str = "") -> str:
+    """Places for the charts of a section; the script draws them there."""
+    figures = "".join(
+        f'<figure id="{name}-{esc(one.key)}" class="chart"><p class="title">{esc(one.title)}</p>'
+        f'<div class="drawing" tabindex="0" role="group" aria-label="{esc(one.title)}" '
+        f'data-chart="{at}" data-part="{name}"></div>'
+        f"<figcaption>{esc(one.caption)} "
         f'<span class="tools" hidden><button type="button" data-saves="svg">Save SVG</button> '
         f'<button type="button" data-saves="csv">Save data (CSV)</button></span>'
         "</figcaption></figure>\n"
         for at, one in enumerate(part.charts)
+        if _HOME.get(one.key.partition("-")[0], "") == section
     )
+    if not figures:
+        return ""
+    off = '<noscript><p class="hint">Charts are drawn by a script, which is off.</p></noscript>'
+    return f'<div class="charts">{figures}</div>\n{off}\n'
 
 
 def _explorer_title(part: Part) -> str:
@@ -98,19 +110,36 @@ def _explorer(part: Part, name: str) -> str:
     )
 
 
+def _tuning(part: Part, name: str) -> str:
+    return _tables(part.tuning, f"{name}-tuning") + _charts(part, name, "tuning")
+
+
 def _splits(part: Part, name: str) -> str:
     if not part.splits:
         return ""
     tables = _tables(part.splits, f"{name}-splits")
     count = count_of(len(part.splits[0].rows), "row")
-    return paragraphs(part.splits_about) + folded(f"Every split ({count})", tables, printed=True)
+    every = folded(f"Every split ({count})", tables, printed=True)
+    return paragraphs(part.splits_about) + _charts(part, name, "splits") + every
+
+
+def _ledger(part: Part, name: str) -> str:
+    return "" if part.looks is None else table_markup(part.looks, f"{name}-looks")
 
 
 def _checks(part: Part) -> str:
     if not part.checks:
         return "<p>Nothing was found that calls for care.</p>\n"
-    items = "".join(f"<li>{esc(one[:1].upper() + one[1:])}.</li>\n" for one in part.checks)
+    items = "".join(
+        f"<li>{esc(one[:1].upper() + one[1:])}.{_code(one)}</li>\n" for one in part.checks
+    )
     return f'<ul class="checks">\n{items}</ul>\n'
+
+
+def _code(warning: str) -> str:
+    """The short name under which the documentation explains a warning."""
+    found = code_of(warning)
+    return f" <code>[{esc(found)}]</code>" if found else ""
 
 
 def last_sections(
@@ -135,7 +164,6 @@ def _provenance(parts: Sequence[Part], made: Sequence[tuple[str, str]]) -> str:
 
 
 def _cite(bibtex: str) -> str:
-    return (
-        "<p>The software, and the methods that these numbers were made with:</p>\n"
-        + copied("bibtex", bibtex)
+    return "<p>The software, and the methods that these numbers were made with:</p>\n" + copied(
+        "bibtex", bibtex
     )

@@ -32,9 +32,9 @@ def _tuning(results: Results, one: dict[str, Any]) -> Table:
     settings = results.manifest["settings"]
     own = results.surface.filter(pl.col("system") == one["name"])
     final = own.filter(pl.col("repeat").is_null())
-    means = {
-        _key(json.loads(shown)): mean for shown, mean in final["parameters", "mean"].iter_rows()
-    }
+    tried = [(json.loads(shown), mean) for shown, mean in final["parameters", "mean"].iter_rows()]
+    means = {_key(values): mean for values, mean in tried}
+    written = {_key(values): parameters(values) for values, _ in tried}
     times = {_key(found["parameters"]): found["times"] for found in one["chosen"]}
     sign = -1 if more_is_better(results, settings["tune_for"]) else 1
     known = [key for key in means if means[key] is not None]
@@ -42,7 +42,7 @@ def _tuning(results: Results, one: dict[str, Any]) -> Table:
     listed = list(dict.fromkeys([_key(one["ship"]), *times, *best[:BEST]]))
     rows = tuple(
         (
-            parameters(dict(json.loads(key))),
+            written.get(key) or parameters(json.loads(key)),
             str(times.get(key, 0)),
             _number(means.get(key)),
             "yes" if key == _key(one["ship"]) else "",

@@ -1,0 +1,157 @@
+"""The command ``report``: arguments to library calls."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from heldout.data.collection import Collection
+    from heldout.experiment.results import Results
+
+__all__ = ["add_report", "check_page", "this_command"]
+
+_EXAMPLES = """\
+  heldout report results -o report.html
+  heldout report queries documents -o report.html --title "BM25 or not?"
+  heldout report results -o report.html --collection cranfield/ --ledger looks.sqlite
+
+The page is one file that needs no network: the answer, tables, charts, every query with both
+rankings, tuning, splits, warnings, and where each number comes from. Texts and judgements are
+shown when the collection is at hand: the embedded one is found by itself, others are named.
+heldout compare ... --html report.html makes such a page of runs, predictions or scores.
+"""
+
+
+def add_report(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
+    """Add the command ``report``."""
+    parser = command(
+        commands,
+        "report",
+        "Make one page of results, to be shown: it works offline and can be traced.",
+        _EXAMPLES,
+    )
+    add = parser.add_argument
+    add("files", metavar="RESULTS", nargs="+", help="folders that heldout run -o has written")
+    add("-o", "--output", metavar="FILE", default="report.html", help="default report.html")
+    add("--title", metavar="TEXT", help="the title (default: what was asked)")
+    add("--collection", metavar="NAME", help="what was searched, for texts and judgements")
+    add("--queries", metavar="FILE", help="its queries, when they were read from a file")
+    add("--qrels", metavar="FILE", help="its judgements; several files are joined by commas")
+    add("--ledger", metavar="FILE", help="show the looks at these data that it counts")
+    add("--quiet", action="store_true", help="say nothing")
+    parser.set_defaults(run=_report)
+
+
+def check_page(path: str) -> None:
+    """Refuse a place that a page cannot be written to, before any work is done."""
+    place = Path(path)
+    if place.is_dir():
+        raise InputError(
+            f"{path}: a folder; name the file of the page, such as {place}/report.html"
+        )
+    if not place.parent.is_dir():
+        raise InputError(f"{path}: the folder {place.parent} does not exist: make it first")
+
+
+def this_command() -> str:
+    """The command as it was given."""
+    import shlex
+
+    return shlex.join(["heldout", *sys.argv[1:]])
+
+
+def _report(options: argparse.Namespace) -> None:
+    from heldout.report.page.answer import question
+    from heldout.report.page.of_results import part_of_results
+    from heldout.report.page.render import render_page, write_page
+
+    check_page(options.output)
+    if options.collection is None and (options.queries or options.qrels):
+        raise InputError("--queries and --qrels go with --collection")
+    several = [_read(folder) for folder in options.files]
+    found = [_collection(one, options) for one in several]
+    parts = [
+        part_of_results(one, heading=heading, collection=at_hand, ledger=options.ledger)
+        for one, heading, (at_hand, _) in zip(
+            several, _headings(options, several), found, strict=True
+        )
+    ]
+    title = options.title or question(several[0].systems, _name(several[0]))
+    made = [("this page", this_command()), ("results", ", ".join(options.files))]
+    write_page(options.output, render_page(title, parts, made=made))
+    if not options.quiet:
+        for note in dict.fromkeys(note for _, note in found if note):
+            sys.stderr.write(f"{note}\n")
+        size = Path(options.output).stat().st_size / 1e6
+        sys.stderr.write(f"Open {options.output} ({size:.1f} MB) in a browser.\n")
+
+
+def _read(folder: str) -> Results:
+    from heldout.experiment.results import Results
+
+    place = Path(folder)
+    if not place.is_dir():
+        what = "is a file" if place.exists() else "does not exist"
+        raise InputError(
+            f"{folder} {what}: name a folder that heldout run -o has written (for runs and tables "
+            "of scores: heldout compare ... --html report.html)"
+        )
+    try:
+        return Results.read(place)
+    except KeyError as error:
+        raise InputError(f"{folder}: the manifest lacks {error}: was it changed?") from None
+
+
+def _name(results: Results) -> str:
+    """The data, as a title calls them."""
+    settings = results.manifest["settings"]
+    name = str(settings.get("collection", settings.get("data", {})).get("name", ""))
+    return "pydocs" if name.startswith("pydocs-") else name
+
+
+def _headings(options: argparse.Namespace, several: list[Results]) -> list[str]:
+    """Nothing where what is held out says it all; else the names of the folders."""
+    kinds = [one.manifest["settings"]["by"] for one in several]
+    if len(set(kinds)) == len(kinds):
+        return [""] * len(several)
+    return [Path(folder).name or folder for folder in options.files]
+
+
+def _collection(results: Results, options: argparse.Namespace) -> tuple[Collection | None, str]:
+    """The collection that was evaluated, if it is at hand; else why there are no texts."""
+    settings = results.manifest["settings"]
+    if settings["task"] != "ranking":
+        return None, ""
+    embedded = settings["collection"]["name"].startswith("pydocs-")
+    if options.collection is None and not embedded:
+        return None, "Texts and judgements are not shown: name the collection with --collection."
+    found = _read_collection(options)
+    if found.fingerprint() == results.manifest["fingerprints"]["collection"]:
+        return found, ""
+    if options.collection is None:
+        return None, "Texts and judgements are not shown: pydocs is another here than it was then."
+    raise InputError(
+        f"--collection {options.collection}: not the one that was evaluated (fingerprint "
+        f"{found.fingerprint()[:16]}, then {results.manifest['fingerprints']['collection'][:16]}); "
+        "name that one, with --queries and --qrels if they were files of their own"
+    )
+
+
+def _read_collection(options: argparse.Namespace) -> Collection:
+    from heldout.data.collection_files import read_collection
+
+    more: dict[str, Any] = {}
+    if options.queries is not None:
+        more["queries"] = options.queries
+    if options.qrels is not None:
+        from heldout.cli_files import split_paths
+
+        more["qrels"] = split_paths(options.qrels)
+    return read_collection(options.collection or "pydocs", **more)

@@ -1,0 +1,73 @@
+"""The page of ``heldout compare --html``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from heldout.infer.compare import Comparison
+
+__all__ = ["write_comparison"]
+
+
+def write_comparison(comparisons: Sequence[Comparison], options: argparse.Namespace) -> None:
+    """Write a page of what was compared.
+
+    Parameters
+    ----------
+    comparisons
+        One a measure.
+    options
+        Of the command ``compare``.
+    """
+    from heldout.cli_report import this_command
+    from heldout.report.page.answer import question
+    from heldout.report.page.of_comparison import part_of_comparisons
+    from heldout.report.page.render import render_page, write_page
+
+    named = [_named(one, options.data) for one in comparisons]
+    part = part_of_comparisons(
+        named,
+        ledger=options.ledger or None,
+        provenance=_inputs(options),
+        **_behind(named[0], options),
+    )
+    title = question(named[0].scores.systems, "")
+    page = render_page(title, [part], made=[("command", this_command())])
+    write_page(options.html, page)
+
+
+def _named(comparison: Comparison, data: str | None) -> Comparison:
+    """With the name that the ledger knows the data by."""
+    if data is None:
+        return comparison
+    return replace(comparison, scores=replace(comparison.scores, data=data.strip()))
+
+
+def _inputs(options: argparse.Namespace) -> list[tuple[str, str]]:
+    if options.table is not None:
+        return [("table", options.table)]
+    return [("files", ", ".join(map(str, (options.qrels, *options.runs))))]
+
+
+def _behind(comparison: Comparison, options: argparse.Namespace) -> dict[str, Any]:
+    """Runs, judgements and texts behind the scores; nothing where there are only scores."""
+    from heldout.cli_scores import prediction_task
+
+    if options.table is not None or prediction_task(options) or "-" in options.runs:
+        return {}
+    from heldout.cli_files import split_paths
+    from heldout.data.collection_files import read_collection
+    from heldout.data.files import read_qrels, read_run
+
+    found: dict[str, Any] = {
+        "runs": dict(zip(comparison.scores.systems, map(read_run, options.runs), strict=True)),
+        "qrels": read_qrels(*split_paths(options.qrels)),
+    }
+    if options.collection is not None:
+        found["collection"] = read_collection(options.collection)
+    return found
