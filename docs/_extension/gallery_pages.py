@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import html
 import inspect
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sphinx.application import Sphinx
+
+    from heldout.report.charts.named import NamedChart
 
 _FOLDER = "gallery"
 
@@ -22,38 +23,57 @@ class Gallery(SphinxDirective):
     """Draws every chart, light and dark, and shows the code that draws it."""
 
     def run(self) -> list[nodes.Node]:
-        """A section a chart: picture, caption, code."""
+        """A section a chart: picture, caption, data, code."""
         from heldout.report.charts.gallery import gallery
 
         place = Path(self.env.app.outdir) / "_static" / _FOLDER
         place.mkdir(parents=True, exist_ok=True)
-        self.env.note_dependency(inspect.getfile(gallery))
-        return [section for named in gallery() for section in self._section(named, place)]
-
-    def _section(self, named: Any, place: Path) -> Iterator[nodes.Node]:
-        section = nodes.section(ids=[nodes.make_id(named.key)], names=[named.key])
-        section += nodes.title(text=named.title)
-        section += nodes.raw("", _figure(named, place), format="html")
-        section += nodes.paragraph(text=named.caption)
-        code = getattr(named, "code", "") or f"heldout chart RESULTS {named.key} -o {named.key}.svg"
-        language = "python" if "import" in code or "(" in code.partition("\n")[0] else "console"
-        section += nodes.literal_block(code, code, language=language)
-        yield section
+        self.env.note_reread()  # the charts change with the code, which is no source of this page
+        return [_section(named, place) for named in gallery()]
 
 
-def _figure(named: Any, place: Path) -> str:
-    """The picture that suits the page: one is hidden by the theme."""
+def _section(named: NamedChart, place: Path) -> nodes.section:
+    section = nodes.section(ids=[nodes.make_id(named.key)], names=[named.key])
+    section += nodes.title(text=named.title)
+    section += nodes.raw("", _figure(named, place), format="html")
+    section += nodes.paragraph(text=named.caption)
+    command = f"$ heldout chart RESULTS {named.key} -o {named.key}.svg"
+    section += nodes.literal_block(command, command, language="console")
+    source = _source(named.key)
+    section += nodes.raw("", f"<details><summary>{_summary(named)}</summary>", format="html")
+    section += nodes.literal_block(source, source, language="python")
+    section += nodes.raw("", "</details>", format="html")
+    return section
+
+
+def _figure(named: NamedChart, place: Path) -> str:
+    """The picture that suits the page: of the two, one is hidden."""
     from heldout.report.charts.export import save_chart
     from heldout.report.charts.theme import themed
 
     parts = []
-    for dark in (False, True):
-        name = f"{named.key}-{'dark' if dark else 'light'}.svg"
-        save_chart(themed(named.chart, dark=dark), place / name)
-        side = "only-dark" if dark else "only-light"
-        alt = html.escape(named.caption, quote=True)
-        parts.append(f'<img class="{side}" src="_static/{_FOLDER}/{name}" alt="{alt}">')
+    alt = html.escape(named.caption, quote=True)
+    for side in ("light", "dark"):
+        name = f"{named.key}-{side}.png"  # a browser has other fonts than the layout of an SVG
+        save_chart(themed(named.chart, dark=side == "dark"), place / name)
+        parts.append(f'<img class="only-{side}" src="_static/{_FOLDER}/{name}" alt="{alt}">')
     return f'<figure class="chart">{"".join(parts)}</figure>'
+
+
+def _summary(named: NamedChart) -> str:
+    columns = ", ".join(named.frame.columns)
+    return html.escape(f"How it is drawn, from a frame with {columns}")
+
+
+def _source(key: str) -> str:
+    """The function that draws a chart."""
+    module = import_module(f"heldout.report.charts.{key.replace('-', '_')}")
+    found = [
+        thing
+        for name, thing in vars(module).items()
+        if name.startswith("draw_") and inspect.isfunction(thing)
+    ]
+    return "\n\n".join(inspect.getsource(one).strip() for one in found)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
