@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from heldout import __version__
+from heldout.cli_chart import add_chart
 from heldout.cli_collection import add_collection
 from heldout.cli_compare import add_compare
 from heldout.cli_eval import add_eval
@@ -70,6 +71,7 @@ def parser() -> argparse.ArgumentParser:
     add_study(command, commands)
     add_run(command, commands)
     add_report(command, commands)
+    add_chart(command, commands)
     add_index(command, commands)
     add_search(command, commands)
     _add_measures(commands)

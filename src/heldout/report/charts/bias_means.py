@@ -8,9 +8,10 @@ from heldout.report.charts.marks import inline, shapes, tip
 from heldout.report.charts.theme import WIDTH
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import polars as pl
 
-    from heldout.experiment.study import BiasStudy
     from heldout.report.charts.named import Drawing
 
 __all__ = ["TRUTH", "bias_means_data", "draw_bias_means"]
@@ -18,13 +19,13 @@ __all__ = ["TRUTH", "bias_means_data", "draw_bias_means"]
 TRUTH: Final = "truth"
 
 
-def bias_means_data(study: BiasStudy) -> pl.DataFrame:
+def bias_means_data(means: Iterable[tuple[int, int, str, float, float]]) -> pl.DataFrame:
     """A row an estimator and training set; the truth is one of the estimators.
 
     Parameters
     ----------
-    study
-        Of `heldout.experiment.study.bias_study`.
+    means
+        `heldout.experiment.study.BiasStudy.means`: draw, set, estimator, estimate, truth.
 
     Returns
     -------
@@ -34,8 +35,8 @@ def bias_means_data(study: BiasStudy) -> pl.DataFrame:
     import polars as pl
 
     names = ["draw", "set", "estimator", "estimate", "truth"]
-    rows = pl.DataFrame(study.means, schema=names, orient="row")
-    means = rows.group_by("set", "estimator", maintain_order=True).agg(
+    rows = pl.DataFrame(list(means), schema=names, orient="row")
+    each = rows.group_by("set", "estimator", maintain_order=True).agg(
         pl.col("estimate").mean().alias("mean"), pl.len().alias("draws")
     )
     # One estimator has a truth of its own (empty queries count 0); the others share this one.
@@ -49,7 +50,7 @@ def bias_means_data(study: BiasStudy) -> pl.DataFrame:
             pl.len().alias("draws"),
         )
     )
-    return pl.concat([truth, means.select(truth.columns)]).with_columns(pl.col("set") + 1)
+    return pl.concat([truth, each.select(truth.columns)]).with_columns(pl.col("set") + 1)
 
 
 def draw_bias_means(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
@@ -67,7 +68,9 @@ def draw_bias_means(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
     order = frame["estimator"].unique(maintain_order=True).to_list()
     x = alt.X("set:O", title="training set", axis=alt.Axis(labelAngle=0))
     y = alt.Y("mean:Q", title=f"mean {measure}", scale=alt.Scale(zero=False, padding=12))
-    colour = alt.Color("estimator:N", title=None, sort=order, legend=alt.Legend(columns=4))
+    colour = alt.Color(
+        "estimator:N", title=None, scale=alt.Scale(domain=order), legend=alt.Legend(columns=4)
+    )
     hover = tip(
         ("estimator:N", "strategy"),
         ("set:O", "training set"),
@@ -85,7 +88,6 @@ def draw_bias_means(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
         shape=alt.Shape(
             "estimator:N",
             title=None,
-            sort=order,
             legend=alt.Legend(columns=4),
             scale=alt.Scale(domain=order, range=shapes(len(order))),
         )

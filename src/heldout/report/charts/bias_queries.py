@@ -9,18 +9,17 @@ from heldout.report.charts.marks import brief, inline, tip, zero_line
 from heldout.report.charts.theme import WIDTH
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     import polars as pl
 
-    from heldout.experiment.study import BiasStudy
     from heldout.report.charts.named import Drawing
 
 __all__ = ["bias_queries_data", "draw_bias_queries"]
 
 
 def bias_queries_data(
-    study: BiasStudy,
+    queries: Collection[tuple[int, int, str, float, float, float]],
     estimator: str,
     ids: Sequence[str] = (),
     texts: Sequence[str] = (),
@@ -29,8 +28,9 @@ def bias_queries_data(
 
     Parameters
     ----------
-    study
-        Of `heldout.experiment.study.bias_study`.
+    queries
+        `heldout.experiment.study.BiasStudy.queries`: set, number of the query, estimator,
+        estimate, truth, Pro10.
     estimator
         The strategy.
     ids, texts
@@ -43,7 +43,7 @@ def bias_queries_data(
     """
     import polars as pl
 
-    known = list(dict.fromkeys(row[2] for row in study.queries))
+    known = list(dict.fromkeys(row[2] for row in queries))
     if estimator not in known:
         raise InputError(f"no estimator {estimator!r} by query; there are {', '.join(known)}")
     rows = [
@@ -57,7 +57,7 @@ def bias_queries_data(
             estimate - truth,
             pro,
         )
-        for one, number, name, estimate, truth, pro in study.queries
+        for one, number, name, estimate, truth, pro in queries
         if name == estimator
     ]
     names = ["set", "number", "query", "text", "estimate", "truth", "difference", "pro10"]
@@ -90,10 +90,10 @@ def draw_bias_queries(
         ("pro10:Q", "Pro10", ".1f"),
     )
     many = len(frame) > 500 * frame["set"].n_unique()
-    pro = "Pro10: relevant documents in the sample, 10 or more = 1"
+    pro = "Pro10"
     points = (
         alt.Chart()
-        .mark_point(strokeWidth=0, opacity=0.75)
+        .mark_point(strokeWidth=0, opacity=0.9)
         .encode(
             x=alt.X(
                 "number:Q",
@@ -105,14 +105,14 @@ def draw_bias_queries(
             color=alt.Color(
                 "pro10:Q",
                 title=pro,
-                scale=alt.Scale(domain=[-0.35, 1]),
-                legend=alt.Legend(type="symbol", values=[0.1, 0.4, 0.7, 1.0], titleLimit=420),
+                scale=alt.Scale(domain=[0, 1], range="ordinal"),
+                legend=alt.Legend(titleOrient="left", titleLimit=420, gradientLength=120),
             ),
             size=alt.Size(
                 "pro10:Q",
                 title=pro,
                 scale=alt.Scale(domain=[0, 1], range=[6, 40] if many else [14, 90]),
-                legend=alt.Legend(values=[0.1, 0.4, 0.7, 1.0], titleLimit=420),
+                legend=None,
             ),
             tooltip=hover,
         )

@@ -151,3 +151,14 @@ def stroke_legend() -> alt.Legend:
     import altair as alt  # slow to import
 
     return alt.Legend(columns=1, symbolType="stroke", symbolStrokeWidth=2)
+
+
+def signed(value: float) -> str:
+    """A difference with four decimals and its sign, a true minus as on the axes.
+
+    Examples
+    --------
+    >>> signed(0.25), signed(-0.25)
+    ('+0.2500', '−0.2500')
+    """
+    return f"{value:+.4f}".replace("-", "−")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from heldout.infer.results import TIE, check_tail, drop_noise
-from heldout.report.charts.marks import inline, padded, tip
+from heldout.report.charts.marks import inline, padded, signed, tip
 from heldout.report.charts.theme import WIDTH
 
 if TYPE_CHECKING:
@@ -118,6 +118,7 @@ def draw_null(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
         (pl.col("share").cum_sum().over("low") - pl.col("share")).alias("bottom"),
         pl.col("share").cum_sum().over("low").alias("top"),
     )
+    highest = float(stacked["top"].max())  # type: ignore[arg-type]
     used = frame.filter((pl.col("within") > 0) | (pl.col("beyond") > 0))
     span = padded([*used["low"], *used["high"], observed], 0.03)
     across = alt.Scale(domain=span, nice=False)
@@ -129,7 +130,13 @@ def draw_null(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
                 "low:Q", title=f"mean difference in {measure} under random signs", scale=across
             ),
             x2="high:Q",
-            y=alt.Y("bottom:Q", title="share of assignments", axis=alt.Axis(format="%")),
+            # Some room at the top, for what is written beside the line.
+            y=alt.Y(
+                "bottom:Q",
+                title="share of assignments",
+                axis=alt.Axis(format="%"),
+                scale=alt.Scale(domain=[0, 1.15 * highest], nice=False),
+            ),
             y2="top:Q",
             color=alt.Color("kind:N", title=None, scale=alt.Scale(domain=kinds)),
             tooltip=tip(
@@ -141,7 +148,7 @@ def draw_null(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
         )
     )
     right = observed > (span[0] + span[1]) / 2
-    note = pl.DataFrame({"x": [observed], "label": [f"observed {observed:+.4f}"]})
+    note = pl.DataFrame({"x": [observed], "label": [f"observed {signed(observed)}"]})
     base = alt.Chart(inline(note)).encode(x=alt.X("x:Q", scale=across))
     line = base.mark_rule(style="frame", strokeWidth=2)
     label = base.mark_text(

@@ -192,6 +192,11 @@ def _null(comparison: Comparison, claim: Claim) -> Iterator[NamedChart]:
         f"the other sign. {said} by the randomization test ({made.detail}); the drawing is made "
         f"of {'all assignments' if len(scores.units) <= 16 else '20,000 random assignments'}."
     )
+    if comparison.advice.correction:
+        caption += (
+            f" This is one of {len(comparison.claims)} comparisons: adjusted by "
+            f"{comparison.advice.correction}, p = {claim.adjusted:.4f}."
+        )
     yield NamedChart(
         "null",
         f"{claim.first} against {claim.second}: could it be chance?",

@@ -11,16 +11,24 @@ from heldout.report.charts.learning_curve import draw_learning_curve, learning_c
 from heldout.report.charts.named import NamedChart
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from heldout.data.queries import Queries
     from heldout.experiment.curve import CurvePoint
-    from heldout.experiment.study import BiasStudy
+    from heldout.experiment.study import BiasRow, BiasStudy
 
-__all__ = ["charts_of_curve", "charts_of_study"]
+    Means = Collection[tuple[int, int, str, float, float]]
+    PerQuery = Collection[tuple[int, int, str, float, float, float]]
+
+__all__ = [
+    "charts_of_biases",
+    "charts_of_curve",
+    "charts_of_figures",
+    "charts_of_study",
+]
 
 _FIGURES: Final = ("pooled", "training", "per-fold", "pro-weighted", "dynamic-cutoff")
-"""The estimators that have a figure of their own; empty queries that count 0 are per-fold's."""
+"""The estimators that have a figure of their own: per-fold-zero's would repeat per-fold's."""
 
 
 def charts_of_study(study: BiasStudy, *, queries: Queries | None = None) -> tuple[NamedChart, ...]:
@@ -33,43 +41,93 @@ def charts_of_study(study: BiasStudy, *, queries: Queries | None = None) -> tupl
     queries
         Of the collection: their ids and texts.
     """
-    return tuple(_charts(study, queries))
-
-
-def _charts(study: BiasStudy, queries: Queries | None) -> Iterator[NamedChart]:
     settings, measure = study.settings, str(study.settings.measure)
     sizes = (
         f"{study.sample_size:,} documents seen, {study.target_size:,} unseen, "
         f"{settings.draws} draws"
     )
-    frame = bias_data(study.rows)
-    yield NamedChart(
-        "bias",
-        "How far is each estimator from the truth?",
-        f"Mean of estimate − truth in {measure} over the draws, with one and two standard errors; "
-        f"{sizes}.",
-        frame,
-        draw_bias(frame, measure=measure),
+    return (
+        *charts_of_biases(study.rows, measure=measure, sizes=sizes),
+        *charts_of_figures(
+            study.means,
+            study.queries,
+            measure=measure,
+            ids=() if queries is None else queries.ids,
+            texts=() if queries is None else queries.texts,
+        ),
     )
-    means = bias_means_data(study)
+
+
+def charts_of_biases(
+    rows: Iterable[BiasRow], *, measure: str = "score", sizes: str = ""
+) -> tuple[NamedChart, ...]:
+    """The bias of each estimator.
+
+    Parameters
+    ----------
+    rows
+        One an estimator.
+    measure
+        What was estimated.
+    sizes
+        Documents and draws, in words.
+    """
+    frame = bias_data(rows)
+    caption = (
+        f"Mean of estimate − truth in {measure} over the draws, with one and two standard errors"
+    )
+    return (
+        NamedChart(
+            "bias",
+            "How far is each estimator from the truth?",
+            f"{caption}; {sizes}." if sizes else f"{caption}.",
+            frame,
+            draw_bias(frame, measure=measure),
+        ),
+    )
+
+
+def charts_of_figures(
+    means: Means,
+    queries: PerQuery,
+    *,
+    measure: str = "score",
+    ids: Sequence[str] = (),
+    texts: Sequence[str] = (),
+) -> tuple[NamedChart, ...]:
+    """The mean of each strategy and set, and the difference of each query.
+
+    Parameters
+    ----------
+    means, queries
+        As in `heldout.experiment.study.BiasStudy`.
+    measure
+        What was estimated.
+    ids, texts
+        Of the queries, by their numbers.
+    """
+    return tuple(_figures(means, queries, measure, ids, texts))
+
+
+def _figures(
+    means: Means, queries: PerQuery, measure: str, ids: Sequence[str], texts: Sequence[str]
+) -> Iterator[NamedChart]:
+    frame = bias_means_data(means)
     yield NamedChart(
         "bias-means",
         "Mean of each strategy in each training set",
-        f"Mean {measure} over the draws, beside the truth on unseen documents; {sizes}.",
-        means,
-        draw_bias_means(means, measure=measure),
+        f"Mean {measure} over the draws, beside the truth on unseen documents.",
+        frame,
+        draw_bias_means(frame, measure=measure),
     )
-    known = {row[2] for row in study.queries}
-    figures = [name for name in _FIGURES if name in known]
-    ids: Sequence[str] = () if queries is None else queries.ids
-    texts: Sequence[str] = () if queries is None else queries.texts
-    for number, name in enumerate(figures, 1):
-        points = bias_queries_data(study, name, ids, texts)
+    known = {row[2] for row in queries}
+    for number, name in enumerate([one for one in _FIGURES if one in known], 1):
+        points = bias_queries_data(queries, name, ids, texts)
         yield NamedChart(
             "bias-queries" if number == 1 else f"bias-queries-{number}",
             f"Each query: {name} minus truth",
             f"Estimate − truth in {measure} of the first draw, a panel a training set. Pro10: the "
-            "share of ten relevant documents that the sample has.",
+            "share of ten relevant documents that the sample has; larger points have more.",
             points,
             draw_bias_queries(points, measure=measure, estimator=name),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from heldout.errors import InputError
-from heldout.report.charts.marks import inline, padded, tip
+from heldout.report.charts.marks import inline, padded, signed, tip
 from heldout.report.charts.theme import WIDTH
 
 if TYPE_CHECKING:
@@ -166,4 +166,4 @@ def draw_optimism(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
 def _signed(name: str) -> pl.Expr:
     import polars as pl
 
-    return pl.col(name).map_elements(lambda value: f"{value:+.4f}", return_dtype=pl.String)
+    return pl.col(name).map_elements(signed, return_dtype=pl.String)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from heldout.infer.results import drop_noise
-from heldout.report.charts.marks import brief, inline, tip
+from heldout.report.charts.marks import brief, inline, signed, tip
 from heldout.report.charts.theme import WIDTH
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def draw_query_differences(
             tooltip=hover,
         )
     )
-    note = pl.DataFrame({"mean": [mean], "label": [f"mean {mean:+.4f}"]})
+    note = pl.DataFrame({"mean": [mean], "label": [f"mean {signed(mean)}"]})
     base = alt.Chart(inline(note))
     line = base.mark_rule(style="reference", strokeWidth=1.5).encode(y="mean:Q")
     label = base.mark_text(align="right", baseline="bottom", dy=-3, style="label").encode(

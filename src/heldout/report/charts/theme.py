@@ -117,7 +117,7 @@ def theme_config(*, dark: bool = False, transparent: bool = False) -> dict[str, 
         "header": {**text, "labelFontWeight": 600, "labelLimit": 300, "titleLimit": 300},
         "range": {
             "category": list(look.colours),
-            "ordinal": list(look.ramp[1:]),
+            "ordinal": list(look.ramp[2:]),
             "ramp": list(look.ramp),
             "heatmap": list(look.ramp),
             "diverging": list(look.diverging),

@@ -1,0 +1,229 @@
+"""Charts of what commands have written: results, tables of scores, predictions, studies."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from heldout.data.collection import Collection
+    from heldout.experiment.results import Results
+    from heldout.report.charts.named import NamedChart
+
+__all__ = ["NEEDS", "charts_of_path", "check_name", "chosen_chart"]
+
+_SCORES: Final = "scores of two systems: results of two, or a table of scores"
+_ESTIMATES: Final = "a system that was tuned: results of heldout run -o"
+_CLASSES: Final = "classes with scores: results of classifiers, or a file of predictions"
+NEEDS: Final = {
+    "forest": "results or a table of scores",
+    "pairs": _SCORES,
+    "query-differences": _SCORES,
+    "heatmap": _SCORES,
+    "null": "two systems whose difference the randomization test can judge: units, not folds",
+    "power": "two systems that differ on some units, which are not folds",
+    "critical-difference": "three systems or more",
+    "tuning": _ESTIMATES,
+    "optimism": _ESTIMATES,
+    "folds": "results with queries or instances held out, not documents",
+    "roc": _CLASSES,
+    "precision-recall": _CLASSES,
+    "calibration": "probabilities of classes: results of classifiers, or a file of predictions",
+    "bias": "what heldout study bias --json -o FILE has written",
+    "bias-means": "the folder that heldout study bias --figures has written",
+    "bias-queries": "the folder that heldout study bias --figures has written",
+    "learning-curve": "what heldout study curve --json -o FILE has written",
+}
+"""What each chart is made of, in words."""
+
+
+def charts_of_path(
+    path: str,
+    *,
+    measure: str | None = None,
+    collection: str | None = None,
+    higher_is_better: bool = True,
+    baseline: str | None = None,
+    positive: str | None = None,
+) -> tuple[NamedChart, ...]:
+    """Every chart that a file or folder allows.
+
+    Parameters
+    ----------
+    path
+        A folder of ``heldout run -o`` or ``heldout study bias --figures``; a table of scores; a
+        file of predictions; JSON of ``heldout study``.
+    measure
+        Of results: which; of a table: what to call its scores.
+    collection
+        Of results: the name of the collection, where the texts of the queries stand. The embedded
+        one is found by itself.
+    higher_is_better, baseline
+        Of a table of scores.
+    positive
+        Of predictions: the positive class.
+    """
+    place = Path(path)
+    if not place.exists():
+        raise InputError(f"{path} does not exist: give results of heldout run -o, or a file")
+    if place.is_dir():
+        if (place / "means.csv").is_file() and (place / "queries.csv").is_file():
+            return _of_figures(place, measure)
+        return _of_results(place, measure, collection)
+    if place.suffix.lower() == ".json":
+        return _of_study(place)
+    from heldout.data.prediction_kind import told_task
+
+    task = told_task([path])
+    if task:
+        return _of_predictions(path, task, positive)
+    return _of_table(path, measure, baseline, higher_is_better=higher_is_better)
+
+
+def _of_results(place: Path, measure: str | None, collection: str | None) -> tuple[NamedChart, ...]:
+    from heldout.experiment.results import Results
+    from heldout.report.charts.of_results import charts_of
+
+    results = Results.read(place)
+    return charts_of(results, collection=_at_hand(results, collection), measure=measure)
+
+
+def _at_hand(results: Results, given: str | None) -> Collection | None:
+    """The collection that was evaluated, if it is named, or embedded and still the same."""
+    from heldout.data.collection_files import read_collection
+
+    settings = results.manifest["settings"]
+    if settings["task"] != "ranking":
+        return None
+    if given is None and not settings["collection"]["name"].startswith("pydocs-"):
+        return None
+    found = read_collection(given or "pydocs")
+    if found.fingerprint() == results.manifest["fingerprints"]["collection"]:
+        return found
+    if given is None:
+        return None
+    raise InputError(f"{given}: not the collection that was evaluated (another fingerprint)")
+
+
+def _of_table(
+    path: str, measure: str | None, baseline: str | None, *, higher_is_better: bool
+) -> tuple[NamedChart, ...]:
+    from heldout.data.scores import read_scores
+    from heldout.infer.compare import compare
+    from heldout.report.charts.of_comparison import charts_of_comparison
+
+    scores = read_scores(path, measure or "score", higher_is_better=higher_is_better)
+    return charts_of_comparison(compare(scores, baseline=baseline), unit="unit")
+
+
+def _of_predictions(path: str, task: str, positive: str | None) -> tuple[NamedChart, ...]:
+    from heldout.data.prediction_files import read_class_predictions
+    from heldout.data.predictions import one_set_of_classes
+    from heldout.report.charts.of_predictions import charts_of_predictions
+
+    if task != "classification":
+        raise InputError(
+            f"{path}: predictions of numbers have no chart; write their errors as a table of scores"
+        )
+    several = one_set_of_classes(read_class_predictions(path, positive=positive))
+    return charts_of_predictions(several, positive=positive)
+
+
+def _of_study(place: Path) -> tuple[NamedChart, ...]:
+    from heldout.experiment.curve import CurvePoint
+    from heldout.experiment.study import BiasRow
+    from heldout.report.charts.of_study import charts_of_biases, charts_of_curve
+
+    try:
+        content = json.loads(place.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{place}: cannot be read as JSON ({error})") from None
+    try:
+        if isinstance(content, dict):
+            points = [CurvePoint(**one) for one in content["points"]]
+            return charts_of_curve(points, **_curve_words(content["title"]))
+        fields = BiasRow.__dataclass_fields__
+        rows = [BiasRow(**{name: one[name] for name in fields}) for one in content]
+        first = content[0]
+        sizes = (
+            f"{first['sample_size']:,} documents seen, {first['target_size']:,} unseen, "
+            f"{first['draws']} draws"
+        )
+        return charts_of_biases(rows, measure=first["measure"], sizes=sizes)
+    except (KeyError, TypeError, IndexError, ValueError):
+        raise InputError(
+            f"{place}: neither what heldout study bias --json nor what heldout study curve --json "
+            "writes"
+        ) from None
+
+
+def _curve_words(title: str) -> dict[str, Any]:
+    """Measure and kind of a curve, which stand in its title."""
+    found = re.search(r", ([^,]+): tuned on some (documents|queries)", title)
+    if found is None:
+        return {}
+    by: Literal["document", "query"] = "query" if found[2] == "queries" else "document"
+    return {"measure": found[1], "by": by}
+
+
+def _of_figures(place: Path, measure: str | None) -> tuple[NamedChart, ...]:
+    import polars as pl
+
+    from heldout.report.charts.of_study import charts_of_figures
+
+    try:
+        means = pl.read_csv(place / "means.csv")
+        queries = pl.read_csv(place / "queries.csv", schema_overrides={"query": pl.String})
+        ids = queries["query"].unique(maintain_order=True).to_list()
+        numbers = pl.Series("number", [ids.index(one) for one in queries["query"].to_list()])
+        rows = queries.with_columns(numbers).select(
+            "set", "number", "estimator", "estimate", "truth", "pro10"
+        )
+        columns = means.select("draw", "set", "estimator", "estimate", "truth")
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise InputError(f"{place}: not the figures of heldout study bias ({error})") from None
+    return charts_of_figures(columns.rows(), rows.rows(), measure=measure or "score", ids=ids)
+
+
+def chosen_chart(
+    name: str, make: Callable[[], tuple[NamedChart, ...]], what: str = "these results"
+) -> NamedChart:
+    """The chart of a name, or an error that says why there is none and which there are.
+
+    Parameters
+    ----------
+    name
+        Its key.
+    make
+        Makes all charts there are.
+    what
+        What they are made of, in words.
+    """
+    check_name(name)
+    found = {one.key: one for one in make()}
+    if name in found:
+        return found[name]
+    needs = NEEDS[_family(name)]
+    raise InputError(f"{what}: no chart {name}, which needs {needs}; there are {', '.join(found)}")
+
+
+def _family(name: str) -> str:
+    """The name without a number: ``tuning-2`` is the second of ``tuning``."""
+    return re.sub(r"-\d+$", "", name)
+
+
+def check_name(name: str) -> None:
+    """Refuse what is the name of no chart."""
+    if _family(name) in NEEDS:
+        return
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, NEEDS, n=1)
+    hint = f"did you mean {near[0]}? " if near else ""
+    raise InputError(f"no chart is called {name!r}: {hint}There are {', '.join(NEEDS)}")
