@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from heldout.measure.roc import roc_curve
     from heldout.measure.text_evaluate import TextEvaluation, evaluate_text
     from heldout.measure.undefined import Undefined
+    from heldout.notebook import chart, charts
+    from heldout.report.charts.export import save_chart
     from heldout.resample.combined import RepeatedRuns, TwoWay
     from heldout.resample.given import GivenFolds, from_sklearn
     from heldout.resample.holdout import Chronological, HoldOut, TestSet
@@ -112,6 +114,8 @@ _HOMES = {
     "TwoWay": "heldout.resample.combined",
     "Undefined": "heldout.measure.undefined",
     "View": "heldout.data.view",
+    "chart": "heldout.notebook",
+    "charts": "heldout.notebook",
     "choose": "heldout.tune.choose",
     "compare": "heldout.infer.compare",
     "compare_corpora": "heldout.infer.corpus_compare",
@@ -135,6 +139,7 @@ _HOMES = {
     "read_scores": "heldout.data.scores",
     "roc_curve": "heldout.measure.roc",
     "roc_hull": "heldout.measure.hull",
+    "save_chart": "heldout.report.charts.export",
     "score_predictions": "heldout.infer.prediction_scores",
     "search": "heldout.retrieve.search",
     "search_grid": "heldout.tune.search",
@@ -194,6 +199,8 @@ __all__ = [
     "TwoWay",
     "Undefined",
     "View",
+    "chart",
+    "charts",
     "choose",
     "compare",
     "compare_corpora",
@@ -217,6 +224,7 @@ __all__ = [
     "read_scores",
     "roc_curve",
     "roc_hull",
+    "save_chart",
     "score_predictions",
     "search",
     "search_grid",

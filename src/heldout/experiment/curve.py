@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, overload
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from heldout.resample.plan import check_seed
 from heldout.retrieve.sides import seen_side, whole_side
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["CurvePoint", "learning_curve"]
+__all__ = ["CurvePoint", "LearningCurve", "learning_curve"]
 
 _UNITS: Final = {"document": "documents", "query": "queries"}
 
@@ -48,6 +49,43 @@ class CurvePoint:
     se: float
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class LearningCurve(Sequence[CurvePoint]):
+    """The points of a learning curve, which knows what it is of.
+
+    Parameters
+    ----------
+    points
+        As the shares were given.
+    measure
+        What was measured.
+    by
+        What was held out.
+    """
+
+    points: tuple[CurvePoint, ...]
+    measure: str
+    by: Literal["document", "query"]
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    @overload
+    def __getitem__(self, at: int) -> CurvePoint: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> tuple[CurvePoint, ...]: ...
+
+    def __getitem__(self, at: int | slice) -> CurvePoint | tuple[CurvePoint, ...]:
+        return self.points[at]
+
+    def _repr_html_(self) -> str:
+        """Show the points as a table and a chart in a notebook."""
+        from heldout.notebook import curve_html  # the report reads results
+
+        return curve_html(self)
+
+
 def learning_curve(
     candidates: Candidates,
     measure: Measure,
@@ -58,7 +96,7 @@ def learning_curve(
     draws: int = 50,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
-) -> tuple[CurvePoint, ...]:
+) -> LearningCurve:
     """Tune on growing parts of what is not held out, and measure on the same held-out part.
 
     Parameters
@@ -97,10 +135,11 @@ def learning_curve(
         if progress:
             progress(draw + 1, draws)
     kept = n - max(1, round(n * test))
-    return tuple(
+    points = tuple(
         _point(share, max(1, round(kept * share)), own, by)
         for share, own in zip(shares, results, strict=True)
     )
+    return LearningCurve(points, str(measure), by)
 
 
 def _point(share: float, size: int, scores: Floats, by: str) -> CurvePoint:

@@ -74,6 +74,12 @@ class Results:
             f"{len(self.values)} values>"
         )
 
+    def _repr_html_(self) -> str:
+        """Show the estimates as tables and a chart in a notebook."""
+        from heldout.notebook import results_html  # the report reads results
+
+        return results_html(self)
+
     @property
     def systems(self) -> tuple[str, ...]:
         """The names of the systems."""

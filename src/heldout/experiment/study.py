@@ -161,6 +161,12 @@ class BiasStudy:
     queries: tuple[tuple[int, int, str, float, float, float], ...]
     left_out: float
 
+    def _repr_html_(self) -> str:
+        """Show the estimators as a table and a chart in a notebook."""
+        from heldout.notebook import study_html  # the report reads results
+
+        return study_html(self)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Drawn:

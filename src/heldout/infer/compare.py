@@ -125,10 +125,10 @@ class Comparison:
         return pl.DataFrame([claim_row(self, claim) for claim in self.claims])
 
     def _repr_html_(self) -> str:
-        """Show the claims as a table in a notebook."""
-        from heldout.report.claims import html_claims  # the report reads results
+        """Show the claims as tables and a chart in a notebook."""
+        from heldout.notebook import comparison_html  # the report reads results
 
-        return html_claims(self)
+        return comparison_html(self)
 
 
 def claim_row(comparison: Comparison, claim: Claim) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from heldout.report.charts.marks import inline, padded, tip
 from heldout.report.charts.theme import WIDTH
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
 
     from heldout.experiment.results import Results
@@ -54,7 +56,11 @@ def forest_data(comparison: Comparison) -> pl.DataFrame:
 
 
 def forest_data_of_results(
-    results: Results, measure: str | None = None, *, higher_is_better: bool = True
+    results: Results,
+    measure: str | None = None,
+    *,
+    higher_is_better: bool = True,
+    letters: Mapping[str, str] | None = None,
 ) -> pl.DataFrame:
     """A row a system, the best first: the held-out estimate with its interval.
 
@@ -64,7 +70,10 @@ def forest_data_of_results(
         By default the first.
     higher_is_better
         Its direction.
+    letters
+        Of each system, from a comparison.
     """
+    known = letters or {}
     found = [(name, results.estimate(name, measure)) for name in results.systems]
     rows = [
         {
@@ -72,7 +81,7 @@ def forest_data_of_results(
             "mean": one["value"],
             "low": one["low"],
             "high": one["high"],
-            "letters": "",
+            "letters": known.get(name, ""),
         }
         for name, one in found
     ]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from heldout.infer.compare import Claim, Comparison
 
-__all__ = ["charts_of_comparison", "shown_claims"]
+__all__ = ["charts_of_comparison", "forest_of_comparison", "shown_claims"]
 
 _SHOWN = 3
 """Pairs of which each query is shown."""
@@ -56,7 +56,7 @@ def charts_of_comparison(
 def _charts(
     comparison: Comparison, texts: Mapping[str, str] | None, unit: str
 ) -> Iterator[NamedChart]:
-    yield _forest(comparison, unit)
+    yield forest_of_comparison(comparison, unit=unit)
     yield _pairs(comparison)
     for number, claim in enumerate(shown_claims(comparison)):
         yield _queries(comparison, claim, texts, number, unit)
@@ -86,7 +86,14 @@ def shown_claims(comparison: Comparison) -> list[Claim]:
     return sorted(own, key=lambda claim: abs(claim.difference.estimate))[:_SHOWN]
 
 
-def _forest(comparison: Comparison, unit: str) -> NamedChart:
+def forest_of_comparison(comparison: Comparison, *, unit: str = "query") -> NamedChart:
+    """The forest plot alone.
+
+    Parameters
+    ----------
+    comparison, unit
+        As for `charts_of_comparison`.
+    """
     measure = comparison.scores.measure
     frame = forest_data(comparison)
     row = comparison.systems[0].mean

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from heldout.errors import HeldoutError
 from heldout.experiment.estimator_results import EstimatorResults
 from heldout.measure.names import parse_measure
-from heldout.report.charts.folds import draw_folds, folds_data_of_results
+from heldout.report.charts.folds import draw_folds, folds_data, folds_data_of_results
 from heldout.report.charts.forest import draw_forest, forest_data_of_results
 from heldout.report.charts.named import NamedChart
 from heldout.report.charts.of_comparison import charts_of_comparison
@@ -19,11 +19,15 @@ from heldout.report.charts.tuning import draw_tuning, tuned_axes, tuning_data
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import polars as pl
+
     from heldout.data.collection import Collection
     from heldout.data.predictions import ClassPredictions
     from heldout.experiment.results import Results
+    from heldout.infer.compare import Comparison
+    from heldout.resample.describe import Description
 
-__all__ = ["charts_of"]
+__all__ = ["charts_of", "charts_of_splits", "forest_chart"]
 
 
 def charts_of(
@@ -51,9 +55,11 @@ def charts_of(
 
 
 def _charts(results: Results, collection: Collection | None, measure: str) -> Iterator[NamedChart]:
-    yield _forest(results, measure)
+    comparison = _comparison(results, measure)
+    yield forest_chart(results, measure, comparison)
     texts = None if collection is None else collection.queries.to_dict()
-    yield from _compared(results, measure, texts)
+    if comparison is not None:
+        yield from _compared(results, comparison, texts)
     yield from _tuning(results)
     yield from _optimism(results, measure)
     yield from _folds(results, collection)
@@ -69,13 +75,32 @@ def _direction(results: Results, measure: str) -> bool | None:
     return parse_measure(measure).definition.higher_is_better
 
 
-def _forest(results: Results, measure: str) -> NamedChart:
-    better = _direction(results, measure)
-    frame = forest_data_of_results(results, measure, higher_is_better=better is not False)
+def forest_chart(
+    results: Results, measure: str | None = None, comparison: Comparison | None = None
+) -> NamedChart:
+    """The forest plot alone.
+
+    Parameters
+    ----------
+    results
+        Of an experiment.
+    measure
+        By default the first.
+    comparison
+        Of the systems in this measure: its letters are shown.
+    """
     first = results.estimate(results.systems[0], measure)
+    measure = str(first["measure"])
+    better = _direction(results, measure)
+    letters = {} if comparison is None else {one.name: one.letters for one in comparison.systems}
+    frame = forest_data_of_results(
+        results, measure, higher_is_better=better is not False, letters=letters
+    )
     what = first.get("estimand")
     caption = f"Held-out {measure} with its {first['level']:.0%} interval ({first['interval']})"
     caption += f", for {what}." if what else "."
+    if any(frame["letters"]):
+        caption += " Systems that share a letter were not told apart, query by query."
     missing = [name for name, mean in frame["system", "mean"].iter_rows() if mean is None]
     if missing:
         caption += f" Undefined for {', '.join(missing)}."
@@ -88,14 +113,20 @@ def _forest(results: Results, measure: str) -> NamedChart:
     )
 
 
-def _compared(results: Results, measure: str, texts: dict[str, str] | None) -> Iterator[NamedChart]:
-    """The charts of the comparison but for its forest plot: estimates are better known."""
+def _comparison(results: Results, measure: str) -> Comparison | None:
+    """The systems compared, if there are two and the measure has a better and a worse."""
     if len(results.systems) < 2 or _direction(results, measure) is None:
-        return
+        return None
     try:
-        comparison = results.compare(measure)
+        return results.compare(measure)
     except HeldoutError:  # a measure that does not exist on some split, say
-        return
+        return None
+
+
+def _compared(
+    results: Results, comparison: Comparison, texts: dict[str, str] | None
+) -> Iterator[NamedChart]:
+    """The charts of the comparison but for its forest plot: estimates are better known."""
     unit = "query"
     if isinstance(results, EstimatorResults):
         unit = "instance" if results.by_unit else "split"
@@ -163,15 +194,31 @@ def _folds(results: Results, collection: Collection | None) -> Iterator[NamedCha
         frame = folds_data_of_results(results, collection)
     except HeldoutError:
         return
-    unit = str(results.manifest["settings"]["by"])
+    settings = results.manifest["settings"]
+    yield _folds_chart(frame, str(settings["plan"]), str(settings["by"]))
+
+
+def _folds_chart(frame: pl.DataFrame, plan: str, unit: str) -> NamedChart:
     known = " Beside them: relevant documents of a query." if frame["median"].count() else ""
-    yield NamedChart(
+    return NamedChart(
         "folds",
         "What each split holds out",
-        f"{len(frame)} splits by {results.manifest['settings']['plan']}.{known}",
+        f"{len(frame)} splits by {plan}.{known}",
         frame,
         draw_folds(frame, unit=unit),
     )
+
+
+def charts_of_splits(description: Description) -> tuple[NamedChart, ...]:
+    """What each split holds out.
+
+    Parameters
+    ----------
+    description
+        Of `heldout.resample.describe.describe_splits`.
+    """
+    frame = folds_data(description)
+    return (_folds_chart(frame, description.plan, description.unit),)
 
 
 def _predictions(results: EstimatorResults) -> list[ClassPredictions]:

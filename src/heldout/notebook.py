@@ -1,0 +1,242 @@
+"""Objects in a notebook: tables, charts, and charts by name.
+
+It stands above the report: objects of other folders that show themselves import it when they do.
+"""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING, Any
+
+from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from heldout.experiment.curve import LearningCurve
+    from heldout.experiment.results import Results
+    from heldout.experiment.study import BiasStudy
+    from heldout.infer.compare import Comparison
+    from heldout.report.charts.named import Drawing, NamedChart
+
+__all__ = [
+    "chart",
+    "charts",
+    "comparison_html",
+    "curve_html",
+    "results_html",
+    "study_html",
+]
+
+
+def charts(of: Any, *, measure: str | None = None, collection: Any = None) -> Any:
+    """Every chart that an object allows.
+
+    Parameters
+    ----------
+    of
+        Results, a comparison, a bias study, a learning curve, predictions of classes (one or a
+        list), a description of splits, or the path of what a command has written.
+    measure
+        Of results: which, by default the first; of a learning curve: what to call it.
+    collection
+        Of results, comparisons and studies: where the texts of the queries stand.
+
+    Returns
+    -------
+    tuple of NamedChart
+        Each with key, title, caption, frame (its numbers) and chart (an Altair chart).
+
+    Examples
+    --------
+    >>> import heldout
+    >>> table = {"A": {"q1": 0.1, "q2": 0.4, "q3": 0.3}, "B": {"q1": 0.3, "q2": 0.4, "q3": 0.5}}
+    >>> found = heldout.charts(heldout.compare(heldout.Scores.of(table)))
+    >>> [one.key for one in found]
+    ['forest', 'pairs', 'query-differences', 'heatmap', 'null', 'power']
+    >>> found[0].frame["mean"].round(2).to_list()
+    [0.4, 0.27]
+    """
+    made: tuple[NamedChart, ...] = _made(of, measure, collection)
+    return made
+
+
+def _made(of: Any, measure: str | None, collection: Any) -> tuple[NamedChart, ...]:
+    from heldout.data.predictions import ClassPredictions
+    from heldout.experiment.results import Results
+    from heldout.report.charts import of_files, of_predictions, of_results
+
+    if isinstance(of, str) or hasattr(of, "__fspath__"):
+        return of_files.charts_of_path(str(of), measure=measure)
+    if isinstance(of, Results):
+        return of_results.charts_of(of, measure=measure, collection=collection)
+    several = list(of) if isinstance(of, list | tuple) else [of]
+    if several and all(isinstance(one, ClassPredictions) for one in several):
+        return of_predictions.charts_of_predictions(several)
+    return _studied(of, measure, None if collection is None else collection.queries)
+
+
+def _studied(of: Any, measure: str | None, queries: Any) -> tuple[NamedChart, ...]:
+    from heldout.experiment.curve import LearningCurve
+    from heldout.experiment.study import BiasStudy
+    from heldout.infer.compare import Comparison
+    from heldout.report.charts import of_comparison, of_results, of_study
+    from heldout.resample.describe import Description
+
+    if isinstance(of, Comparison):
+        texts = None if queries is None else queries.to_dict()
+        return of_comparison.charts_of_comparison(of, texts=texts)
+    if isinstance(of, BiasStudy):
+        return of_study.charts_of_study(of, queries=queries)
+    if isinstance(of, LearningCurve):
+        return of_study.charts_of_curve(of, measure=measure or of.measure, by=of.by)
+    if isinstance(of, Description):
+        return of_results.charts_of_splits(of)
+    raise InputError(
+        f"there is no chart of {type(of).__name__}: give results, a comparison, a bias study, a "
+        "learning curve, predictions of classes, a description of splits, or a path"
+    )
+
+
+def chart(
+    of: Any,
+    name: str,
+    *,
+    measure: str | None = None,
+    collection: Any = None,
+    dark: bool = False,
+) -> Any:
+    """One chart of an object, as an Altair chart in the theme of this package.
+
+    Parameters
+    ----------
+    of, measure, collection
+        As for `charts`.
+    name
+        Which: ``forest``, ``pairs``, ``query-differences``, …; ``heldout chart --list`` explains
+        them. `heldout.save_chart` writes it to a file.
+    dark
+        Light letters on dark paper.
+    """
+    from heldout.report.charts.of_files import chosen_chart
+    from heldout.report.charts.theme import themed, titled
+
+    found = chosen_chart(name, lambda: _made(of, measure, collection), f"this {type(of).__name__}")
+    drawn: Drawing = themed(titled(found.chart, found.title, found.caption), dark=dark)
+    return drawn
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    top = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _paragraphs(lines: Sequence[str]) -> str:
+    return "".join(f"<p>{html.escape(line)}</p>" for line in lines)
+
+
+def _picture(found: NamedChart) -> str:
+    """A chart as SVG inside the page: no script, so that it is there in every kind of notebook."""
+    from heldout.report.charts.export import chart_bytes
+    from heldout.report.charts.theme import themed
+
+    drawn = chart_bytes(themed(found.chart), ".svg").decode()
+    title, caption = html.escape(found.title), html.escape(found.caption)
+    return (
+        f'<figure style="margin:1em 0;max-width:60em">{drawn}'
+        f"<figcaption><b>{title}.</b> {caption}</figcaption></figure>"
+    )
+
+
+def results_html(results: Results) -> str:
+    """Tables of the measures, what they mean, and the forest plot where there are several systems.
+
+    Parameters
+    ----------
+    results
+        Of an experiment of any task.
+    """
+    from heldout.experiment.estimator_results import EstimatorResults
+    from heldout.report.charts.of_results import forest_chart
+    from heldout.report.experiment import careful, result_rows, result_sentences
+
+    parts = []
+    if isinstance(results, EstimatorResults):
+        from heldout.report.estimators import estimator_sentences, estimators_text
+
+        lines = estimators_text(results, kind="tsv").splitlines()
+        head, *rows = (line.split("\t") for line in lines if line)
+        parts.append(_table(head, rows))
+        said = [*estimator_sentences(results), *(f"Careful: {one}." for one in careful(results))]
+    else:
+        for measure in results.measures:
+            head, *rows = result_rows(results, measure)
+            parts.append(_table(head, rows))
+        said = list(result_sentences(results))
+    if len(results.systems) > 1:
+        parts.append(_picture(forest_chart(results)))
+    return "".join(parts) + _paragraphs(said)
+
+
+def comparison_html(comparison: Comparison) -> str:
+    """Tables and sentences, and the forest plot with its letters.
+
+    Parameters
+    ----------
+    comparison
+        Of two or more systems.
+    """
+    from heldout.report.charts.of_comparison import forest_of_comparison
+    from heldout.report.claims import html_claims
+
+    return html_claims(comparison) + _picture(forest_of_comparison(comparison))
+
+
+def study_html(study: BiasStudy) -> str:
+    """The table of estimators, and their biases as a chart.
+
+    Parameters
+    ----------
+    study
+        Of `heldout.experiment.study.bias_study`.
+    """
+    from heldout.report.charts.of_study import charts_of_biases
+
+    head = ["estimator", "estimate", "truth", "bias", "± se", "rmse", "covers"]
+    rows = [
+        [
+            row.estimator,
+            f"{row.mean:.4f}",
+            f"{row.truth:.4f}",
+            f"{row.bias:+.4f}",
+            f"{row.se:.4f}",
+            f"{row.rmse:.4f}",
+            "" if row.coverage is None else f"{row.coverage:.1%}",
+        ]
+        for row in study.rows
+    ]
+    measure = str(study.settings.measure)
+    return _table(head, rows) + _picture(charts_of_biases(study.rows, measure=measure)[0])
+
+
+def curve_html(curve: LearningCurve) -> str:
+    """The table of a learning curve, and the curve.
+
+    Parameters
+    ----------
+    curve
+        Of `heldout.experiment.curve.learning_curve`.
+    """
+    from heldout.report.charts.of_study import charts_of_curve
+
+    unit = {"document": "documents", "query": "queries"}[curve.by]
+    head = [f"{unit} seen", "share", f"held-out {curve.measure}", "± se"]
+    rows = [
+        [f"{one.size:,}", f"{one.share:.0%}", f"{one.held_out:.4f}", f"{one.se:.4f}"]
+        for one in curve
+    ]
+    drawn = charts_of_curve(curve, measure=curve.measure, by=curve.by)[0]
+    return _table(head, rows) + _picture(drawn)
