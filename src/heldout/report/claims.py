@@ -11,7 +11,7 @@ from heldout.infer.compare import claim_row, note_measures
 from heldout.report.claim_words import sentences, show_p, warning_lines
 from heldout.report.codes import code_of
 from heldout.report.grid import Grid, grids_text
-from heldout.report.tables import LATEX_ESCAPES, escape_markdown, plain_text
+from heldout.report.tables import LATEX_ESCAPES, escape_markdown, latex_row, plain_text
 
 if TYPE_CHECKING:
     from heldout.infer.compare import Claim, Comparison
@@ -144,8 +144,7 @@ def _latex(head: list[str], rows: list[list[str]]) -> str:
         [_latex_cell(cell, marks=at == marked) for at, cell in enumerate(row)]
         for row in [head, *rows]
     ]
-    lines += [" & ".join(cells[0]) + r" \\", "\\midrule"]
-    lines += [" & ".join(row) + r" \\" for row in cells[1:]]
+    lines += [latex_row(cells[0]), "\\midrule", *map(latex_row, cells[1:])]
     return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""])
 
 
@@ -153,7 +152,7 @@ def _latex_cell(cell: str, *, marks: bool) -> str:
     """A cell; a star at its end is a mark of significance only in the column of differences."""
     shown = cell.translate(LATEX_ESCAPES).replace("Δ", r"$\Delta$").replace("∞", r"$\infty$")
     shown = f"{shown[:-1]}$^{{*}}$" if marks and shown.endswith("*") else shown
-    return shown.replace("< 0.0001", "$<$ 0.0001").replace("—", "---")
+    return shown.replace(r"\textless{} 0.0001", "$<$ 0.0001").replace("—", "---")
 
 
 def comparison_dict(comparison: Comparison) -> dict[str, Any]:

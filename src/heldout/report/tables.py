@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from rich.table import Table
 
@@ -21,6 +21,7 @@ __all__ = [
     "fit_columns",
     "html_table",
     "json_text",
+    "latex_row",
     "latex_text",
     "markdown_text",
     "plain_text",
@@ -228,8 +229,26 @@ LATEX_ESCAPES = str.maketrans(
         "$": r"\$",
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
+        # In LaTeX's oldest font encoding, which is its default, these would be other letters.
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
     }
 )
+
+
+def latex_row(cells: Sequence[str]) -> str:
+    r"""A row of a table.
+
+    What stands first must not be taken for an option of the line break before it.
+
+    Examples
+    --------
+    >>> print(latex_row(["[1] mine", "0.5"]))
+    {}[1] mine & 0.5 \\
+    """
+    text = " & ".join(cells) + r" \\"
+    return "{}" + text if text.startswith(("[", "*")) else text
 
 
 def latex_text(evaluation: Evaluation, *, per_query: bool, summary: bool, digits: int) -> str:
@@ -240,10 +259,8 @@ def latex_text(evaluation: Evaluation, *, per_query: bool, summary: bool, digits
     names = list(evaluation.names)
     lines = [f"% {line}" for line in policy_lines(evaluation)]
     lines += [f"\\begin{{tabular}}{{{'l' * texts}{'r' * (len(head) - texts)}}}", "\\toprule"]
-    lines += [
-        " & ".join(plain_text(cell).translate(LATEX_ESCAPES) for cell in head) + r" \\",
-        "\\midrule",
-    ]
+    titles = [plain_text(cell).translate(LATEX_ESCAPES) for cell in head]
+    lines += [latex_row(titles), "\\midrule"]
     for row in rows:
         is_mean = not per_query or row[1] == ALL
         cells = []
@@ -251,7 +268,7 @@ def latex_text(evaluation: Evaluation, *, per_query: bool, summary: bool, digits
             shown = plain_text(cell).translate(LATEX_ESCAPES)
             bold = is_mean and (names.index(row[0]), at - texts) in best
             cells.append(f"\\textbf{{{shown}}}" if bold else shown)
-        lines.append(" & ".join(cells) + r" \\")
+        lines.append(latex_row(cells))
     return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""])
 
 
