@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from heldout.data.files import write_atomically
 from heldout.errors import InputError
+from heldout.report.charts.theme import PICTURE_FONT
 
 if TYPE_CHECKING:
     import os
@@ -71,6 +72,8 @@ def chart_bytes(chart: Drawing, suffix: str) -> bytes:
     if suffix == ".html":
         page: str = vl_convert.vegalite_to_html(spec, vl_version=version, bundle=True)
         return page.encode()
+    if "config" in spec:
+        spec["config"]["font"] = PICTURE_FONT
     if suffix == ".svg":
         return str(vl_convert.vegalite_to_svg(spec, vl_version=version)).encode()
     if suffix == ".pdf":

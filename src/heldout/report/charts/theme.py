@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 if TYPE_CHECKING:
     from heldout.report.charts.named import Drawing
 
-__all__ = ["FONT", "WIDTH", "responsive", "theme_config", "themed", "titled"]
+__all__ = ["FONT", "PICTURE_FONT", "WIDTH", "responsive", "theme_config", "themed", "titled"]
 
 WIDTH: Final = 600
 """Of a chart that stands alone, in pixels."""
 
 FONT: Final = 'system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", Arial, sans-serif'
+
+PICTURE_FONT: Final = 'Arial, "Liberation Sans", Helvetica, sans-serif'
+"""Of pictures: letters of these are equally wide, so that no label is cut on another machine."""
 
 
 class _Look(NamedTuple):
@@ -127,7 +130,7 @@ def theme_config(*, dark: bool = False, transparent: bool = False) -> dict[str, 
         "line": {"strokeWidth": 2},
         "bar": {"color": look.colours[0]},
         "rule": {"color": look.colours[0], "strokeWidth": 2},
-        "text": {"color": look.ink, "fontSize": 12, "font": FONT},
+        "text": {"color": look.ink, "fontSize": 12},
         "tick": {"color": look.ink},
         "style": {
             "reference": {"color": look.faint, "stroke": look.faint, "strokeDash": [4, 3]},
