@@ -22,12 +22,12 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from threadpoolctl import threadpool_limits
+from sklearn.feature_extraction.text import TfidfVectorizer  # type: ignore[import-untyped]
+from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
+from sklearn.model_selection import GridSearchCV  # type: ignore[import-untyped]
+from sklearn.neighbors import KNeighborsClassifier  # type: ignore[import-untyped]
+from sklearn.pipeline import make_pipeline  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 import heldout
 from harness import run_process
@@ -114,19 +114,21 @@ def main() -> None:
     if options.alone:
         texts, labels = texts_of(options.texts, options.classes)
         begin, used = time.perf_counter(), time.process_time()
-        scores = CONTESTANTS[options.alone](texts, labels)
-        seconds = time.perf_counter() - begin
-        found = {"seconds": seconds, "cpu": time.process_time() - used, "scores": scores}
-        print(json.dumps({**found, "counts": [len(texts), len(set(labels))]}))
+        alone = CONTESTANTS[options.alone](texts, labels)
+        seconds, cpu_seconds = time.perf_counter() - begin, time.process_time() - used
+        sizes = [len(texts), len(set(labels))]
+        told = {"seconds": seconds, "cpu": cpu_seconds, "scores": alone, "counts": sizes}
+        print(json.dumps(told))
         return
     best = dict.fromkeys(CONTESTANTS, float("inf"))
     cpu = dict.fromkeys(CONTESTANTS, float("inf"))
     memory = dict.fromkeys(CONTESTANTS, 0.0)
     scores: dict[str, Scores] = {}
+    found: dict[str, Any] = {}
     for _ in range(options.rounds):
         for name in CONTESTANTS:
-            sizes = ["--texts", str(options.texts), "--classes", str(options.classes)]
-            output, _, peak = run_process([sys.executable, __file__, *sizes, "--alone", name])
+            asked = ["--texts", str(options.texts), "--classes", str(options.classes)]
+            output, _, peak = run_process([sys.executable, __file__, *asked, "--alone", name])
             found = json.loads(output)
             best[name] = min(best[name], found["seconds"])
             cpu[name] = min(cpu[name], found["cpu"])
