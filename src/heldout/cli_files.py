@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-__all__ = ["emit", "folded", "is_file", "show", "split_paths"]
+__all__ = ["emit", "folded", "is_file", "show", "split_paths", "terminal_width"]
 
 
 def split_paths(given: str) -> list[str]:
@@ -39,10 +39,15 @@ def show(text: str, output: str | None = None) -> None:
     Tables, which have columns, stay as they are.
     """
     if output is None and sys.stdout.isatty():
-        import shutil
-
-        text = folded(text, shutil.get_terminal_size((100, 24)).columns)
+        text = folded(text, terminal_width())
     emit(text, output)
+
+
+def terminal_width() -> int:
+    """How many characters a line of the terminal has."""
+    import shutil
+
+    return shutil.get_terminal_size((100, 24)).columns
 
 
 def folded(text: str, width: int) -> str:

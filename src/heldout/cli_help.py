@@ -5,9 +5,15 @@ from __future__ import annotations
 import argparse
 import re
 import textwrap
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = ["Formatter", "Parser", "add_json", "add_quiet", "command"]
+
+MOST_IN_USAGE: Final = 6
+"""More options than these make a usage that nobody reads."""
 
 _LISTED = re.compile(r"( {2,}\S(?:.*?\S)?)( {2,})(\S.*)")
 
@@ -24,8 +30,30 @@ class Formatter(argparse.HelpFormatter):
     """Prose is filled to the width; commands to copy stay on their line.
 
     An indented line is a command or an entry of a list. What stands behind two blanks or more
-    explains it, and goes on below itself where the line is too long.
+    explains it, and goes on below itself where the line is too long. The usage names what must be
+    given; all that may be given is listed below it anyway.
     """
+
+    def _format_usage(
+        self,
+        usage: str | None,
+        actions: Iterable[argparse.Action],
+        groups: Iterable[Any],
+        prefix: str | None,
+    ) -> str:
+        given = list(actions)
+        needed = [one for one in given if one.required or not one.option_strings]
+        if usage is not None or len(given) - len(needed) <= MOST_IN_USAGE:
+            return super()._format_usage(usage, given, groups, prefix)
+        words = " ".join([f"usage: {self._prog} [options]", *map(_spelled, needed)])
+        return _filled(words, self._width, "", hanging=" " * 7) + "\n\n"
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        if not action.option_strings or action.nargs == 0:
+            return super()._format_action_invocation(action)
+        # The value once, behind the last spelling: -f, --format FORMAT
+        value = self._format_args(action, action.dest.upper())
+        return f"{', '.join(action.option_strings)} {value}"
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         blocks: list[str] = []
@@ -41,6 +69,16 @@ class Formatter(argparse.HelpFormatter):
         return "\n".join(indent + line for line in "\n".join(blocks).strip("\n").split("\n"))
 
 
+def _spelled(action: argparse.Action) -> str:
+    """An argument as the usage has it: ``QRELS``, ``RUN [RUN ...]``, ``--by {query,document}``."""
+    choices = "{" + ",".join(map(str, action.choices)) + "}" if action.choices else ""
+    name = str(action.metavar or choices or action.dest.upper())
+    name = {"?": f"[{name}]", "*": f"[{name} ...]", "+": f"{name} [{name} ...]"}.get(
+        str(action.nargs or ""), name
+    )
+    return f"{action.option_strings[-1]} {name}" if action.option_strings else name
+
+
 def _listed(line: str, width: int) -> str:
     found = _LISTED.fullmatch(line)
     if found is None or len(line) <= width:
@@ -51,9 +89,13 @@ def _listed(line: str, width: int) -> str:
     return head + _filled(found[3], width, " " * len(head)).lstrip()
 
 
-def _filled(text: str, width: int, indent: str) -> str:
+def _filled(text: str, width: int, indent: str, hanging: str | None = None) -> str:
     return textwrap.fill(
-        text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+        text,
+        width,
+        initial_indent=indent,
+        subsequent_indent=indent if hanging is None else hanging,
+        break_on_hyphens=False,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from heldout.cli_files import emit, show
 from heldout.cli_index import positive
 from heldout.errors import InputError
 
@@ -124,8 +125,6 @@ def _add_description(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from heldout.cli import emit  # the main module imports this one
-
     _check(options)
     experiment = _experiment(options)
     if options.dry_run:
@@ -146,7 +145,7 @@ def _run(options: argparse.Namespace) -> int:
     text = json_results(results) if options.json else results_text(
         results, terminal=sys.stdout.isatty()
     )  # fmt: skip
-    emit(text, None)
+    (emit if options.json else show)(text)
     if not options.quiet:
         sys.stderr.write(_where(results.timings, options))
     return 0

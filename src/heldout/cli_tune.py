@@ -6,7 +6,7 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.cli_files import emit, show, split_paths
+from heldout.cli_files import emit, show, split_paths, terminal_width
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -210,12 +210,13 @@ def _text(tuned: TunedRuns, comparison: Comparison | None, options: argparse.Nam
     level = 1 - options.alpha
     if options.json:
         return json_tuning(tuned, comparison, level)
-    text = tuning_text(tuned, level, quiet=options.quiet)
+    terminal = options.output is None and sys.stdout.isatty()
+    width = terminal_width() if terminal else None
+    text = tuning_text(tuned, level, quiet=options.quiet, width=width)
     if comparison is None:
         return text
     from heldout.report.claims import claims_text
 
-    terminal = options.output is None and sys.stdout.isatty()
     claims = claims_text(comparison, "table", terminal=terminal)
     return f"{text}\nHeld-out scores compared:\n{claims}"
 

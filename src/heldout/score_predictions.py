@@ -65,7 +65,8 @@ def score_files(options: argparse.Namespace) -> int:
             emit(_json(scores, hull, "", options), options.output)
             return 0
         emit(_tables(scores, hull, "", options), options.output)
-        sys.stderr.write("".join(note + "\n" for note in notes))
+        if not options.quiet:
+            sys.stderr.write("".join(note + "\n" for note in notes))
         return 0
     write = _json if options.format == "json" else _tables
     return present(
@@ -121,7 +122,7 @@ def _curves(predictions: list[Any], positive: str | None, options: argparse.Name
         return json_curves(found)
     terminal = options.output is None and sys.stdout.isatty()
     notes = "".join(f"{note}\n" for note in curve_notes(found))
-    sys.stderr.write(notes)
+    sys.stderr.write("" if options.quiet else notes)
     return grids_text([curve_grid(found)], options.format, terminal=terminal)
 
 

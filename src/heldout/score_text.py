@@ -50,7 +50,7 @@ def score_text(options: argparse.Namespace) -> int:
     level = 1 - options.alpha
     scores = [corpus_intervals(evaluation, one, seed=options.seed, level=level) for one in measures]
     emit(_text(evaluation.names, scores, notes, "", options), options.output)
-    if options.format != "json":
+    if options.format != "json" and not options.quiet:
         sys.stderr.write("\n".join(note_lines(notes, scores)) + "\n")
     return 0
 

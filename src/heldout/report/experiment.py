@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING, Any
 
 from heldout.experiment.estimator_results import EstimatorResults
@@ -17,6 +18,7 @@ from heldout.report.estimators import (
     estimator_sentences,
     estimators_text,
 )
+from heldout.report.grid import aligned
 from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:
@@ -59,7 +61,8 @@ def results_text(results: Results, *, terminal: bool = False) -> str:
     """A table a measure, what it means, what to ship, then the comparison."""
     if isinstance(results, EstimatorResults):
         return _estimators_text(results, terminal=terminal)
-    parts = [_aligned(result_rows(results, measure)) for measure in results.measures]
+    width = shutil.get_terminal_size().columns if terminal else None
+    parts = [aligned(result_rows(results, measure), width) for measure in results.measures]
     parts.append("".join(line + "\n" for line in result_sentences(results)))
     by_query = results.manifest["settings"]["by"] == "query"
     # The unit of the tests is the query, whatever the estimates above are for.
@@ -111,18 +114,6 @@ def result_rows(results: Results, measure: str) -> list[list[str]]:
             ]
         )
     return [[plain_text(cell) for cell in row] for row in rows]
-
-
-def _aligned(rows: list[list[str]]) -> str:
-    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        cells = [
-            f"{cell:<{width}}" if not at else f"{cell:>{width}}"
-            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip() + "\n")
-    return "".join(lines)
 
 
 def result_sentences(results: Results) -> Iterator[str]:

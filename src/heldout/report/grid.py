@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from heldout.report.tables import LATEX_ESCAPES, escape_markdown, fit_columns, plain_text
+from heldout.report.tables import LATEX_ESCAPES, escape_markdown, fit_columns, latex_row, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Grid", "grids_text"]
+__all__ = ["Grid", "aligned", "grids_text"]
 
 
 class Grid(NamedTuple):
@@ -40,6 +40,39 @@ def grids_text(grids: Sequence[Grid], kind: str, *, terminal: bool = False) -> s
     return "\n".join(writer(grid) for grid in plain)
 
 
+def aligned(rows: Sequence[Sequence[str]], width: int | None = None) -> str:
+    """Columns of equal width without lines; the first is words, the others numbers.
+
+    Parameters
+    ----------
+    rows
+        The first of them is the head.
+    width
+        What a line may have: further columns go into further tables below. None for any width.
+
+    Examples
+    --------
+    >>> print(aligned([["system", "AP"], ["a", "0.5"]]), end="")
+    system   AP
+    a       0.5
+    """
+    cells = [list(row) for row in rows]
+    parts = fit_columns(cells[0], cells[1:], 1, 10**9 if width is None else width)
+    return "\n".join(_aligned([[row[at] for at in columns] for row in cells]) for columns in parts)
+
+
+def _aligned(rows: list[list[str]]) -> str:
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        padded = [
+            f"{cell:>{width}}" if at else f"{cell:<{width}}"
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(padded).rstrip() + "\n")
+    return "".join(lines)
+
+
 def _tsv(grid: Grid) -> str:
     return "".join("\t".join(row) + "\n" for row in [grid.head, *grid.rows])
 
@@ -58,8 +91,8 @@ def _latex(grid: Grid) -> str:
     ]
     form = "l" * grid.texts + "r" * (len(grid.head) - grid.texts)
     lines = [f"% {grid.title}"] if grid.title else []
-    lines += [f"\\begin{{tabular}}{{{form}}}", "\\toprule", " & ".join(cells[0]) + r" \\"]
-    lines += ["\\midrule", *(" & ".join(row) + r" \\" for row in cells[1:])]
+    lines += [f"\\begin{{tabular}}{{{form}}}", "\\toprule", latex_row(cells[0])]
+    lines += ["\\midrule", *map(latex_row, cells[1:])]
     return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""])
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from heldout.infer.results import count_of
 from heldout.report.codes import careful_line, code_of
+from heldout.report.grid import aligned
 from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:
@@ -45,13 +46,18 @@ def held_out_interval(folds: TunedFolds, level: float = 0.95) -> Interval | None
     return intervals.t_interval(values, level)
 
 
-def tuning_text(tuned: TunedRuns, level: float = 0.95, *, quiet: bool = False) -> str:
-    """Tables about systems that were tuned on the same splits, and sentences unless `quiet`."""
-    parts = [_aligned(_summary_rows(tuned, level))]
+def tuning_text(
+    tuned: TunedRuns, level: float = 0.95, *, quiet: bool = False, width: int | None = None
+) -> str:
+    """Tables about systems that were tuned on the same splits, and sentences unless `quiet`.
+
+    Columns that do not fit into `width` go into further tables.
+    """
+    parts = [aligned(_summary_rows(tuned, level), width)]
     for system in tuned.systems:
         if system.tuned:
             title = f"{plain_text(system.name)}: " if len(tuned.systems) > 1 else ""
-            parts.append(f"{title}{_chosen_title(system)}\n" + _aligned(_chosen_rows(system)))
+            parts.append(f"{title}{_chosen_title(system)}\n" + aligned(_chosen_rows(system), width))
     if quiet:
         return "\n".join(parts)
     lines = [*_how_lines(tuned), *_ship_lines(tuned), *map(careful_line, _careful_notes(tuned))]
@@ -106,19 +112,6 @@ def _counted_rows(system: TunedSystem) -> list[list[str]]:
             mean = f"{folds.final.means[number]:.4f}"
             rows.append([plain_text(system.runs[number]), share, mean])
     return rows
-
-
-def _aligned(rows: list[list[str]]) -> str:
-    """Columns of equal width; the first is text, numbers stand to the right."""
-    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        first, *rest = (
-            f"{cell:<{width}}" if not at else f"{cell:>{width}}"
-            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        lines.append("  ".join([first, *rest]).rstrip() + "\n")
-    return "".join(lines)
 
 
 def _how_lines(tuned: TunedRuns) -> list[str]:

@@ -1,0 +1,150 @@
+"""All commands speak alike: JSON and silence where asked, examples in the help, any width."""
+
+import json
+
+import pytest
+
+from heldout.cli import main, parser
+from heldout.cli_files import folded
+
+# What has nothing to be quiet about, and what gives files rather than numbers.
+NEVER_NOISY = {"heldout ledger", "heldout measures"}
+WRITES_FILES = {"heldout demo", "heldout example", "heldout report"}
+
+
+def leaves(one):
+    below = [action for action in one._actions if getattr(action, "choices", None)]
+    below = [action for action in below if isinstance(action.choices, dict)]
+    if not below:
+        yield one
+    for action in below:
+        for command in action.choices.values():
+            yield from leaves(command)
+
+
+COMMANDS = {one.prog: one for one in leaves(parser())}
+
+
+def options_of(command):
+    return {flag for action in command._actions for flag in action.option_strings}
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_command_can_be_quiet_and_print_json(name):
+    flags = options_of(COMMANDS[name])
+    assert "--quiet" in flags or name in NEVER_NOISY
+    assert "--json" in flags or name in WRITES_FILES
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_help_fits_the_terminal(name, columns, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    text = COMMANDS[name].format_help()
+    assert f"  {name} " in text.partition("examples:")[2]
+    wide = [line for line in text.splitlines() if len(line) > columns]
+    # A command to copy stays on its line, whatever its length.
+    assert all("heldout " in line and line.startswith("  ") for line in wide)
+
+
+def test_sentences_are_filled_and_tables_are_not():
+    sentence = "one two three four five six seven"
+    table = "system   AP      interval  of what\n" * 2
+    assert folded(sentence, 12) == "one two\n  three four\n  five six\n  seven"
+    assert folded(table, 12) == table
+    assert folded(sentence, 80) == sentence
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    main(["example", ".", "--quiet"])
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["eval", "qrels.txt", "baseline.run"],
+        ["compare", "qrels.txt", "baseline.run", "improved.run"],
+        ["plan", "qrels.txt", "baseline.run", "improved.run"],
+        ["plan", "--sd", "0.1"],
+        ["tune", "qrels.txt", "baseline.run", "improved.run", "--folds", "3"],
+        ["measures", "nDCG"],
+        ["measures"],
+    ],
+    ids=" ".join,
+)
+def test_json_is_json_and_nothing_else(arguments, capsys):
+    capsys.readouterr()
+    main([*arguments, "--json"])
+    said = capsys.readouterr()
+    assert json.loads(said.out)
+    assert not said.err
+
+
+def test_json_of_a_plan_has_the_numbers_of_the_table(capsys):
+    capsys.readouterr()
+    main(["plan", "--sd", "0.15", "--difference", "0.02", "--queries", "50", "--json"])
+    (plan,) = json.loads(capsys.readouterr().out)
+    assert plan["needed"] == [{"difference": 0.02, "queries": 444}]
+    assert plan["detectable"][0]["difference"] == pytest.approx(0.0606, abs=5e-5)
+
+
+@pytest.mark.usefixtures("files")
+def test_json_of_a_ledger_has_every_look(capsys):
+    runs = ["qrels.txt", "baseline.run", "improved.run"]
+    main(["compare", *runs, "--ledger", "looks.sqlite", "--quiet"])
+    capsys.readouterr()
+    main(["ledger", "looks.sqlite", "--json"])
+    (look,) = json.loads(capsys.readouterr().out)
+    assert look["systems"] == ["improved", "baseline"]
+    assert 0 < look["p"] == look["holm"] < 0.001
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["eval", "qrels.txt", "baseline.run"],
+        ["compare", "qrels.txt", "baseline.run", "improved.run", "-f", "tsv"],
+    ],
+    ids=" ".join,
+)
+def test_quiet_commands_say_nothing_beside_the_result(arguments, capsys):
+    capsys.readouterr()
+    main([*arguments, "--quiet"])
+    said = capsys.readouterr()
+    assert said.out
+    assert not said.err
+
+
+@pytest.mark.usefixtures("files")
+def test_a_quiet_gate_speaks_by_its_exit_code(capsys):
+    capsys.readouterr()
+    runs = ["qrels.txt", "improved.run", "baseline.run"]
+    with pytest.raises(SystemExit) as ended:
+        main(["compare", *runs, "--gate", "non-inferior", "--margin", "0.01", "--quiet"])
+    assert ended.value.code == 1
+    assert not capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("files")
+def test_quiet_tuning_has_its_tables_only(capsys):
+    capsys.readouterr()
+    arguments = ["tune", "qrels.txt", "baseline.run", "improved.run", "--folds", "3"]
+    main(arguments)
+    whole = capsys.readouterr().out
+    main([*arguments, "--quiet"])
+    tables = capsys.readouterr().out
+    assert whole.startswith(tables)
+    assert "To ship" in whole
+    assert "To ship" not in tables
+
+
+@pytest.mark.usefixtures("files")
+def test_an_example_can_be_written_silently(capsys):
+    capsys.readouterr()
+    main(["example", "elsewhere", "--quiet"])
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", "")
