@@ -70,8 +70,9 @@ def chart_bytes(chart: Drawing, suffix: str) -> bytes:
         text = json.dumps(spec, ensure_ascii=False, indent=1, allow_nan=False)
         return (text + "\n").encode()
     if suffix == ".html":
-        page: str = vl_convert.vegalite_to_html(spec, vl_version=version, bundle=True)
-        return page.encode()
+        from heldout.report.charts.standalone import chart_page
+
+        return chart_page(spec).encode()
     if "config" in spec:
         spec["config"]["font"] = PICTURE_FONT
     if suffix == ".svg":

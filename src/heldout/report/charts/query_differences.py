@@ -106,7 +106,7 @@ def draw_query_differences(
         .encode(
             x=across,
             x2="right:Q",
-            y=alt.Y("difference:Q", title=f"{measure}: {first} − {second}"),
+            y=alt.Y("difference:Q", title=f"difference in {measure}"),
             y2=alt.datum(0),
             color=alt.Color(
                 "better:N",
