@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from heldout.experiment.run import Experiment
     from heldout.experiment.systems import System
     from heldout.infer.compare import Comparison, compare
+    from heldout.infer.compare_predictions import compare_predictions
     from heldout.infer.corpus_compare import compare_corpora
     from heldout.infer.prediction_scores import PredictionScores, score_predictions
     from heldout.measure.custom import RankedList, define_measure
@@ -119,6 +120,7 @@ _HOMES = {
     "choose": "heldout.tune.choose",
     "compare": "heldout.infer.compare",
     "compare_corpora": "heldout.infer.corpus_compare",
+    "compare_predictions": "heldout.infer.compare_predictions",
     "cross_validate": "heldout.tune.cross_validate",
     "define_measure": "heldout.measure.custom",
     "evaluate": "heldout.measure.evaluate",
@@ -204,6 +206,7 @@ __all__ = [
     "choose",
     "compare",
     "compare_corpora",
+    "compare_predictions",
     "cross_validate",
     "define_measure",
     "evaluate",

@@ -178,8 +178,9 @@ def _rate_posteriors(sample: _Relevant, rates: Floats, steps: int) -> Floats:
 def _smoothing(rates: Floats) -> Floats:
     """Normal weights of neighbours on the scale of logarithms."""
     apart = np.log(rates)[:, None] - np.log(rates)
-    near: Floats = np.exp(-((apart / _WIDTH) ** 2) / 2)
-    return near / near.sum(axis=1, keepdims=True)
+    near = np.exp(-((apart / _WIDTH) ** 2) / 2)
+    weights: Floats = near / near.sum(axis=1, keepdims=True)
+    return weights
 
 
 def _alikeness(sample: _Relevant) -> float:
