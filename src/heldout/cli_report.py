@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +11,11 @@ from heldout.errors import InputError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from heldout.data.collection import Collection
     from heldout.experiment.results import Results
+    from heldout.report.page.parts import Part
 
 __all__ = ["add_report", "check_page", "this_command"]
 
@@ -68,29 +70,43 @@ def this_command() -> str:
 
 
 def _report(options: argparse.Namespace) -> None:
-    from heldout.report.page.answer import question
-    from heldout.report.page.of_results import part_of_results
     from heldout.report.page.render import render_page, write_page
 
     check_page(options.output)
     if options.collection is None and (options.queries or options.qrels):
         raise InputError("--queries and --qrels go with --collection")
     several = [_read(folder) for folder in options.files]
-    found = [_collection(one, options) for one in several]
-    parts = [
-        part_of_results(one, heading=heading, collection=at_hand, ledger=options.ledger)
-        for one, heading, (at_hand, _) in zip(
-            several, _headings(options, several), found, strict=True
-        )
-    ]
-    title = options.title or question(several[0].systems, _name(several[0]))
+    headings = _headings(options, several)
+    parts, notes = [], []
+    for folder, results, heading in zip(options.files, several, headings, strict=True):
+        with _whole(folder):
+            part, note = _part(results, heading, options)
+        parts.append(part)
+        notes.append(note)
     made = [("this page", this_command()), ("results", ", ".join(options.files))]
-    write_page(options.output, render_page(title, parts, made=made))
+    page = render_page(options.title or _title(several), parts, made=made)
+    write_page(options.output, page)
     if not options.quiet:
-        for note in dict.fromkeys(note for _, note in found if note):
-            sys.stderr.write(f"{note}\n")
         size = Path(options.output).stat().st_size / 1e6
-        sys.stderr.write(f"Open {options.output} ({size:.1f} MB) in a browser.\n")
+        notes.append(f"Open {options.output} ({size:.1f} MB) in a browser.")
+        sys.stderr.write("".join(f"{note}\n" for note in dict.fromkeys(notes) if note))
+
+
+def _part(results: Results, heading: str, options: argparse.Namespace) -> tuple[Part, str]:
+    from heldout.report.page.of_results import part_of_results
+
+    at_hand, note = _collection(results, options)
+    part = part_of_results(results, heading=heading, collection=at_hand, ledger=options.ledger)
+    return part, note
+
+
+@contextmanager
+def _whole(folder: str) -> Iterator[None]:
+    """Results in which something is missing were changed or cut by somebody: say so."""
+    try:
+        yield
+    except KeyError as error:
+        raise InputError(f"{folder}: lacks {error}: were the results changed?") from None
 
 
 def _read(folder: str) -> Results:
@@ -103,16 +119,29 @@ def _read(folder: str) -> Results:
             f"{folder} {what}: name a folder that heldout run -o has written (for runs and tables "
             "of scores: heldout compare ... --html report.html)"
         )
-    try:
+    with _whole(folder):
         return Results.read(place)
-    except KeyError as error:
-        raise InputError(f"{folder}: the manifest lacks {error}: was it changed?") from None
+
+
+def _title(several: list[Results]) -> str:
+    """What was asked, if it was the same everywhere."""
+    from heldout.report.page.answer import question
+
+    asked = {(_own_systems(one), _name(one)) for one in several}
+    return question(*asked.pop()) if len(asked) == 1 else f"{len(several)} experiments"
+
+
+def _own_systems(results: Results) -> tuple[str, ...]:
+    """The systems but for baselines that nobody asked for."""
+    return tuple(one["name"] for one in results.summary if not one.get("baseline"))
 
 
 def _name(results: Results) -> str:
     """The data, as a title calls them."""
     settings = results.manifest["settings"]
-    name = str(settings.get("collection", settings.get("data", {})).get("name", ""))
+    name = str(settings["collection" if settings["task"] == "ranking" else "data"]["name"])
+    if name in {"data", "collection"}:  # nobody has named them
+        return ""
     return "pydocs" if name.startswith("pydocs-") else name
 
 

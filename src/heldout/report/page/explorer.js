@@ -57,7 +57,9 @@ class Explorer {
   }
 
   labelled(words, control, kind) {
-    this.controls.append(make("label", kind ? { className: kind } : {}, ...(kind ? [control, words] : [words, control])));
+    control.id = `${this.name}-control-${this.controls.childElementCount}`;
+    const label = make("label", { htmlFor: control.id }, words);
+    this.controls.append(make("div", { className: kind || "field" }, ...(kind ? [control, label] : [label, control])));
     return control;
   }
 

@@ -78,13 +78,14 @@ async function drawOne(place) {
       mode: "vega-lite",
       actions: false,
       ast: true, // expressions are interpreted: the page may not make code out of text
-      config: charts.data.themes[theme.dark ? "dark" : "light"],
+      config: { ...charts.data.themes[theme.dark ? "dark" : "light"], aria: false },
       defaultStyle: false,
       logLevel: 1, // errors
       renderer: "svg",
       tooltip: { disableDefaultStyle: true },
     });
     charts.views.set(place, made);
+    describe(place.querySelector("svg"), spec.description || place.getAttribute("aria-label"));
     place.parentElement.querySelector(".tools").hidden = false;
   } catch (error) {
     place.textContent = `This chart could not be drawn: ${error.message}`;
@@ -92,6 +93,16 @@ async function drawOne(place) {
   } finally {
     console.warn = warn;
   }
+}
+
+/** One picture with a description is read better than a thousand marks without a name. */
+function describe(picture, words) {
+  for (const part of picture.querySelectorAll("[role]")) {
+    part.removeAttribute("role");
+    part.removeAttribute("aria-roledescription");
+  }
+  picture.setAttribute("role", "img");
+  picture.setAttribute("aria-label", words);
 }
 
 function save(name, kind, text) {

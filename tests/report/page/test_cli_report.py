@@ -1,0 +1,184 @@
+"""The command report, and compare --html."""
+
+import json
+
+import pytest
+
+from heldout.cli import main
+from heldout.data.collection_files import read_collection
+from heldout.experiment.run import Experiment
+
+
+def write_lines(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A BEIR folder and the results of two experiments on it."""
+    folder = tmp_path_factory.mktemp("report")
+    home = folder / "beir"
+    (home / "qrels").mkdir(parents=True)
+    words = ["red", "green", "blue", "old"]
+    write_lines(
+        home / "corpus.jsonl",
+        [{"_id": f"d{n}", "text": f"{words[n % 4]} {words[n % 3]} w{n % 5}"} for n in range(30)],
+    )
+    write_lines(
+        home / "queries.jsonl",
+        [{"_id": f"q{n}", "text": f"{words[n % 4]} w{n % 5}"} for n in range(12)],
+    )
+    rows = "".join(f"q{n}\td{n}\t1\n" for n in range(12))
+    (home / "qrels" / "test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{rows}")
+    collection = read_collection(home)
+    for by in ("query", "document"):
+        Experiment(collection=collection, systems=["bm25", "ql-jm"], by=by, plan={"folds": 3}).run(
+            folder / by
+        )
+    return folder
+
+
+def failed(arguments, capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["report", *map(str, arguments)])
+    assert left.value.code == 2
+    return capsys.readouterr().err
+
+
+def test_several_folders_make_one_page(place, tmp_path, capsys):
+    target = tmp_path / "page.html"
+    main(["report", str(place / "query"), str(place / "document"), "-o", str(target)])
+    page = target.read_text(encoding="utf-8")
+    assert page.count('class="part"') == 2
+    assert ">New queries<" in page
+    assert ">New documents<" in page
+    assert "bm25 or ql-jm on beir?" in page
+    err = capsys.readouterr().err
+    assert "name the collection with --collection" in err
+    assert f"Open {target}" in err
+
+
+def test_the_collection_adds_texts(place, tmp_path, capsys):
+    target = tmp_path / "page.html"
+    arguments = ["report", str(place / "query"), "-o", str(target), "--quiet"]
+    main([*arguments, "--collection", str(place / "beir"), "--title", "Mine & yours"])
+    page = target.read_text(encoding="utf-8")
+    assert "<title>Mine &amp; yours</title>" in page
+    data = page.partition('id="part-1-data">')[2].partition("</script>")[0]
+    found = json.loads(data)
+    assert dict(zip(found["units"], found["texts"], strict=True))["q4"] == "red w4"
+    assert '"lines":["' in page
+    assert capsys.readouterr().err == ""
+
+
+def test_folders_of_one_kind_are_called_by_their_names(place, tmp_path):
+    target = tmp_path / "page.html"
+    main(["report", str(place / "query"), str(place / "query"), "-o", str(target), "--quiet"])
+    assert target.read_text(encoding="utf-8").count(">query</h2>") == 4
+
+
+def test_another_collection_is_refused(place, tmp_path, capsys):
+    other = tmp_path / "docs.jsonl"
+    write_lines(other, [{"id": "d1", "text": "red"}])
+    (tmp_path / "queries.tsv").write_text("q1\tred\n")
+    err = failed(
+        [place / "query", "--collection", other, "--queries", tmp_path / "queries.tsv"], capsys
+    )
+    assert "not the one that was evaluated" in err
+
+
+def test_options_that_need_a_collection(place, capsys):
+    assert "go with --collection" in failed([place / "query", "--qrels", "x"], capsys)
+
+
+def test_a_folder_that_is_missing(tmp_path, capsys):
+    assert "does not exist: name a folder" in failed([tmp_path / "no"], capsys)
+
+
+def test_a_folder_without_results(tmp_path, capsys):
+    assert "has no manifest.json" in failed([tmp_path], capsys)
+
+
+def test_a_file_instead_of_a_folder(tmp_path, capsys):
+    (tmp_path / "a.run").write_text("")
+    assert "heldout compare ... --html" in failed([tmp_path / "a.run"], capsys)
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "said"),
+    [
+        ("values.parquet", b"nothing", "a table cannot be read"),
+        ("lists.parquet", None, "a table cannot be read"),
+        ("manifest.json", b"{", "cannot be read"),
+        ("manifest.json", b'{"format": 99}', "another version"),
+        ("manifest.json", b'{"format": 1}', "lacks 'settings'"),
+        ("summary.json", b'[{"name": "bm25"}]', "lacks 'estimates'"),
+        ("summary.json", b"[", "cannot be read"),
+    ],
+)
+def test_damaged_results(place, tmp_path, capsys, file, content, said):
+    for one in (place / "query").iterdir():
+        (tmp_path / one.name).write_bytes(one.read_bytes())
+    if content is None:
+        (tmp_path / file).unlink()
+    else:
+        (tmp_path / file).write_bytes(content)
+    assert said in failed([tmp_path, "-o", tmp_path / "page.html"], capsys)
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_a_place_that_cannot_be_written(place, tmp_path, capsys):
+    assert "does not exist: make it" in failed(
+        [place / "query", "-o", tmp_path / "no" / "x.html"], capsys
+    )
+    assert "a folder; name the file" in failed([place / "query", "-o", tmp_path], capsys)
+
+
+def test_a_ledger_that_is_missing(place, tmp_path, capsys):
+    err = failed([place / "query", "--ledger", tmp_path / "no", "-o", tmp_path / "x.html"], capsys)
+    assert "no such file" in err
+
+
+def test_compare_makes_a_page_with_rankings_and_ledger(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    main(["example", "."])
+    runs = ["qrels.txt", "baseline.run", "improved.run"]
+    main(["compare", *runs, "-m", "AP", "--html", "page.html", "--ledger", "looks.sqlite"])
+    out = capsys.readouterr().out
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<h1>baseline or improved?</h1>" in page
+    assert "0.4025" in out
+    assert "0.4025" in page
+    assert '"lists":[[[' in page
+    assert '"grades":[[' in page
+    assert "1 looks at these data" in page
+
+
+def test_compare_makes_a_page_of_a_table(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"u{n},{n / 20},{n / 25 + 0.1}\n" for n in range(12))
+    (tmp_path / "scores.csv").write_text(f"unit,A,B\n{rows}")
+    main(["compare", "--table", "scores.csv", "--html", "page.html"])
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert '"units":["u0","u1"' in page
+    assert "rankings" not in page.partition("<script>")[0].partition("part-1-data")[2]
+
+
+def test_compare_makes_a_page_of_predictions(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, step in (("one", 3), ("two", 4)):
+        rows = "".join(f"u{n},{'ab'[n % 2]},{'ab'[n % step == 1]}\n" for n in range(24))
+        (tmp_path / f"{name}.csv").write_text(f"unit,truth,prediction\n{rows}")
+    main(["compare", "one.csv", "two.csv", "-m", "accuracy", "--html", "page.html"])
+    assert "<h1>one or two?</h1>" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_compare_refuses_before_it_works(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as left:
+        main(["compare", "missing", "too", "--html", "no/page.html"])
+    assert left.value.code == 2
+    assert "make it first" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["compare", "missing", "too", "--collection", "pydocs"])
+    assert "--collection goes with --html" in capsys.readouterr().err

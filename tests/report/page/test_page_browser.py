@@ -1,0 +1,281 @@
+"""The page in a real browser, from a file, without a network."""
+
+import json
+import re
+
+import pytest
+
+from heldout.report.page.render import render_page, write_page
+
+SCRIPT = "<script>alert(1)</script>"
+IMAGE = '"><img src=x onerror=alert(1)>'
+
+
+def shown_units(page):
+    return page.locator("#part-1-units .open").all_inner_texts()
+
+
+def numbers(page, column):
+    cells = page.locator(f"#part-1-units tbody tr[data-at] td:nth-child({column})")
+    return [float(one.replace("−", "-").split()[0]) for one in cells.all_inner_texts()]
+
+
+def test_opens_without_a_network_and_without_a_complaint(visit, page_file):
+    one = visit()
+    page = one.open(page_file)
+    one.charts()
+    figures = page.locator(".drawing").count()
+    assert figures >= 10
+    assert page.locator(".drawing svg").count() == figures
+
+
+def test_a_broken_page_is_noticed(visit, page_file, tmp_path):
+    """The other tests mean something: what must not happen is seen when it does."""
+    broken = page_file.read_text(encoding="utf-8").replace(
+        "</main>", '<img src="https://example.org/x.png"><script>alert(2)</script></main>'
+    )
+    (tmp_path / "broken.html").write_text(broken, encoding="utf-8")
+    one = visit(careless=True)
+    one.open(tmp_path / "broken.html")
+    assert any("Content Security Policy" in wrong for wrong in one.wrong)
+    assert not any(wrong.startswith("dialog") for wrong in one.wrong)  # the policy kept it off
+
+
+def test_names_and_texts_are_text(visit, page_file):
+    one = visit()
+    page = one.open(page_file)
+    one.charts()
+    assert page.locator("h1").inner_text() == SCRIPT + IMAGE
+    assert page.locator("img").count() == 0
+    assert page.locator("script:not([type])").count() == 2  # the runtime and the page's own
+    page.locator("#part-1-units").get_by_role("searchbox").fill("script")
+    assert shown_units(page) == ["q5"]
+    page.locator("#part-1-units .open").click()
+    dialog = page.get_by_role("dialog")
+    assert SCRIPT in dialog.inner_text()
+    assert IMAGE in dialog.inner_text()
+    page.keyboard.press("Escape")
+    mark = page.locator("#part-1-forest .mark-symbol path").first
+    mark.hover()
+    page.locator("#vg-tooltip-element.visible").wait_for()
+    assert page.locator("#vg-tooltip-element img").count() == 0
+
+
+def test_sorting(visit, page_file):
+    page = visit().open(page_file)
+    gaps = numbers(page, 2)
+    assert gaps == sorted(gaps, reverse=True)
+    head = page.locator('#part-1-units th[data-key="gap"]')
+    assert head.get_attribute("aria-sort") == "descending"
+    head.get_by_role("button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert numbers(page, 2) == sorted(numbers(page, 2))
+    page.locator('#part-1-units th[data-key="unit"] button').press("Enter")
+    assert shown_units(page)[:11] == [f"q{n}" for n in range(11)]  # as numbers, not as letters
+    assert page.locator(":focus").inner_text().startswith("query")
+    page.locator('#part-1-units th[data-key="unit"] button').press("Enter")
+    assert shown_units(page)[0] == "q39"
+
+
+def test_filtering_says_how_many_are_left(visit, page_file, results):
+    page = visit().open(page_file)
+    part = page.locator("#part-1-units")
+    scores = results.scores("nDCG@10")
+    a, b = (
+        scores.column(json_name)
+        for json_name in (
+            part.get_by_label("A", exact=True).locator("option:checked").inner_text(),
+            part.get_by_label("B", exact=True).locator("option:checked").inner_text(),
+        )
+    )
+    wins, losses = int((b - a > 1e-6).sum()), int((a - b > 1e-6).sum())
+    assert wins
+    assert losses
+    status = part.get_by_role("status")
+    assert f"{len(a)} of {len(a)} queries" in status.inner_text()
+    part.get_by_label("Show").select_option("B better")
+    assert status.inner_text().startswith(f"{wins} of {len(a)} queries")
+    assert all(gap > 0 for gap in numbers(page, 2))
+    part.get_by_label("Show").select_option("A better")
+    assert status.inner_text().startswith(f"{losses} of {len(a)} queries")
+    part.get_by_label("Show").select_option("all")
+    part.get_by_label("Difference at least").fill("0.2")
+    far = int((abs(b - a) >= 0.2).sum())
+    assert status.inner_text().startswith(f"{far} of {len(a)} queries")
+    part.get_by_label("Difference at least").fill("")
+    part.get_by_role("searchbox").fill("nothing is like this")
+    assert status.inner_text().startswith("0 of ")
+    assert "No query is like that" in part.inner_text()
+
+
+def test_other_measures_and_systems(visit, page_file, results):
+    page = visit().open(page_file)
+    part = page.locator("#part-1-units")
+    part.get_by_label("Measure").select_option("AP")
+    part.get_by_label("A", exact=True).select_option("C")
+    part.get_by_label("B", exact=True).select_option("B & co")
+    part.locator('th[data-key="unit"] button').click()
+    scores = results.scores("AP")
+    place = scores.units.index("q0")
+    assert numbers(page, 3)[0] == pytest.approx(scores.column("C")[place], abs=5e-5)
+    assert numbers(page, 4)[0] == pytest.approx(scores.column("B & co")[place], abs=5e-5)
+    part.get_by_label("all systems").check()
+    assert part.locator("thead th").count() == 5
+
+
+def test_opening_a_query_by_mouse_shows_both_rankings(visit, page_file, part):
+    page = visit().open(page_file)
+    page.locator('#part-1-units th[data-key="unit"] button').click()
+    page.locator("#part-1-units .open").first.click()
+    dialog = page.get_by_role("dialog")
+    assert dialog.get_by_role("heading", name="query q0").is_visible()
+    lists = dialog.locator("ol.ranked")
+    assert lists.count() == 2
+    first, second = part.units["first"], part.units["second"]
+    at = part.units["units"].index("q0")
+    for shown, system in zip(lists.all(), (first, second), strict=True):
+        wanted = [part.rankings["documents"][n] for n in part.rankings["lists"][system][at]]
+        assert shown.locator(".id").all_inner_texts() == wanted
+    assert "relevant, grade 2" in dialog.inner_text()
+    assert "not judged" in dialog.inner_text()
+    assert re.search("red|green|blue|old|new|big", dialog.locator(".line").first.inner_text())
+    dialog.get_by_role("button", name="Next →").click()
+    assert dialog.get_by_role("heading", name="query q1", exact=True).is_visible()
+    dialog.get_by_role("button", name="Close").click()
+    assert dialog.count() == 0
+    assert page.locator(":focus").inner_text() == "q1"  # where the reader was
+
+
+def test_opening_a_query_by_keyboard(visit, page_file):
+    page = visit().open(page_file)
+    part = page.locator("#part-1-units")
+    part.locator('th[data-key="unit"] button').focus()
+    page.keyboard.press("Enter")
+    for _ in range(10):  # the other heads, then the one row that tabs stop at
+        page.keyboard.press("Tab")
+        if page.locator(".open:focus").count():
+            break
+    assert page.locator(".open:focus").inner_text() == "q0"
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    assert page.locator(".open:focus").inner_text() == "q2"
+    page.keyboard.press("End")
+    assert page.locator(".open:focus").inner_text() == "q39"
+    page.keyboard.press("Enter")
+    assert page.get_by_role("dialog").get_by_role("heading", name="query q39").is_visible()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Escape")
+    assert page.locator(".open:focus").inner_text() == "q38"
+    page.keyboard.press("Home")
+    assert page.locator(".open:focus").inner_text() == "q0"
+
+
+def test_skip_link_comes_first(visit, page_file):
+    page = visit().open(page_file)
+    page.keyboard.press("Tab")
+    assert page.locator(":focus").inner_text() == "Skip to the answer"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "answer"
+
+
+def test_dark_mode(visit, page_file):
+    one = visit()
+    page = one.open(page_file)
+    one.charts()
+    button = page.get_by_role("button", name="Dark mode")
+    paper = "getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(paper) == "rgb(255, 255, 255)"
+    assert button.get_attribute("aria-pressed") == "false"
+    ink = page.locator("#part-1-forest .role-axis-label text").first
+    before = ink.get_attribute("fill")
+    button.click()
+    assert page.evaluate(paper) == "rgb(20, 23, 27)"
+    assert button.get_attribute("aria-pressed") == "true"
+    one.charts("dark")
+    after = page.locator("#part-1-forest .role-axis-label text").first.get_attribute("fill")
+    assert before != after
+
+
+def test_the_system_decides_about_dark_mode(visit, page_file):
+    one = visit(color_scheme="dark")
+    page = one.open(page_file)
+    one.charts("dark")
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+def test_printing(visit, page_file):
+    one = visit()
+    page = one.open(page_file)
+    one.charts()
+    printed = page.pdf(format="A4")
+    assert printed.startswith(b"%PDF")
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    text = page.locator("main").inner_text()
+    assert "chosen on everything" in text  # what was folded
+    assert "The first 25 of 40 queries in this order" in text
+    assert not page.locator(".controls").first.is_visible()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details[data-print][open]").count() == 0
+
+
+def test_without_scripts_answer_and_tables_are_there(visit, page_file, part):
+    one = visit(java_script_enabled=False)
+    one.page.goto(page_file.as_uri())
+    text = one.page.locator("main").inner_text()
+    assert part.answer[0] in text
+    assert one.page.locator("#part-1-table table").first.is_visible()
+    assert "shown by a script, which is switched off" in text
+    assert not one.page.get_by_role("button", name="Dark mode").is_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_accessible(visit, page_file, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    one = visit(color_scheme=scheme)
+    page = one.open(page_file)
+    one.charts(scheme)
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    found = [*serious(axe.Axe().run(page))]
+    page.locator("#part-1-units .open").first.click()
+    found += serious(axe.Axe().run(page))
+    assert found == []
+
+
+def serious(report):
+    return [
+        (one["id"], one["nodes"][0]["html"][:200])
+        for one in report.response["violations"]
+        if one["impact"] in {"serious", "critical"}
+    ]
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_nothing_is_wider_than_the_screen(visit, page_file, width):
+    one = visit(viewport={"width": width, "height": 800})
+    page = one.open(page_file)
+    one.charts()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_thousands_of_rows_leave_a_small_table(visit, part, tmp_path):
+    """The table holds what is in sight, and the keyboard reaches all of it."""
+    from dataclasses import replace
+
+    from heldout.report.page.explorer import unit_columns
+
+    units = [f"u{n}" for n in range(5000)]
+    values = [[[(n * (k + 3) % 101) / 100 for n in range(5000)] for k in range(20)]]
+    columns = unit_columns(
+        ("query", "queries"), units, [f"s{k}" for k in range(20)], [("AP", True)], values
+    )
+    path = tmp_path / "large.html"
+    write_page(path, render_page("large", [replace(part, units=columns, rankings=None, charts=())]))
+    page = visit().open(path)
+    assert page.locator("#part-1-units tbody tr").count() < 60
+    page.locator('#part-1-units th[data-key="unit"] button').click()
+    page.locator("#part-1-units .open").first.focus()
+    page.keyboard.press("End")
+    assert page.locator(".open:focus").inner_text() == "u4999"
+    assert page.locator("#part-1-units table").get_attribute("aria-rowcount") == "5001"
+    assert json.loads(page.locator("#part-1-data").text_content())["units"] == units

@@ -1,0 +1,274 @@
+"""What a page says is what was found, and its data are what the files hold."""
+
+import json
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+
+from heldout.data.run import Qrels, Run
+from heldout.data.scores import Scores
+from heldout.experiment.results import Results
+from heldout.infer.compare import compare
+from heldout.infer.ledger import Ledger
+from heldout.report.page.answer import comparison_answer, question
+from heldout.report.page.citations import bibliography
+from heldout.report.page.markup import esc, json_block, table_markup
+from heldout.report.page.of_comparison import part_of_comparisons
+from heldout.report.page.of_results import part_of_results
+from heldout.report.page.parts import Part, Table
+from heldout.report.page.rankings import beginning, lists_of_results
+from heldout.report.page.remembered import remembered
+from heldout.report.page.render import render_page
+
+IMAGE = '"><img src=x onerror=alert(1)>'
+TEXTS = ["</script>", "<!--", "<script>", "&amp;", "\u2028", IMAGE, "\x00\x1b[31m", "\ud800"]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_data_come_back_and_end_no_script(text):
+    block = json_block("x", {"a": [text]})
+    inner = re.fullmatch(
+        r'<script type="application/json" id="x">(.*)</script>', block, re.DOTALL
+    ).group(1)
+    assert "<" not in inner
+    assert json.loads(inner) == {"a": [text]}
+
+
+def test_tables_escape_every_cell():
+    table = Table(IMAGE, (IMAGE, IMAGE), ((IMAGE, IMAGE),), ((IMAGE, IMAGE),), notes=(IMAGE,))
+    assert "<img" not in table_markup(table, "x")
+    assert table_markup(table, "x").count(esc(IMAGE)) >= 8
+
+
+def scored(values, **more):
+    """Scores of systems A, B, …"""
+    names = "ABCDEFGHIJ"[: values.shape[1]]
+    return Scores("AP", list(names), [f"q{n}" for n in range(len(values))], values, **more)
+
+
+@pytest.fixture
+def shifted():
+    rng = np.random.default_rng(0)
+    base = rng.uniform(0.2, 0.6, (60, 1))
+    return base + rng.normal(0, 0.02, (60, 3)) + np.array([0.0, 0.1, 0.101])
+
+
+def test_answer_names_the_best_and_what_is_open(shifted):
+    made = compare(scored(shifted))
+    answer = comparison_answer(made)
+    best = max(made.systems, key=lambda row: row.mean.estimate).name
+    assert answer.startswith(f"Of 3 systems {best} has the highest AP, ")
+    assert "It is better than A (difference +0.1" in answer
+    other = "B" if best == "C" else "C"
+    assert f"No difference was shown between it and {other} (difference +0.00" in answer
+
+
+def test_answer_goes_the_other_way_for_errors(shifted):
+    answer = comparison_answer(compare(scored(shifted, higher_is_better=False)))
+    assert answer.startswith("Of 3 systems A has the lowest AP, ")
+    assert "It is better than B (difference -0." in answer
+
+
+def test_answer_against_a_baseline(shifted):
+    answer = comparison_answer(compare(scored(shifted), baseline="B"))
+    assert re.search(r"^Against B, AP 0\.\d{4} .*: worse: A \(.*\); not told apart: C \(", answer)
+
+
+def test_two_systems_have_one_sentence(shifted):
+    answer = comparison_answer(compare(scored(shifted[:, :2])))
+    assert answer.startswith("B is better than A: AP ")
+
+
+def test_questions():
+    assert question(("A", "B", "C"), "") == "Which of 3 systems?"
+
+
+def test_values_of_the_explorer_are_those_of_the_results(part, results):
+    for at, measure in enumerate(results.measures):
+        scores = results.scores(measure)
+        for number, system in enumerate(results.systems):
+            column = dict(zip(part.units["units"], part.units["values"][at][number], strict=True))
+            assert [column[one] for one in scores.units] == pytest.approx(
+                scores.column(system).tolist(), abs=1e-6
+            )
+
+
+def test_rankings_are_those_of_the_results(part, results, collection):
+    documents = part.rankings["documents"]
+    for number, system in enumerate(results.systems):
+        own = results.lists.filter(pl.col("system") == system)
+        for at, unit in enumerate(part.units["units"]):
+            wanted = own.filter(pl.col("unit") == unit).sort("rank")["document"].to_list()
+            shown = [documents[one] for one in part.rankings["lists"][number][at]]
+            assert shown == wanted
+    judged = collection.qrels.to_dict()
+    for at, unit in enumerate(part.units["units"]):
+        flat = part.rankings["grades"][at]
+        for document, grade in zip(flat[::2], flat[1::2], strict=True):
+            assert judged[unit][documents[document]] == grade
+        assert part.rankings["relevant"][at] == 2
+        lost = {documents[one] for one in part.rankings["missed"][at][::2]}
+        assert lost == {
+            one for one, grade in judged[unit].items() if grade > 0 and one not in listed(part, at)
+        }
+    place = documents.index("d1")
+    assert part.rankings["lines"][place] == collection.documents.text(1)
+
+
+def listed(part, at):
+    lists = part.rankings["lists"]
+    return {part.rankings["documents"][one] for own in lists for one in own[at]}
+
+
+def test_a_query_held_out_twice_shows_its_first_list():
+    frame = pl.DataFrame(
+        {
+            "system": ["A"] * 3,
+            "repeat": [1, 0, 0],
+            "fold": [0, 0, 0],
+            "unit": ["q"] * 3,
+            "rank": [1, 2, 1],
+            "document": ["later", "second", "first"],
+        }
+    )
+    found = lists_of_results(frame, ["A"])
+    assert found.lists == {"A": {"q": ["first", "second"]}}
+    assert found.note
+
+
+def test_beginnings_end_between_words():
+    assert beginning("one two three", 9) == "one two…"
+    assert beginning("unbroken" * 30, 10) == "unbrokenun…"
+    assert beginning(" a \n b ") == "a b"
+
+
+def test_without_a_collection_there_are_no_texts_and_no_grades(results):
+    part = part_of_results(results)
+    assert part.units["texts"] is None
+    assert part.rankings["lines"] is None
+    assert "grades" not in part.rankings
+
+
+def test_every_number_of_the_tables_has_a_source(part):
+    for table in (*part.tables, *part.tuning, *part.splits):
+        told = {name for name, _ in table.sources}
+        assert set(table.head[table.texts :]) <= told, table.title
+
+
+def test_checks_hold_every_warning(part, results):
+    for one in results.compare().warnings:
+        assert one in part.checks
+
+
+def test_provenance_has_fingerprints_seed_policies_and_signatures(part, results):
+    told = dict(part.provenance)
+    for name, value in results.manifest["fingerprints"].items():
+        assert value in told.values(), name
+    assert told["seed"] == "0"
+    assert told["measure nDCG@10"].startswith("nDCG(dcg='log2'")
+    for words in results.manifest["policies"].values():
+        assert words in told.values()
+
+
+def test_bibliography_has_what_was_used(part):
+    found = bibliography(part.methods)
+    for key in ("heldout", "tukey", "randomization", "ndcg", "bm25", "ql"):
+        assert len(re.findall(rf"^@\w+\{{{key},$", found, re.MULTILINE)) == 1
+    assert "holm" not in found
+    assert found.count("{") == found.count("}")
+
+
+def test_comparisons_are_made_once_and_are_the_same(results):
+    kept = remembered(results)
+    assert kept.compare("AP") is kept.compare("AP")
+    assert [one.adjusted for one in kept.compare("AP").claims] == [
+        one.adjusted for one in results.compare("AP").claims
+    ]
+    assert not kept.quick
+
+
+def test_very_many_pairs_are_decided_by_tukey_alone(results, monkeypatch):
+    monkeypatch.setattr("heldout.report.page.remembered.MOST", 10)
+    kept = remembered(results)
+    assert kept.quick
+    quick, whole = kept.compare(), results.compare()
+    assert quick.advice.tests == ("t",)
+    assert [one.adjusted for one in quick.claims] == [one.adjusted for one in whole.claims]
+    part = part_of_results(results)
+    assert any("very many pairs" in one for one in part.checks)
+
+
+def test_a_comparison_of_runs_shows_their_lists():
+    runs = {
+        "A": Run.from_dict({"q1": {"x": 2.0, "y": 1.0}, "q2": {"x": 1.0}}),
+        "B": Run.from_dict({"q1": {"y": 2.0}}),
+    }
+    qrels = Qrels.from_dict({"q1": {"y": 1, "z": 2}, "q2": {"x": 0, "w": 1}})
+    scores = Scores("AP", ["A", "B"], ["q1", "q2"], [[0.1, 0.9], [0.2, 0.2]])
+    part = part_of_comparisons([compare(scores)], runs=runs, qrels=qrels)
+    documents = part.rankings["documents"]
+    lists = [[[documents[n] for n in own] for own in system] for system in part.rankings["lists"]]
+    assert lists == [[["x", "y"], ["x"]], [["y"], []]]
+    assert part.rankings["relevant"] == [2, 1]
+    assert [documents[n] for n in part.rankings["missed"][0][::2]] == ["z"]
+
+
+def test_ledger_shows_looks_at_these_data_only(results, tmp_path):
+    path = tmp_path / "looks.sqlite"
+    data = results.manifest["fingerprints"]["collection"]
+    for name in (data, "other"):
+        Ledger(path).record(
+            name,
+            systems=["A", name],
+            measure="AP",
+            test="t",
+            p=0.01,
+            effect=0.1,
+            n=9,
+            command="",
+        )
+    part = part_of_results(results, ledger=str(path))
+    assert [row[2] for row in part.looks.rows] == [f"A - {data}"]
+    assert "1 other data" in part.looks.notes[0]
+
+
+def test_one_system_has_an_estimate_for_an_answer(results):
+    alone = Results(
+        results.values.filter(pl.col("system") == "C"),
+        results.folds.filter(pl.col("system") == "C"),
+        results.surface,
+        results.lists.filter(pl.col("system") == "C"),
+        [one for one in results.summary if one["name"] == "C"],
+        results.manifest,
+        {},
+    )
+    answer = part_of_results(alone).answer
+    assert answer[0].startswith("C reaches nDCG@10 0.")
+    assert "95% interval 0." in answer[0]
+    assert render_page("one", [part_of_results(alone)])
+
+
+def test_a_part_with_nothing_in_it_is_a_page():
+    page = render_page("", [Part("empty", ())])
+    assert "Nothing can be said" in page
+    assert page.count("<script>") == 1  # no chart, no runtime
+
+
+def test_charts_that_are_too_large_are_named_instead(results, monkeypatch):
+    monkeypatch.setattr("heldout.report.page.drawn.MOST", 1)
+    part = part_of_results(results)
+    assert not part.charts
+    assert any("too many for a page" in one for one in part.checks)
+
+
+def test_the_runtime_is_bundled_anew_where_the_kept_one_was_changed(tmp_path, monkeypatch):
+    from heldout.report.page.runtime import chart_runtime
+
+    monkeypatch.setenv("HELDOUT_CACHE", str(tmp_path))
+    first = chart_runtime()
+    (kept,) = tmp_path.iterdir()
+    kept.write_text(kept.read_text(encoding="utf-8") + "alert(1)", encoding="utf-8")
+    assert chart_runtime() == first
+    assert "</script" not in first
