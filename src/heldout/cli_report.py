@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from heldout.cli_help import add_quiet
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def add_report(command: Callable[..., argparse.ArgumentParser], commands: Any) -
     add("--queries", metavar="FILE", help="its queries, when they were read from a file")
     add("--qrels", metavar="FILE", help="its judgements; several files are joined by commas")
     add("--ledger", metavar="FILE", help="show the looks at these data that it counts")
-    add("--quiet", action="store_true", help="say nothing")
+    add_quiet(parser, "write the page, say nothing")
     parser.set_defaults(run=_report)
 
 
