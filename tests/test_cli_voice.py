@@ -6,6 +6,7 @@ import pytest
 
 from heldout.cli import main, parser
 from heldout.cli_files import folded
+from heldout.report.grid import aligned
 
 # What has nothing to be quiet about, and what gives files rather than numbers.
 NEVER_NOISY = {"heldout ledger", "heldout measures"}
@@ -53,6 +54,19 @@ def test_sentences_are_filled_and_tables_are_not():
     assert folded(sentence, 12) == "one two\n  three four\n  five six\n  seven"
     assert folded(table, 12) == table
     assert folded(sentence, 80) == sentence
+
+
+def test_columns_that_do_not_fit_go_below():
+    rows = [["system", "nDCG@10", "interval", "seen"], ["bm25", "0.5", "[0.4, 0.6]", "0.7"]]
+    text = aligned(rows, 22)
+    assert max(map(len, text.splitlines())) <= 22
+    assert [line.split()[1:] for line in text.splitlines() if line.startswith("system")] == [
+        ["nDCG@10"],
+        ["interval"],
+        ["seen"],
+    ]
+    assert aligned(rows, 200) == aligned(rows)
+    assert aligned(rows).count("system") == 1
 
 
 @pytest.fixture
