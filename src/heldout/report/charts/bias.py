@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from heldout.report.charts.marks import inline, padded, tip, zero_line
+from heldout.report.charts.marks import inline, padded, rows_height, tip, zero_line
 from heldout.report.charts.theme import WIDTH
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def draw_bias(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
     )
     return alt.layer(zero_line(), thin, thick, point).properties(
         width=WIDTH,
-        height=alt.Step(30),
+        height=rows_height(len(frame), 30),
         description=f"Bias of each estimator of {measure} on unseen documents with its standard "
         "error; the default estimator has a square.",
     )

@@ -81,7 +81,10 @@ def draw_bias_means(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
     dashes = [[6, 3] if name == TRUTH else [1, 0] for name in order]
     line = base.mark_line(strokeWidth=1.5).encode(
         strokeDash=alt.StrokeDash(
-            "estimator:N", legend=None, sort=order, scale=alt.Scale(domain=order, range=dashes)
+            "estimator:N",
+            title=None,
+            legend=alt.Legend(columns=4),
+            scale=alt.Scale(domain=order, range=dashes),
         )
     )
     point = base.mark_point(size=90).encode(

@@ -106,13 +106,13 @@ def draw_bias_queries(
                 "pro10:Q",
                 title=pro,
                 scale=alt.Scale(domain=[0, 1], range="ordinal"),
-                legend=alt.Legend(titleOrient="left", titleLimit=420, gradientLength=120),
+                legend=alt.Legend(titleOrient="left", titleLimit=420),
             ),
             size=alt.Size(
                 "pro10:Q",
                 title=pro,
                 scale=alt.Scale(domain=[0, 1], range=[6, 40] if many else [14, 90]),
-                legend=None,
+                legend=alt.Legend(titleOrient="left", titleLimit=420),
             ),
             tooltip=hover,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.errors import InputError
-from heldout.report.charts.marks import inline, tip
+from heldout.report.charts.marks import inline, rows_height, tip
 from heldout.report.charts.theme import WIDTH
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def draw_folds(frame: pl.DataFrame, *, unit: str = "query") -> Drawing:
     shown = frame.head(MOST)
     plural = {"query": "queries"}.get(unit, f"{unit}s")
     down = alt.Y("split:N", sort=shown["split"].to_list(), title=None)
-    step = alt.Step(24 if len(shown) <= 20 else 14)
+    height = rows_height(len(shown), 24 if len(shown) <= 20 else 14)
     known = shown.filter(pl.col("median").is_not_null())
     base = alt.Chart(inline(shown)).encode(
         y=down,
@@ -135,10 +135,12 @@ def draw_folds(frame: pl.DataFrame, *, unit: str = "query") -> Drawing:
     sizes = alt.layer(bars, labels)
     words = f"How many {plural} each split holds out"
     if not len(known):
-        return sizes.properties(width=WIDTH, height=step, description=words + ".")
+        return sizes.properties(width=WIDTH, height=height, description=words + ".")
     return alt.hconcat(
-        sizes.properties(width=WIDTH // 2 - 30, height=step),
-        _relevance(known, shown["split"].to_list()).properties(width=WIDTH // 2 - 30, height=step),
+        sizes.properties(width=WIDTH // 2 - 30, height=height),
+        _relevance(known, shown["split"].to_list()).properties(
+            width=WIDTH // 2 - 30, height=height
+        ),
         description=words + ", and how many relevant documents a query has there: the least, the "
         "median and the most.",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from heldout.report.charts.marks import inline, padded, tip
+from heldout.report.charts.marks import inline, padded, rows_height, tip
 from heldout.report.charts.theme import WIDTH
 
 if TYPE_CHECKING:
@@ -126,6 +126,6 @@ def draw_forest(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
         )
     return alt.layer(*layers).properties(
         width=WIDTH,
-        height=alt.Step(28),
+        height=rows_height(len(frame), 28),
         description=f"Mean {measure} of each system with its interval, the best system first.",
     )

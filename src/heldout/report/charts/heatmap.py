@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from heldout.report.charts.marks import brief, inline, tip
+from heldout.report.charts.marks import brief, inline, rows_height, tip
 from heldout.report.charts.theme import WIDTH
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def draw_heatmap(
     better = "darker" if higher_is_better else "lighter"
     return cells.properties(
         width=WIDTH,
-        height=alt.Step(26),
+        height=rows_height(frame["system"].n_unique(), 26),
         description=f"{measure} of every system on every {unit}, from the hardest to the easiest; "
         f"in the light theme {better} is better.",
     )

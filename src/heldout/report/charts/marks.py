@@ -15,6 +15,7 @@ __all__ = [
     "dashes",
     "inline",
     "padded",
+    "rows_height",
     "shapes",
     "stroke_legend",
     "tip",
@@ -162,3 +163,8 @@ def signed(value: float) -> str:
     ('+0.2500', '−0.2500')
     """
     return f"{value:+.4f}".replace("-", "−")
+
+
+def rows_height(count: int, step: int) -> int:
+    """The height of a drawing of rows; Vega's own steps do not go with a width that fits a page."""
+    return max(count, 2) * step

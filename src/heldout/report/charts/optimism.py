@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from heldout.errors import InputError
-from heldout.report.charts.marks import inline, padded, signed, tip
+from heldout.report.charts.marks import inline, padded, rows_height, signed, tip
 from heldout.report.charts.theme import WIDTH
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def draw_optimism(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
     ]
     return alt.layer(*layers).properties(
         width=WIDTH,
-        height=alt.Step(40),
+        height=rows_height(len(order), 40),
         description=f"{measure} of each tuned system on what was seen and on what was held out; "
         "the number is the difference of the two.",
     )

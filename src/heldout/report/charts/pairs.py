@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.report.charts.marks import inline, padded, tip, zero_line
+from heldout.report.charts.marks import inline, padded, rows_height, tip, zero_line
 from heldout.report.charts.theme import WIDTH
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def draw_pairs(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
         layers.append(point.encode(x=alt.X("difference:Q", scale=across)))
     return alt.layer(*layers).properties(
         width=WIDTH,
-        height=alt.Step(26 if len(frame) <= 20 else 17),
+        height=rows_height(len(frame), 26 if len(frame) <= 20 else 17),
         description=f"Differences in {measure} of pairs of systems with their intervals; "
         "intervals that do not cross the line at 0 show a difference.",
     )

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from heldout.errors import InputError
-from heldout.report.charts.marks import inline, tip
+from heldout.report.charts.marks import inline, rows_height, tip
 from heldout.report.charts.theme import WIDTH
 
 if TYPE_CHECKING:
@@ -164,10 +164,10 @@ def _curve(frame: pl.DataFrame, name: str, measure: str) -> Drawing:
     if _is_number(frame, name):
         values = [float(one) for one in frame[name].to_list()]
         drawn = drawn.with_columns(pl.Series("value", values))
-        kind: Any = "log" if _logarithmic(values) else "linear"
-        x = alt.X(
-            "value:Q", title=name, scale=alt.Scale(type=kind, zero=False, nice=False, padding=16)
-        )
+        across = alt.Scale(zero=False, nice=False, padding=16)
+        if _logarithmic(values):
+            across = alt.Scale(type="log", nice=False, padding=16)
+        x = alt.X("value:Q", title=name, scale=across)
     else:
         x = alt.X("p0:N", title=name, sort=_order(frame, name), axis=alt.Axis(labelAngle=0))
     y = alt.Y(
@@ -228,7 +228,7 @@ def _surface(
     )
     return alt.layer(cells, *_badges(drawn, x, y, hover)).properties(
         width=WIDTH,
-        height=alt.Step(40),
+        height=rows_height(frame[second].n_unique(), 40),
         description=f"{measure} on what was seen for every {first} and {second}, and how many "
         "splits chose each pair.",
     )

@@ -1,0 +1,469 @@
+"""The numbers of every chart, against frames made by hand."""
+
+import json
+import math
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import heldout
+from heldout.data.predictions import ClassPredictions
+from heldout.errors import InputError
+from heldout.experiment.curve import CurvePoint
+from heldout.experiment.results import Results
+from heldout.experiment.study import BiasRow
+from heldout.infer.power import power
+from heldout.infer.randomization import randomization_test
+from heldout.infer.ranks import Nemenyi
+from heldout.report.charts.bias import bias_data
+from heldout.report.charts.bias_means import bias_means_data
+from heldout.report.charts.bias_queries import bias_queries_data
+from heldout.report.charts.calibration import calibration_data
+from heldout.report.charts.critical_difference import critical_difference_data, rank_groups
+from heldout.report.charts.folds import folds_data, folds_data_of_results
+from heldout.report.charts.forest import forest_data, forest_data_of_results
+from heldout.report.charts.heatmap import heatmap_data
+from heldout.report.charts.learning_curve import learning_curve_data
+from heldout.report.charts.null import null_data
+from heldout.report.charts.optimism import optimism_data
+from heldout.report.charts.pairs import pairs_data
+from heldout.report.charts.power import power_data
+from heldout.report.charts.precision_recall import precision_recall_data
+from heldout.report.charts.query_differences import query_differences_data
+from heldout.report.charts.roc import roc_data
+from heldout.report.charts.tuning import tuned_axes, tuning_data
+from heldout.resample.describe import describe_splits
+
+SCORES = heldout.Scores.of(
+    {
+        "A": {"q1": 0.2, "q2": 0.4, "q3": 0.6, "q4": 0.1},
+        "B": {"q1": 0.5, "q2": 0.4, "q3": 0.5, "q4": 0.3},
+    },
+    "AP",
+)
+LOSSES = heldout.Scores("loss", ("A", "B"), tuple("xy"), [[1.0, 3.0], [2.0, 2.0]], False)
+
+
+def spread(count, systems):
+    """Systems that are 1 apart, with a little noise that cancels."""
+    noise = np.resize([0.1, -0.1], count)
+    return heldout.Scores(
+        "m",
+        tuple(f"s{at}" for at in range(systems)),
+        tuple(map(str, range(count))),
+        np.column_stack([at + noise * (-1) ** at for at in range(systems)]),
+    )
+
+
+def test_forest_has_the_best_system_first():
+    frame = forest_data(heldout.compare(SCORES))
+    assert frame["system"].to_list() == ["B", "A"]
+    assert frame["mean"].to_list() == pytest.approx([0.425, 0.325])
+    # 0.425 ± t(3, 0.975) · sd / √4, the sd of .5 .4 .5 .3 being √(0.0275 / 3)
+    half = 3.182446305284263 * math.sqrt(0.0275 / 3) / 2
+    assert frame["low"][0] == pytest.approx(0.425 - half)
+    assert frame["high"][0] == pytest.approx(0.425 + half)
+    assert forest_data(heldout.compare(LOSSES))["system"].to_list() == ["A", "B"]
+
+
+def test_forest_shows_the_letters_of_three_systems():
+    frame = forest_data(heldout.compare(spread(6, 3)))
+    assert frame["system"].to_list() == ["s2", "s1", "s0"]
+    assert frame["letters"].to_list() == ["a", "b", "c"]
+
+
+def test_pairs_are_sorted_and_named_with_letters():
+    frame = pairs_data(heldout.compare(spread(6, 3)))
+    assert frame["pair"].to_list() == ["s2 (a) − s0 (c)", "s1 (b) − s0 (c)", "s2 (a) − s1 (b)"]
+    assert frame["difference"].to_list() == pytest.approx([2.0, 1.0, 1.0])
+    assert frame["significant"].all()
+
+
+def test_an_open_interval_has_no_bound():
+    frame = pairs_data(heldout.compare(SCORES, tail="greater"))
+    assert frame["difference"].to_list() == pytest.approx([0.1])
+    assert frame["high"].to_list() == [None]
+    assert frame["low"][0] < 0.1
+
+
+def test_of_very_many_pairs_those_of_the_best_system_are_kept():
+    frame = pairs_data(heldout.compare(spread(6, 13)))
+    assert len(frame) == 12
+    assert set(frame["first"]) == {"s12"}
+
+
+def test_query_differences_by_hand():
+    frame = query_differences_data(SCORES, "B", "A", {"q3": "three\nwords  here"})
+    assert frame["query"].to_list() == ["q1", "q4", "q2", "q3"]
+    assert frame["difference"].to_list() == pytest.approx([0.3, 0.2, 0.0, -0.1])
+    assert frame["better"].to_list() == ["B", "B", "equal", "A"]
+    assert frame["text"].to_list() == ["", "", "", "three words here"]
+    assert frame["place"].to_list() == [1, 2, 3, 4]
+
+
+def test_the_smaller_loss_is_better():
+    frame = query_differences_data(LOSSES, "B", "A")
+    assert frame["difference"].to_list() == [2.0, 0.0]
+    assert frame["better"].to_list() == ["A", "equal"]
+
+
+def test_heatmap_by_hand():
+    frame = heatmap_data(SCORES)
+    assert frame["system"].to_list() == ["B"] * 4 + ["A"] * 4
+    # means over the systems: q4 .2, q1 .35, q2 .4, q3 .55
+    assert frame["query"].to_list() == ["q4", "q1", "q2", "q3"] * 2
+    assert frame["value"].to_list() == [0.3, 0.5, 0.4, 0.5, 0.1, 0.2, 0.4, 0.6]
+
+
+def test_many_queries_share_columns_of_the_heatmap():
+    frame = heatmap_data(SCORES, most=2)
+    assert frame["queries"].to_list() == [2, 2, 2, 2]
+    assert frame["value"].to_list() == pytest.approx([0.4, 0.45, 0.15, 0.5])
+    assert frame["query"].to_list() == ["q4", "q2"] * 2
+
+
+def test_the_groups_of_demsars_example():
+    """Demšar (2006), section 3.2.2: four trees, 14 data sets, critical difference 1.12 at 0.10."""
+    ranks = (3.143, 2.000, 2.893, 1.964)
+    names = ("C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf")
+    frame = critical_difference_data(names, Nemenyi(1.12, 0.9, ranks, np.ones((4, 4))))
+    systems = frame.filter(pl.col("kind") == "system")
+    assert systems["name"].to_list() == ["C4.5+m+cf", "C4.5+m", "C4.5+cf", "C4.5"]
+    groups = frame.filter(pl.col("kind") == "group")
+    assert groups["name"].to_list() == ["C4.5+m+cf to C4.5+cf", "C4.5+cf to C4.5"]
+    assert groups["rank"].to_list() == [1.964, 2.893]
+    assert groups["end"].to_list() == [2.893, 3.143]
+    assert frame.filter(pl.col("kind") == "critical")["end"].to_list() == [2.12]
+
+
+@given(st.lists(st.floats(1, 6), min_size=1, max_size=7), st.floats(0.1, 3))
+def test_groups_are_the_largest_sets_without_a_difference(ranks, critical):
+    ranks = sorted(ranks)
+    alike = [
+        set(part)
+        for size in range(2, len(ranks) + 1)
+        for part in combinations(range(len(ranks)), size)
+        if max(ranks[at] for at in part) - min(ranks[at] for at in part) <= critical
+    ]
+    largest = [one for one in alike if not any(one < other for other in alike)]
+    found = [set(range(first, last + 1)) for first, last in rank_groups(ranks, critical)]
+    assert sorted(map(sorted, found)) == sorted(map(sorted, largest))
+
+
+def test_two_systems_have_no_diagram_of_ranks():
+    with pytest.raises(InputError, match="three systems"):
+        critical_difference_data(["A", "B"], Nemenyi(1.0, 0.95, (1.0, 2.0), np.ones((2, 2))))
+
+
+def test_the_null_distribution_of_two_differences():
+    scores = heldout.Scores("m", ("A", "B"), ("1", "2"), [[1.0, 0.0], [1.0, 0.0]])
+    frame = null_data(scores, "A", "B", bins=4)
+    # The means are −1, 0, 0, 1; those at −1 and 1 are as far out as 1.
+    assert frame["beyond"].to_list() == [0.25, 0, 0, 0.25]
+    assert frame["within"].to_list() == [0, 0, 0.5, 0]
+    assert frame["observed"].to_list() == [1.0] * 4
+    assert null_data(scores, "A", "B", tail="greater", bins=4)["beyond"].sum() == 0.25
+
+
+@pytest.mark.parametrize("tail", ["two", "greater", "less"])
+def test_what_is_as_far_out_is_the_p_value(tail):
+    generator = np.random.default_rng(4)
+    values = generator.normal(size=(12, 2))
+    scores = heldout.Scores("m", ("A", "B"), tuple(map(str, range(12))), values)
+    frame = null_data(scores, "A", "B", tail=tail)
+    expected = randomization_test(values[:, 0] - values[:, 1], tail=tail)
+    assert expected.method == "exact"
+    assert frame["beyond"].sum() == pytest.approx(expected.p)
+    assert frame["within"].sum() + frame["beyond"].sum() == pytest.approx(1)
+
+
+def test_random_signs_come_near_the_p_value():
+    generator = np.random.default_rng(1)
+    values = generator.normal([0.3, 0.0], 1, size=(60, 2))
+    scores = heldout.Scores("m", ("A", "B"), tuple(map(str, range(60))), values)
+    p = randomization_test(values[:, 0] - values[:, 1]).p
+    drawn = null_data(scores, "A", "B")["beyond"].sum()
+    assert abs(drawn - p) < 5 * math.sqrt(p * (1 - p) / 20_000)
+
+
+def test_power_curves_are_those_of_the_t_test():
+    frame = power_data(0.2, n=50, deltas=[0.05, 0.08])
+    assert frame["delta"].unique(maintain_order=True).to_list() == [0.05, 0.08]
+    for n, delta, found in frame.iter_rows():
+        assert found == power(0.2, n, delta)
+    assert frame["n"].min() == 5
+    assert frame["n"].max() >= 100
+
+
+def test_differences_to_plan_for_are_round_and_of_the_size_of_the_spread():
+    assert power_data(0.15)["delta"].unique(maintain_order=True).to_list() == [0.02, 0.05, 0.1]
+
+
+def experiment(**changes):
+    """Results of a made-up experiment: three folds, two parameters."""
+    points = [{"k": k, "b": b, "fixed": 7} for k in (1, 2) for b in (0.0, 0.5)]
+    surface = [
+        ("sys", repeat, fold, None, None, number, json.dumps(point), mean)
+        for repeat, fold, base in ((0, 0, 0.0), (0, 1, 0.1), (0, 2, 0.2), (None, None, 0.5))
+        for number, (point, mean) in enumerate(
+            zip(points, [base + 0.1, base + 0.2, base + 0.3, base + 0.4], strict=True)
+        )
+    ]
+    places = ["system", "repeat", "fold", "other", "run"]
+    folds = [
+        ("sys", 0, fold, None, None, number, json.dumps(points[number]), train, held, "")
+        for fold, number, train, held in ((0, 3, 0.4, 0.3), (1, 3, 0.5, 0.6), (2, 1, 0.6, 0.3))
+    ]
+    values = [
+        ("sys", 0, fold, None, None, unit, "AP", value, None)
+        for fold, unit, value in ((0, "a", 0.1), (0, "b", 0.5), (1, "c", 0.6), (2, "d", 0.3))
+    ]
+    estimate = {"measure": "AP", "value": 0.375, "low": 0.2, "high": 0.5, "train": 0.5}
+    fields = {
+        "values": pl.DataFrame(
+            values, schema=[*places, "unit", "measure", "value", "parameters"], orient="row"
+        ),
+        "folds": pl.DataFrame(
+            folds,
+            schema=[*places, "number", "parameters", "train", "held_out", "edges"],
+            orient="row",
+        ),
+        "surface": pl.DataFrame(
+            surface, schema=[*places, "number", "parameters", "mean"], orient="row"
+        ),
+        "lists": pl.DataFrame(),
+        "summary": [
+            {"name": "sys", "tuned": True, "points": 4, "ship_number": 3, "estimates": [estimate]}
+        ],
+        "manifest": {
+            "settings": {"task": "ranking", "by": "query", "measures": ["AP"], "tune_for": "AP"}
+        },
+        "timings": {},
+    }
+    return Results(**(fields | changes))
+
+
+def test_the_forest_of_results_has_their_estimates():
+    frame = forest_data_of_results(experiment())
+    assert frame.rows() == [("sys", 0.375, 0.2, 0.5, "")]
+    assert forest_data_of_results(experiment(), letters={"sys": "ab"})["letters"].to_list() == [
+        "ab"
+    ]
+
+
+def test_tuning_by_hand():
+    frame = tuning_data(experiment(), "sys")
+    assert tuned_axes(frame) == ["k", "b"]  # what is the same everywhere is no axis
+    assert frame.select("k", "b").rows() == [(1, 0.0), (1, 0.5), (2, 0.0), (2, 0.5)]
+    assert frame["mean"].to_list() == pytest.approx([0.2, 0.3, 0.4, 0.5])
+    assert frame["low"].to_list() == pytest.approx([0.1, 0.2, 0.3, 0.4])
+    assert frame["high"].to_list() == pytest.approx([0.3, 0.4, 0.5, 0.6])
+    assert frame["whole"].to_list() == pytest.approx([0.6, 0.7, 0.8, 0.9])
+    assert frame["times"].to_list() == [0, 1, 0, 2]
+    assert frame["shipped"].to_list() == [False, False, False, True]
+
+
+def test_what_was_not_tuned_has_no_surface():
+    one = experiment().surface.filter(pl.col("number") == 0)
+    with pytest.raises(InputError, match="was not tuned"):
+        tuning_data(experiment(surface=one), "sys")
+
+
+def test_optimism_by_hand():
+    frame = optimism_data(experiment())
+    assert frame["split"].to_list() == ["r0/f0", "r0/f1", "r0/f2", None]
+    assert frame["seen"].to_list() == [0.4, 0.5, 0.6, 0.5]
+    assert frame["held_out"].to_list() == [0.3, 0.6, 0.3, 0.375]
+    assert frame["gap"].to_list() == pytest.approx([0.1, -0.1, 0.3, 0.125])
+
+
+def test_folds_of_documents_are_no_points_of_optimism():
+    """A fold is a smaller collection than what was seen, so that the two are not comparable."""
+    settings = experiment().manifest["settings"] | {"by": "document"}
+    frame = optimism_data(experiment(manifest={"settings": settings}))
+    assert frame["split"].to_list() == [None]
+
+
+def test_without_a_tuned_system_there_is_no_optimism():
+    summary = [experiment().summary[0] | {"tuned": False}]
+    with pytest.raises(InputError, match="no system was tuned"):
+        optimism_data(experiment(summary=summary))
+
+
+COLLECTION = heldout.Collection(
+    {f"d{at}": "text" for at in range(8)},
+    {"a": "one", "b": "two", "c": "three", "d": "four"},
+    {
+        "a": {"d0": 1},
+        "b": {"d1": 1, "d2": 2, "d3": 1},
+        "c": {"d4": 1, "d5": 0},
+        "d": {"d6": 1, "d7": 1},
+    },
+)
+
+
+def test_folds_of_results_by_hand():
+    frame = folds_data_of_results(experiment(), COLLECTION)
+    assert frame["split"].to_list() == ["r0/f0", "r0/f1", "r0/f2"]
+    assert frame["train"].to_list() == [2, 3, 3]
+    assert frame["test"].to_list() == [2, 1, 1]
+    assert frame["least"].to_list() == [1, 1, 2]
+    assert frame["median"].to_list() == [2.0, 1.0, 2.0]
+    assert frame["most"].to_list() == [3, 1, 2]
+    assert folds_data_of_results(experiment())["median"].null_count() == 3
+
+
+def test_results_do_not_know_folds_of_documents():
+    settings = experiment().manifest["settings"] | {"by": "document"}
+    with pytest.raises(InputError, match="describe the splits"):
+        folds_data_of_results(experiment(manifest={"settings": settings}))
+
+
+def test_folds_of_documents_by_hand():
+    plan = heldout.GivenFolds({f"d{at}": at // 4 for at in range(8)})
+    splits = plan.splits(COLLECTION, "document")
+    frame = folds_data(describe_splits(splits, COLLECTION))
+    assert frame["test"].to_list() == [4, 4]
+    assert frame["least"].to_list() == [0, 0]
+    assert frame["most"].to_list() == [3, 2]
+    assert frame["without"].to_list() == [2, 2]  # c and d; a and b
+
+
+def test_bias_by_hand():
+    row = BiasRow("pooled", 0.02, 0.01, 0.05, None, 0.52, 0.5, True)
+    frame = bias_data([row])
+    assert frame.rows() == [("pooled", 0.02, 0.01, 0.01, 0.03, 0.05, True)]
+
+
+def test_bias_means_by_hand():
+    means = [
+        (0, 0, "pooled", 0.4, 0.5),
+        (0, 0, "per-fold-zero", 0.1, 0.2),
+        (0, 1, "pooled", 0.7, 0.6),
+        (0, 1, "per-fold-zero", 0.3, 0.4),
+        (1, 0, "pooled", 0.6, 0.7),
+        (1, 0, "per-fold-zero", 0.2, 0.2),
+        (1, 1, "pooled", 0.9, 0.8),
+        (1, 1, "per-fold-zero", 0.1, 0.4),
+    ]
+    frame = bias_means_data(means)
+    found = {(one, name): mean for one, name, mean in frame["set", "estimator", "mean"].iter_rows()}
+    assert found == pytest.approx(
+        {
+            (1, "truth"): 0.6,
+            (2, "truth"): 0.7,
+            (1, "pooled"): 0.5,
+            (2, "pooled"): 0.8,
+            (1, "per-fold-zero"): 0.15,
+            (2, "per-fold-zero"): 0.2,
+        }
+    )
+    assert frame["draws"].to_list() == [2] * 6
+
+
+def test_bias_queries_by_hand():
+    queries = [(0, 1, "pooled", 0.7, 0.5, 0.3), (1, 0, "training", 0.2, 0.4, 1.0)]
+    frame = bias_queries_data(queries, "pooled", ["a", "b"], ["alpha", "beta"])
+    assert frame.drop("difference").rows() == [(1, 1, "b", "beta", 0.7, 0.5, 0.3)]
+    assert frame["difference"].to_list() == pytest.approx([0.2])
+    with pytest.raises(InputError, match="pooled, training"):
+        bias_queries_data(queries, "best")
+
+
+def test_learning_curve_by_hand():
+    points = [CurvePoint(1.0, 80, 0.5, 0.3, 0.01), CurvePoint(0.5, 40, 0.6, 0.2, 0.02)]
+    frame = learning_curve_data(points)
+    assert frame["size"].to_list() == [40, 80]
+    assert frame["side"].to_list() == ["held out", "held out"]
+    assert frame["low"].to_list() == pytest.approx([0.18, 0.29])
+    assert frame["high"].to_list() == pytest.approx([0.22, 0.31])
+    both = learning_curve_data(points, by="query")
+    assert both.filter(pl.col("side") == "seen")["score"].to_list() == [0.6, 0.5]
+
+
+def predictions(name, scores, truth, classes=("no", "yes"), probabilities=True):
+    table = np.asarray(scores, float)
+    if table.ndim == 1:
+        table = np.column_stack([1 - table, table])
+    units = tuple(map(str, range(len(truth))))
+    return ClassPredictions(
+        name, units, classes, np.asarray(truth), None, table, probabilities=probabilities
+    )
+
+
+def test_roc_and_hull_by_hand():
+    one = predictions("A", [0.9, 0.6, 0.5, 0.2], [1, 0, 1, 0])
+    frame = roc_data([one])
+    curve = frame.filter(~pl.col("hull"))
+    assert curve.select("fp_rate", "tp_rate").rows() == [
+        (0.0, 0.0),
+        (0.0, 0.5),
+        (0.5, 0.5),
+        (0.5, 1.0),
+        (1.0, 1.0),
+    ]
+    assert curve["threshold"].to_list() == [None, 0.9, 0.6, 0.5, 0.2]
+    assert set(curve["auc"]) == {0.75}
+    hull = frame.filter(pl.col("hull"))
+    assert hull.select("fp_rate", "tp_rate").rows() == [(0, 0), (0, 0.5), (0.5, 1), (1, 1)]
+    assert set(hull["auc"]) == {0.875}
+    assert set(frame["positive"]) == {"yes"}
+
+
+def test_each_of_three_classes_is_positive_in_its_turn():
+    table = [[0.8, 0.1, 0.1], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]
+    one = predictions("A", table, [0, 1, 2], ("x", "y", "z"))
+    assert set(roc_data([one])["positive"]) == {"x", "y", "z"}
+    assert set(roc_data([one], "y")["positive"]) == {"y"}
+    assert set(precision_recall_data([one])["positive"]) == {"x", "y", "z"}
+
+
+def test_a_long_curve_keeps_its_ends_and_its_hull():
+    generator = np.random.default_rng(0)
+    truth = (generator.random(3000) < 0.5).astype(int)
+    one = predictions("A", np.clip(0.5 + 0.1 * truth + generator.normal(0, 0.1, 3000), 0, 1), truth)
+    frame = roc_data([one])
+    curve = frame.filter(~pl.col("hull"))
+    assert len(curve) < 600
+    assert curve.select("fp_rate", "tp_rate").rows()[-1] == (1.0, 1.0)
+    corners = set(frame.filter(pl.col("hull")).select("fp_rate", "tp_rate").rows())
+    assert corners <= set(curve.select("fp_rate", "tp_rate").rows())
+
+
+def test_precision_and_recall_by_hand():
+    one = predictions("A", [0.9, 0.6, 0.5, 0.2], [1, 0, 1, 0])
+    frame = precision_recall_data([one])
+    assert frame["recall"].to_list() == [0.5, 0.5, 1.0, 1.0]
+    assert frame["precision"].to_list() == pytest.approx([1.0, 0.5, 2 / 3, 0.5])
+    assert set(frame["share"]) == {0.5}
+    assert frame["average_precision"][0] == pytest.approx(0.5 * 1 + 0.5 * 2 / 3)
+
+
+def test_calibration_by_hand():
+    one = predictions("A", [0.05, 0.08, 0.95, 0.92, 0.93], [0, 1, 1, 1, 0])
+    frame = calibration_data([one])
+    assert frame["units"].to_list() == [2, 3]
+    assert frame["confidence"].to_list() == pytest.approx([0.065, 2.8 / 3])
+    assert frame["share"].to_list() == pytest.approx([0.5, 2 / 3])
+    # Wilson's interval of 1 in 2: centre ½, half width z √(n/4 + z²/4) / (n + z²)
+    z = 1.959963984540054
+    half = z * math.sqrt(2 * 0.25 + z * z / 4) / (2 + z * z)
+    assert frame["low"][0] == pytest.approx(0.5 - half)
+    assert frame["high"][0] == pytest.approx(0.5 + half)
+
+
+def test_of_three_classes_the_predicted_one_is_calibrated():
+    table = [[0.8, 0.1, 0.1], [0.2, 0.5, 0.3], [0.1, 0.18, 0.72]]
+    frame = calibration_data([predictions("A", table, [0, 2, 2], ("x", "y", "z"))])
+    assert frame["confidence"].to_list() == pytest.approx([0.5, 0.76])
+    assert frame["share"].to_list() == [0.0, 1.0]
+
+
+def test_scores_that_are_no_probabilities_are_not_calibrated():
+    one = predictions("A", [3.0, -1.0], [1, 0], probabilities=False)
+    with pytest.raises(InputError, match="no probabilities"):
+        calibration_data([one])
