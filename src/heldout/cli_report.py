@@ -129,7 +129,11 @@ def _title(several: list[Results]) -> str:
     from heldout.report.page.answer import question
 
     asked = {(_own_systems(one), _name(one)) for one in several}
-    return question(*asked.pop()) if len(asked) == 1 else f"{len(several)} experiments"
+    if len(asked) == 1:
+        return question(*asked.pop())
+    names = {name for _, name in asked}
+    where = f" on {names.pop()}" if len(names) == 1 and "" not in names else ""
+    return f"{len(several)} experiments{where}"
 
 
 def _own_systems(results: Results) -> tuple[str, ...]:

@@ -66,6 +66,7 @@ def run_demo(folder: str, *, terminal: bool = False) -> Iterator[str]:
     made = [("this page", "heldout demo")]
     page = render_page("BM25 or query likelihood on pydocs?", parts, made=made)
     write_page(place / "report.html", page)
-    yield "\n".join(f"{part.heading}: {part.answer[0]}" for part in parts)
+    said = [part.answer[0].removeprefix("On new documents, for these queries: ") for part in parts]
+    yield "\n".join(f"{part.heading}: {answer}" for part, answer in zip(parts, said, strict=True))
     yield f"\nOpen {place / 'report.html'} in a browser. The results are in {place}. Next:"
     yield f"  heldout run pydocs --system '{_SYSTEMS[0]}' --system '{_SYSTEMS[1]}' -m AP"

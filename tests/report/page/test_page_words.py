@@ -10,6 +10,7 @@ import pytest
 from heldout.data.run import Qrels, Run
 from heldout.data.scores import Scores
 from heldout.experiment.results import Results
+from heldout.experiment.run import Experiment
 from heldout.infer.compare import compare
 from heldout.infer.ledger import Ledger
 from heldout.report.page.answer import comparison_answer, question
@@ -232,6 +233,21 @@ def test_ledger_shows_looks_at_these_data_only(results, tmp_path):
     part = part_of_results(results, ledger=str(path))
     assert [row[2] for row in part.looks.rows] == [f"A - {data}"]
     assert "1 other data" in part.looks.notes[0]
+
+
+def test_new_documents_are_answered_by_their_own_interval(collection):
+    found = Experiment(
+        collection=collection, systems=["bm25", "ql-jm"], by="document", plan={"folds": 3}
+    ).run()
+    (kept,) = found.summary[1]["differences"]
+    part = part_of_results(found)
+    assert part.answer[0].startswith("On new documents, for these queries: ")
+    assert f"{kept['low']:+.4f} to {kept['high']:+.4f}" in part.answer[0]
+    shown = kept["low"] > 0 or kept["high"] < 0
+    assert ("No difference" not in part.answer[0]) == shown
+    assert part.answer[1].startswith("As if other queries were drawn")
+    table = next(one for one in part.tables if one.title.startswith("Differences on new"))
+    assert table.rows[0][2] == f"{kept['difference']:+.4f}"
 
 
 def test_one_system_has_an_estimate_for_an_answer(results):

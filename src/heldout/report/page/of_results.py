@@ -11,6 +11,7 @@ from heldout.report.page.answer import comparison_answer, estimate_answer
 from heldout.report.page.citations import comparison_methods, measure_methods, model_methods
 from heldout.report.page.claims import claim_parts
 from heldout.report.page.directions import more_is_better
+from heldout.report.page.document_answers import document_answers, document_tables
 from heldout.report.page.drawn import made_charts
 from heldout.report.page.explorer import unit_columns, units_of_results
 from heldout.report.page.looks import looks_table
@@ -80,6 +81,7 @@ def part_of_results(
         about=tuple(said),
         tables=(
             *(_estimates(results, one) for one in results.measures),
+            *document_tables(results),
             *(
                 table
                 for one in compared
@@ -107,11 +109,14 @@ def _charts(results: Results, collection: Collection | None) -> Any:
 
 
 def _answer(results: Results, compared: list[Comparison]) -> tuple[str, ...]:
+    """What was asked comes first: on new documents it is not the test over queries."""
     if not compared:
         return tuple([estimate_answer(results)] if len(results.systems) == 1 else [])
-    drawn = "The test draws queries, the documents staying as they are."
-    only_queries = results.manifest["settings"]["by"] == "query"
-    return (comparison_answer(compared[0]), *([] if only_queries else [drawn]))
+    claim = comparison_answer(compared[0])
+    if results.manifest["settings"]["by"] == "query":
+        return (claim,)
+    other = f"As if other queries were drawn, the documents staying as they are: {claim}"
+    return (*document_answers(results, compared[0].scores.measure), other)
 
 
 def _warnings(compared: list[Comparison]) -> list[str]:
