@@ -1,0 +1,181 @@
+"""The command ``chart``: what it draws, what it refuses, and how it says so."""
+
+import json
+
+import polars as pl
+import pytest
+
+from heldout.cli import main
+from heldout.report.charts.names import NAMES
+
+SYSTEMS = ["bm25(k1=0.5:1.5:3, b=0.4)", "ql-jm(lambda=0.2:0.8:2)"]
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """A small experiment on the queries of a made-up collection."""
+    import heldout
+
+    words = ["red", "green", "blue", "fish", "bird", "tree", "stone", "river"]
+    documents = {
+        f"d{at}": " ".join(words[(at * step) % 8] for step in range(1, 5)) for at in range(24)
+    }
+    queries = {f"q{at}": f"{words[at % 8]} {words[(3 * at + 1) % 8]}" for at in range(10)}
+    judged = {f"q{at}": {f"d{at}": 1, f"d{at + 9}": 2} for at in range(10)}
+    found = heldout.Experiment(
+        collection=heldout.Collection(documents, queries, judged),
+        systems=SYSTEMS,
+        measures=["AP", "nDCG@10"],
+        plan=heldout.KFold(5),
+    ).run()
+    folder = tmp_path_factory.mktemp("charts") / "results"
+    found.write(folder)
+    return str(folder)
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("unit,A,B,C\n1,.1,.3,.2\n2,.4,.4,.5\n3,.2,.6,.1\n4,.5,.4,.3\n")
+    return str(path)
+
+
+def run(capsys, *arguments):
+    """Output, notes and exit code."""
+    try:
+        main([*map(str, arguments)])
+        code = 0
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    said = capsys.readouterr()
+    return said.out, said.err, code
+
+
+def test_every_chart_is_listed(capsys):
+    out, _, code = run(capsys, "chart", "--list")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()] == list(NAMES)
+    rows = json.loads(run(capsys, "chart", "--list", "--json")[0])
+    assert [row["name"] for row in rows] == list(NAMES)
+
+
+def test_results_list_the_charts_that_they_allow(capsys, results):
+    out, _, code = run(capsys, "chart", results, "--list")
+    names = [line.split()[0] for line in out.splitlines()]
+    assert code == 0
+    assert names == [
+        "forest", "pairs", "query-differences", "heatmap", "null", "power", "tuning", "tuning-2",
+        "optimism", "folds",
+    ]  # fmt: skip
+
+
+def test_a_picture_and_its_numbers(capsys, results, tmp_path):
+    picture, numbers = tmp_path / "f.svg", tmp_path / "f.csv"
+    out, err, code = run(
+        capsys, "chart", results, "forest", "-m", "nDCG@10", "-o", picture, "--data", numbers
+    )
+    assert (out, code) == ("", 0)
+    assert err == f"Held-out nDCG@10 of each system: {picture} and {numbers}\n"
+    assert "Held-out nDCG@10 of each system" in picture.read_text()
+    from heldout.experiment.results import Results
+
+    found = Results.read(results)
+    expected = {name: found.estimate(name, "nDCG@10")["value"] for name in found.systems}
+    frame = pl.read_csv(numbers)
+    assert dict(frame["system", "mean"].iter_rows()) == pytest.approx(expected)
+
+
+def test_dark_bare_and_quiet(capsys, results, tmp_path):
+    path = tmp_path / "f.json"
+    given = ["chart", results, "tuning-2", "-o", path]
+    assert run(capsys, *given, "--dark", "--bare", "--quiet") == ("", "", 0)
+    dark = json.loads(path.read_text())
+    assert "title" not in dark
+    run(capsys, *given)
+    light = json.loads(path.read_text())
+    assert light["title"]["text"] == "ql-jm: AP by lambda"
+    assert light["config"]["background"] != dark["config"]["background"]
+
+
+def test_numbers_can_be_printed(capsys, table):
+    out, err, code = run(capsys, "chart", table, "forest", "--data", "-", "-m", "MRR")
+    assert (err, code) == ("", 0)
+    assert out.splitlines()[0] == "system,mean,low,high,letters"
+
+
+def test_a_table_of_errors_has_the_smallest_first(capsys, table):
+    given = ["chart", table, "forest", "--data", "-"]
+    best = [line.split(",")[0] for line in run(capsys, *given)[0].splitlines()[1:]]
+    turned = run(capsys, *given, "--lower-is-better")[0].splitlines()[1:]
+    assert best == ["B", "A", "C"]
+    assert [line.split(",")[0] for line in turned] == ["C", "A", "B"]
+
+
+def test_predictions_are_drawn(capsys, tmp_path):
+    path = tmp_path / "predictions.csv"
+    path.write_text(
+        "unit,truth,prob_yes,prob_no\n1,yes,.9,.1\n2,no,.4,.6\n3,yes,.7,.3\n4,no,.5,.5\n"
+    )
+    out, _, code = run(capsys, "chart", path, "--list")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()] == [
+        "roc",
+        "precision-recall",
+        "calibration",
+    ]
+
+
+def test_studies_are_drawn(capsys, tmp_path):
+    folder = tmp_path / "figures"
+    folder.mkdir()
+    (folder / "means.csv").write_text("draw,set,estimator,estimate,truth\n0,0,pooled,0.5,0.4\n")
+    (folder / "queries.csv").write_text(
+        "set,query,estimator,estimate,truth,difference,pro10\n0,007,pooled,0.5,0.25,0.25,0.3\n"
+    )
+    out, _, code = run(capsys, "chart", folder, "bias-queries", "--data", "-")
+    assert code == 0
+    assert out.splitlines()[1].startswith("1,0,007,")
+    path = tmp_path / "curve.json"
+    point = {"share": 1.0, "size": 8, "train": 0.5, "held_out": 0.4, "se": 0.1}
+    title = "bm25, AP: tuned on some queries, measured on the 20% of the queries held out, 2 draws"
+    path.write_text(json.dumps({"title": title, "points": [point]}))
+    out, _, _ = run(capsys, "chart", path, "--list")
+    assert out == "learning-curve  AP by the queries seen\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["forrest", "-o", "f.png"], "no chart is called 'forrest': did you mean forest?"),
+        (["zebra", "-o", "f.png"], "There are forest, pairs,"),
+        (["forest", "-o", "f.jpg"], "a chart is written as .png, .svg, .pdf, .html, .json"),
+        (["roc", "-o", "f.png"], "no chart roc, which needs classes with scores"),
+        (["tuning-3", "-o", "f.png"], "no chart tuning-3"),
+        (["forest"], "Add -o chart.png"),
+        ([], "which chart? Name one of forest,"),
+        (["forest", "-o", "f.png", "-m", "P@5"], "P@5 was not measured; there are AP, nDCG@10"),
+        (["forest", "-o", "f.png", "--json"], "--json goes with --list"),
+        (["forest", "-o", "no/where/f.png"], "cannot be written"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_line(arguments, said, capsys, results, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    _, err, code = run(capsys, "chart", results, *arguments)
+    assert code == 2
+    assert said in err
+    assert err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_not_there_or_no_study_is_refused(capsys, tmp_path):
+    _, err, code = run(capsys, "chart", tmp_path / "x", "forest", "-o", tmp_path / "f.png")
+    assert code == 2
+    assert "does not exist" in err
+    (tmp_path / "x.json").write_text('{"a": 1}')
+    _, err, code = run(capsys, "chart", tmp_path / "x.json", "bias", "-o", tmp_path / "f.png")
+    assert code == 2
+    assert "neither what heldout study bias --json nor" in err
+    (tmp_path / "empty").mkdir()
+    _, err, code = run(capsys, "chart", tmp_path / "empty", "forest", "-o", tmp_path / "f.png")
+    assert code == 2
+    assert "has no results" in err

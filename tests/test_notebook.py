@@ -1,0 +1,147 @@
+"""Objects that show themselves in a notebook."""
+
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import heldout
+from heldout.experiment.curve import CurvePoint, LearningCurve
+from heldout.experiment.study import BiasRow, BiasStudy, StudySettings
+from heldout.measure.names import parse_measure
+from heldout.resample.describe import describe_splits
+
+EVIL = '"><img src=x onerror=alert(1)>'
+ALLOWED = {
+    "table", "thead", "tbody", "tr", "th", "td", "p", "b", "figure", "figcaption", "svg", "g",
+    "path", "text", "rect", "line", "defs", "clippath", "lineargradient", "stop",
+}  # fmt: skip
+
+
+class Reader(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags, self.texts = set(), []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        assert not [name for name, _ in attrs if name.startswith("on")]
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def read(markup):
+    reader = Reader()
+    reader.feed(markup)
+    assert reader.tags <= ALLOWED
+    return reader
+
+
+def scores():
+    table = {
+        EVIL: {"a": 0.1, "b": 0.2, "c": 0.4},
+        "B": {"a": 0.3, "b": 0.1, "c": 0.7},
+        "C": {"a": 0.3, "b": 0.5, "c": 0.6},
+    }
+    return heldout.Scores.of(table, "AP")
+
+
+def test_a_comparison_is_tables_sentences_and_the_forest_plot():
+    found = read(heldout.compare(scores())._repr_html_())
+    assert {"table", "svg", "p"} <= found.tags
+    assert found.texts.count(EVIL) >= 2  # in a table, and in the picture
+
+
+@pytest.fixture(scope="module")
+def results():
+    documents = {f"d{at}": f"{'red ' * (at % 3)}{'blue ' * (at % 4)}x{at % 5}" for at in range(20)}
+    queries = {f"q{at}": ["red", "blue", "red blue"][at % 3] + f" x{at % 5}" for at in range(8)}
+    judged = {f"q{at}": {f"d{at}": 1, f"d{at + 5}": 1} for at in range(8)}
+    return heldout.Experiment(
+        collection=heldout.Collection(documents, queries, judged),
+        systems=["bm25(k1=0.5:1.5:3)", "ql-jm"],
+        measures=["AP"],
+        plan=heldout.KFold(4),
+    ).run()
+
+
+def test_results_are_a_table_a_measure_and_the_forest_plot(results):
+    found = read(results._repr_html_())
+    assert {"table", "svg", "p"} <= found.tags
+    value = results.estimate("bm25", "AP")["value"]
+    assert f"{value:.4f}" in found.texts
+
+
+def test_results_of_estimators_are_a_table_too():
+    from sklearn.linear_model import LogisticRegression
+
+    generator = np.random.default_rng(0)
+    x = generator.normal(size=(60, 2))
+    y = (x[:, 0] + generator.normal(size=60) > 0).astype(int)
+    found = heldout.Experiment(
+        task="classification",
+        data=(x, y),
+        systems={"logistic": (LogisticRegression(), {"C": [0.1, 1.0]})},
+        measures=["accuracy"],
+        plan=heldout.KFold(3),
+    ).run()
+    shown = read(found._repr_html_())
+    assert f"{found.mean('logistic'):.4f}" in shown.texts
+    keys = [one.key for one in heldout.charts(found)]
+    assert {"forest", "tuning", "optimism", "folds", "roc", "calibration"} <= set(keys)
+
+
+def test_a_bias_study_is_a_table_and_a_chart():
+    row = BiasRow("pooled", 0.02, 0.01, 0.05, 0.95, 0.52, 0.5, True)
+    settings = StudySettings(parse_measure("AP"), draws=2)
+    means = ((0, 0, "pooled", 0.5, 0.5),)
+    queries = ((0, 0, "pooled", 0.5, 0.4, 0.2),)
+    study = BiasStudy(settings, (row,), 10, 10, means, queries, 0.0)
+    found = read(study._repr_html_())
+    assert {"+0.0200", "95.0%"} <= set(found.texts)
+    assert [one.key for one in heldout.charts(study)] == ["bias", "bias-means", "bias-queries"]
+
+
+def test_a_learning_curve_is_its_points_and_knows_what_it_is_of():
+    points = (CurvePoint(0.5, 40, 0.6, 0.2, 0.02), CurvePoint(1.0, 80, 0.5, 0.3, 0.01))
+    curve = LearningCurve(points, "AP", "query")
+    assert (len(curve), curve[1], curve[:1], list(curve)) == (
+        2,
+        points[1],
+        points[:1],
+        list(points),
+    )
+    assert {"queries seen", "0.3000"} <= set(read(curve._repr_html_()).texts)
+    [one] = heldout.charts(curve)
+    assert one.title == "AP by the queries seen"
+
+
+def test_splits_are_drawn():
+    found = describe_splits(heldout.KFold(4).splits(20, "instance"))
+    [one] = heldout.charts(found)
+    assert one.frame["test"].to_list() == [5, 5, 5, 5]
+
+
+def test_one_chart_by_its_name(results, tmp_path):
+    drawn = heldout.chart(results, "tuning", dark=True)
+    assert drawn.to_dict()["title"]["text"] == "bm25: AP by k1"
+    heldout.save_chart(drawn, tmp_path / "tuning.svg")
+    assert (tmp_path / "tuning.svg").read_text().startswith("<svg")
+    with pytest.raises(heldout.InputError, match="this Comparison: no chart tuning, which needs"):
+        heldout.chart(heldout.compare(scores()), "tuning")
+    with pytest.raises(heldout.InputError, match="no chart is called 'nothing'"):
+        heldout.chart(results, "nothing")
+
+
+def test_the_texts_of_queries_are_shown_where_they_are_known():
+    collection = heldout.Collection({"d": "x"}, {"a": "alpha", "b": "beta", "c": "gamma"})
+    found = {
+        one.key: one for one in heldout.charts(heldout.compare(scores()), collection=collection)
+    }
+    assert set(found["query-differences"].frame["text"]) == {"alpha", "beta", "gamma"}
+
+
+def test_what_has_no_chart_is_said_to_have_none():
+    with pytest.raises(heldout.InputError, match="there is no chart of int"):
+        heldout.charts(3)
