@@ -196,7 +196,8 @@ def test_power_curves_are_those_of_the_t_test():
     for n, delta, found in frame.iter_rows():
         assert found == power(0.2, n, delta)
     assert frame["n"].min() == 5
-    assert frame["n"].max() >= 100
+    assert power_data(0.2, n=5000, deltas=[0.05])["n"].max() == 10_000
+    assert power_data(0.2, n=100_000, deltas=[0.05])["n"].max() == 100_000
 
 
 def test_differences_to_plan_for_are_round_and_of_the_size_of_the_spread():

@@ -145,7 +145,11 @@ def _hung(systems: pl.DataFrame, gap: float) -> pl.DataFrame:
         .add(gap)
         .alias("depth"),
         pl.when(left).then(1.0).otherwise(float(count)).alias("side"),
-        pl.format("{} ({})", _short("name"), pl.col("rank").round(2)).alias("label"),
+        pl.format(
+            "{} ({})",
+            _short("name"),
+            pl.col("rank").map_elements(lambda rank: f"{rank:.2f}", return_dtype=pl.String),
+        ).alias("label"),
     )
 
 
