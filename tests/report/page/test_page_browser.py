@@ -36,9 +36,13 @@ def test_a_broken_page_is_noticed(visit, page_file, tmp_path):
     )
     (tmp_path / "broken.html").write_text(broken, encoding="utf-8")
     one = visit(careless=True)
-    one.open(tmp_path / "broken.html")
+    with one.page.expect_event("requestfailed") as failed:
+        one.open(tmp_path / "broken.html")
+    assert any(wrong.startswith("request: https://example.org") for wrong in one.wrong)
     assert any("Content Security Policy" in wrong for wrong in one.wrong)
-    assert not any(wrong.startswith("dialog") for wrong in one.wrong)  # the policy kept it off
+    # The policy kept both off: nothing was sent, whether there is a network or not, nor run.
+    assert "csp" in failed.value.failure.lower()
+    assert not any(wrong.startswith("dialog") for wrong in one.wrong)
 
 
 def test_names_and_texts_are_text(visit, page_file):

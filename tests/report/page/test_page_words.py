@@ -272,6 +272,15 @@ def test_a_part_with_nothing_in_it_is_a_page():
     assert page.count("<script>") == 1  # no chart, no runtime
 
 
+def test_the_policy_lets_nothing_in(page_text):
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page_text).group(1)
+    rules = dict(one.strip().split(" ", 1) for one in policy.split(";"))
+    assert rules["default-src"] == "'none'"
+    assert set(rules) == {"default-src", "script-src", "style-src", "base-uri", "form-action"}
+    for name in ("script-src", "style-src"):
+        assert re.fullmatch(r"'sha256-[\w+/=]+'( 'sha256-[\w+/=]+')*", rules[name])
+
+
 def test_charts_that_are_too_large_are_named_instead(results, monkeypatch):
     monkeypatch.setattr("heldout.report.page.drawn.MOST", 1)
     part = part_of_results(results)
