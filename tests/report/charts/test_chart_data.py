@@ -318,6 +318,12 @@ def test_folds_of_results_by_hand():
     assert folds_data_of_results(experiment())["median"].null_count() == 3
 
 
+def test_of_a_hold_out_results_do_not_know_how_many_were_seen():
+    one = experiment().values.filter(pl.col("fold") == 0)
+    frame = folds_data_of_results(experiment(values=one))
+    assert frame.select("split", "train", "test").rows() == [("r0/f0", None, 2)]
+
+
 def test_results_do_not_know_folds_of_documents():
     settings = experiment().manifest["settings"] | {"by": "document"}
     with pytest.raises(InputError, match="describe the splits"):

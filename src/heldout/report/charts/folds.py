@@ -36,7 +36,7 @@ def folds_data(description: Description) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        split, train and test (units of each side), least, median and most (relevant documents in
+        split, train and test (units of each side; train is null where it is not known), least, median and most (relevant documents in
         the test side of a query that has any), without (queries that have none there).
     """
     return _frame(
@@ -88,14 +88,30 @@ def folds_data_of_results(results: Results, collection: Collection | None = None
     sides = own.select("repeat", "fold", "unit").unique(maintain_order=True)
     relevant = _relevant(collection) if collection is not None else {}
     everyone = sides["unit"].n_unique()
+    parted = _parted(sides)
     rows = []
     for (repeat, fold), part in sides.group_by("repeat", "fold", maintain_order=True):
         counts = [relevant[unit] for unit in part["unit"].to_list() if relevant.get(unit)]
         known: tuple[Any, ...] = (None, None, None)
         if counts:
             known = (min(counts), float(pl.Series(counts).median()), max(counts))  # type: ignore[arg-type]
-        rows.append((f"r{repeat}/f{fold}", everyone - len(part), len(part), *known, None))
+        seen = everyone - len(part) if parted else None
+        rows.append((f"r{repeat}/f{fold}", seen, len(part), *known, None))
     return _frame(rows)
+
+
+def _parted(sides: pl.DataFrame) -> bool:
+    """Whether each repeat holds every unit out once, so that what is not held out is seen.
+
+    Of a hold-out, say, the table does not know those that are never held out.
+    """
+    import polars as pl
+
+    counts = sides.group_by("repeat").agg(
+        pl.len().alias("rows"), pl.col("unit").n_unique(), pl.col("fold").n_unique()
+    )
+    once = (counts["rows"] == sides["unit"].n_unique()).all()
+    return bool(once and (counts["rows"] == counts["unit"]).all() and (counts["fold"] > 1).all())
 
 
 def _relevant(collection: Collection) -> dict[str, int]:
