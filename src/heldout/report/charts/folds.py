@@ -36,8 +36,9 @@ def folds_data(description: Description) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        split, train and test (units of each side; train is null where it is not known), least, median and most (relevant documents in
-        the test side of a query that has any), without (queries that have none there).
+        split, train and test (units of each side; train is null where it is not known), least,
+        median and most (relevant documents in the test side of a query that has any), without
+        (queries that have none there).
     """
     return _frame(
         (
