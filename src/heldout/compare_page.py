@@ -30,11 +30,12 @@ def write_comparison(comparisons: Sequence[Comparison], options: argparse.Namesp
     from heldout.report.page.render import render_page, write_page
 
     named = [_named(one, options.data) for one in comparisons]
+    behind = _behind(named[0], options)
     part = part_of_comparisons(
         named,
         ledger=options.ledger or None,
-        provenance=_inputs(options),
-        **_behind(named[0], options),
+        provenance=[*_inputs(options), *(_policies(options) if behind else [])],
+        **behind,
     )
     title = question(named[0].scores.systems, "")
     page = render_page(title, [part], made=[("command", this_command())])
@@ -52,6 +53,18 @@ def _inputs(options: argparse.Namespace) -> list[tuple[str, str]]:
     if options.table is not None:
         return [("table", options.table)]
     return [("files", ", ".join(map(str, (options.qrels, *options.runs))))]
+
+
+def _policies(options: argparse.Namespace) -> list[tuple[str, str]]:
+    """How ties and missing queries of runs were treated."""
+    from heldout.data.run import Run
+    from heldout.measure.policies import policies_in_words
+
+    ties = str(Run.__dataclass_fields__["ties"].default)
+    missing = "skip" if options.intersection else "zero"
+    return [
+        (f"policy: {name}", words) for name, words in policies_in_words([ties], missing, None, {})
+    ]
 
 
 def _behind(comparison: Comparison, options: argparse.Namespace) -> dict[str, Any]:

@@ -151,7 +151,9 @@ def test_compare_makes_a_page_with_rankings_and_ledger(tmp_path, monkeypatch, ca
     assert "0.4025" in page
     assert '"lists":[[[' in page
     assert '"grades":[[' in page
-    assert "1 looks at these data" in page
+    assert "1 look at these data is in looks.sqlite" in page
+    assert "@inproceedings{lord," in page
+    assert "<dt>policy: judged queries that a run lacks</dt><dd>count 0" in page
 
 
 def test_compare_makes_a_page_of_a_table(tmp_path, monkeypatch):

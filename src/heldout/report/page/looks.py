@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from heldout.infer.ledger import Ledger
+from heldout.infer.results import count_of
 from heldout.report.claim_words import show_p
 from heldout.report.page.parts import Table
 
@@ -30,7 +31,8 @@ def looks_table(path: str, data: str) -> Table:
         for one in ledger.adjusted(data)
     )
     others = sum(one != data for one in ledger.fingerprints())
-    said = f"{len(rows)} looks at these data are in {path}"
+    looks = count_of(len(rows), "look")
+    said = f"{looks} at these data {'is' if len(rows) == 1 else 'are'} in {path}"
     said += f"; it also has looks at {others} other data." if others else "."
     sources = (
         ("p", "of the look by itself"),

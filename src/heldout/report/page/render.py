@@ -38,7 +38,7 @@ def render_page(title: str, parts: Sequence[Part], *, made: Sequence[tuple[str, 
     style, script = asset("page.css"), _script()
     runtime = chart_runtime() if any(charts.values()) else ""
     scripts = [one for one in (runtime, script) if one]
-    bibtex = bibliography([key for part in parts for key in part.methods])
+    bibtex = bibliography([key for part in parts for key in _methods(part)])
     last = last_sections(parts, made, bibtex)
     sections = [part_sections(part, name) for part, name in zip(parts, names, strict=True)]
     body = [
@@ -63,6 +63,11 @@ def render_page(title: str, parts: Sequence[Part], *, made: Sequence[tuple[str, 
         + "\n".join(body)
         + "\n</body>\n</html>\n"
     )
+
+
+def _methods(part: Part) -> list[str]:
+    """What was used, the ledger's corrections among it."""
+    return [*part.methods, *([] if part.looks is None else ["holm", "lord"])]
 
 
 def _script() -> str:
