@@ -25,6 +25,7 @@ _EXAMPLES = """\
   heldout run scifact --system 'A=bm25(k1=0.9, b=0.4)' --system 'B=bm25(k1=0.5:3:6)' -o results
   heldout run scifact --system ranker.py:rank --system 'dense=runs/lambda=*.run'
   heldout run experiment.toml -o results --resume      go on after an interruption
+  heldout run experiment.toml -o results --dask tcp://node1:8786
   heldout run classes.toml -o results --workers 2      task = "classification": estimators
 
 A system is a model with its parameters (k1=0.9 is fixed; k1=0.5:3:6, from:to:count, and b=0.3,0.75
@@ -86,6 +87,12 @@ def add_run(command: Callable[..., argparse.ArgumentParser], commands: Any) -> N
         help="processes for functions, estimators and other systems of yours (default 1); the "
         "results do not depend on it",
     )
+    add(
+        "--dask",
+        metavar="CLUSTER",
+        help="let a Dask cluster do the work: tcp://HOST:PORT, a scheduler file, or local:4 for "
+        "four processes of this machine; the results do not depend on it",
+    )
     add("--dry-run", action="store_true", help="check everything, show what would be run, and end")
     add("--json", action="store_true", help="every number at full precision")
     add("--quiet", action="store_true", help="only the result: no bar, no notes")
@@ -133,6 +140,7 @@ def _run(options: argparse.Namespace) -> int:
         results = experiment.run(
             options.output,
             workers=options.workers,
+            dask=options.dask,
             resume=options.resume,
             force=options.force,
             progress=not options.quiet,
@@ -157,6 +165,8 @@ def _check(options: argparse.Namespace) -> None:
         raise InputError("--resume needs the folder of the run: -o FOLDER")
     if options.resume and options.force:
         raise InputError("--resume goes on and --force starts anew: give one of them")
+    if options.dask is not None and options.workers > 1:
+        raise InputError("--workers are processes here, --dask is a cluster: give one of them")
     if options.system:
         return
     given = [flag for name, flag in _DESCRIBING.items() if getattr(options, name) is not None]

@@ -1,11 +1,9 @@
-"""Tasks of systems that users bring: calls with sealed sides, here or in another process."""
+"""Tasks of systems that users bring: calls with sealed sides."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +13,6 @@ from heldout.experiment.do_models import TOP
 from heldout.experiment.lists import Lists, lists_of_run, measure_lists
 from heldout.experiment.rank_table import RankTable
 from heldout.experiment.sealed import sealed
-from heldout.experiment.system_settings import load_reference
 from heldout.experiment.systems import CallSystem
 from heldout.experiment.tasks import EVERYTHING
 from heldout.resample.plans import KFold
@@ -26,7 +23,6 @@ if TYPE_CHECKING:
     from heldout.data.collection import Collection
     from heldout.experiment.config import Settings
     from heldout.experiment.journal import Record
-    from heldout.experiment.shared import Parcel
     from heldout.experiment.systems import RunSystem
     from heldout.experiment.tasks import Task
     from heldout.resample.split import Split
@@ -39,58 +35,33 @@ __all__ = ["Call", "call_of", "do_run"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Call:
-    """All that a call needs, in a form that another process can be sent.
+    """All that a call needs, but for the collection.
 
     Parameters
     ----------
-    parcel
-        The collection.
     system, number, seed
         The system, the point, and the seed of the call.
     train, test
         The weights of documents and queries on each side.
     depth
         How many documents of each list come back.
-    version
-        Of the source that the system is to be loaded from; empty: it is here.
     """
 
-    parcel: Parcel
     system: CallSystem
     number: int
     seed: int
     train: tuple[Weights, Weights]
     test: tuple[Weights, Weights]
     depth: int
-    version: str = ""
 
-    def sendable(self) -> Call:
-        """A call that another process can be sent: a function from a file is loaded there."""
-        system = self.system
-        if not system.reference:
-            return self
-        home = str(Path(system.home).resolve())
-        version = system.source_hash()
-        return replace(self, system=replace(system, call=None, home=home), version=version)
-
-    def make(self, shared: Any = None) -> Lists:
-        """Let the system rank its test side.
-
-        Parameters
-        ----------
-        shared
-            The collection, if this is the process that has it.
-        """
-        whole: Collection = self.parcel.open() if shared is None else shared
-        system = self.system
-        if self.version:
-            system = replace(system, call=_loaded(system.reference, system.home, self.version))
+    def make(self, whole: Collection) -> Lists:
+        """Let the system rank its test side of a collection."""
         train = sealed(View(whole, *self.train), judged=True)
         test = sealed(View(whole, *self.test), judged=False)
-        run = call_system(system, train, test, self.number, self.seed)
+        run = call_system(self.system, train, test, self.number, self.seed)
         return lists_of_run(run, whole, self.depth)
 
-    def record(self, settings: Any, task: Task, lists: Lists) -> Record:
+    def record(self, settings: Settings, task: Task, lists: Lists) -> Record:
         """Measure what the call has given."""
         table = RankTable.of(settings.collection)
         documents, queries = self.test
@@ -113,7 +84,7 @@ class Call:
         }
 
 
-def call_of(settings: Settings, parcel: Parcel, task: Task, number: int) -> Call:
+def call_of(settings: Settings, task: Task, number: int) -> Call:
     """The call of a task.
 
     Parameters
@@ -128,7 +99,7 @@ def call_of(settings: Settings, parcel: Parcel, task: Task, number: int) -> Call
     shown = _shown(settings, task)
     # The same for all points, so that they are compared under the same chance.
     seed = call_seed(settings.seed, system.name, shown, task.inner)
-    return Call(parcel, system, number, seed, train, test, settings.depth)
+    return Call(system, number, seed, train, test, settings.depth)
 
 
 def _shown(settings: Settings, task: Task) -> str:
@@ -163,13 +134,6 @@ def _weights(split: Split, side: str, by: str) -> tuple[Weights, Weights]:
         return split.documents.weights(side), split.weights(side)
     own = split.weights(side)
     return (own, None) if by == "document" else (None, own)
-
-
-@lru_cache(maxsize=8)
-def _loaded(reference: str, home: str, version: str) -> Any:
-    """What a reference names, loaded once for each version of its source."""
-    del version
-    return load_reference(reference, Path(home))
 
 
 def do_run(settings: Settings, system: RunSystem, task: Task) -> Record:

@@ -1,9 +1,9 @@
-"""Tasks of estimators: fit what is seen, predict what is held out, here or in another process."""
+"""Tasks of estimators: fit what is seen, predict what is held out."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from heldout.measure.undefined import Undefined
 if TYPE_CHECKING:
     from heldout.data.words import Ints
     from heldout.experiment.estimator_settings import EstimatorSettings
-    from heldout.experiment.instances import Instances, InstancesParcel
+    from heldout.experiment.instances import Instances
     from heldout.experiment.journal import Record
     from heldout.experiment.tasks import Task
     from heldout.measure.predicted import PredictionMeasure
@@ -27,12 +27,12 @@ __all__ = ["Fit", "FitMaker"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fit:
-    """All that a fit needs, in a form that another process can be sent.
+    """All that a fit needs.
 
     Parameters
     ----------
-    parcel
-        The instances; None: this process has them.
+    data
+        The instances.
     system, number, seed
         The system, the point, and the seed of the fit.
     reseed
@@ -45,11 +45,9 @@ class Fit:
         The number of the inner fold that a point is tried on, of how many; −1: none.
     measure
         What points are chosen by.
-    version
-        Of the source that the estimator is to be made of.
     """
 
-    parcel: InstancesParcel | None
+    data: Instances
     system: EstimatorSystem
     number: int
     seed: int
@@ -60,34 +58,15 @@ class Fit:
     inner: int
     inners: int
     measure: PredictionMeasure
-    version: str = ""
 
-    def sendable(self) -> Fit:
-        """A fit that another process can be sent."""
-        return replace(
-            self, system=self.system.without_estimator(), version=self.system.source_hash()
-        )
-
-    def make(self, shared: Any = None) -> Record:
-        """Fit, predict, and measure if a point is tried: what goes into the journal.
-
-        Parameters
-        ----------
-        shared
-            The instances, if this is the process that has them.
-        """
-        data: Instances = self.parcel.open() if shared is None and self.parcel else shared
-        return self._tested(data) if self.inner < 0 else self._tried(data)
-
-    def record(self, settings: Any, task: Task, found: Record) -> Record:
-        """What was made is a record already."""
-        del settings, task
-        return found
+    def make(self) -> Record:
+        """Fit, predict, and measure if a point is tried: what goes into the journal."""
+        return self._tested(self.data) if self.inner < 0 else self._tried(self.data)
 
     def _found(self, data: Instances, *, scored: bool) -> tuple[Record, list[str]]:
         seen, held_out = data.sides(self.train, self.test)
         found = fit_predict(
-            self.system.made(self.version),
+            self.system.estimator,
             self.system.grid[self.number],
             self.seed,
             seen,
@@ -129,12 +108,10 @@ class FitMaker:
     ----------
     settings
         The experiment.
-    parcel
-        The instances for other processes; None: fits are made here.
     """
 
-    def __init__(self, settings: EstimatorSettings, parcel: InstancesParcel | None) -> None:
-        self._settings, self._parcel = settings, parcel
+    def __init__(self, settings: EstimatorSettings) -> None:
+        self._settings = settings
         self._inner: tuple[int, Splits] | None = None
 
     def __call__(self, task: Task, number: int) -> Fit:
@@ -145,7 +122,7 @@ class FitMaker:
         shown = "all" if key is None else str(key)
         train, test = self._sides(task)
         return Fit(
-            self._parcel,
+            settings.data,
             system,
             number,
             # The same for all points, so that they are compared under the same chance.

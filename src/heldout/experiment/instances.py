@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import pickle
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
     from heldout.experiment.estimator_systems import Outcomes
     from heldout.experiment.journal import Record
 
-__all__ = ["Instances", "InstancesParcel", "PredictionTask"]
+__all__ = ["Instances", "PredictionTask"]
 
 PredictionTask = Literal["classification", "regression"]
 SUM_TOLERANCE = 1e-6
@@ -170,45 +168,6 @@ class Instances:
         for one in (self.table, self.y, list(self.ids), list(self.groups)):
             digest.update(_hash(one))
         return digest.hexdigest()
-
-    def parcel(self) -> InstancesParcel:
-        """The same on its way to other processes."""
-        try:
-            content = pickle.dumps(self, protocol=5)
-        except Exception as error:
-            raise InputError(
-                f"the data cannot be sent to other processes ({error}): take 1 worker"
-            ) from error
-        digest = hashlib.sha256(content).hexdigest()
-        return InstancesParcel(digest, np.frombuffer(content, np.uint8))
-
-
-@dataclass(frozen=True, slots=True)
-class InstancesParcel:
-    """Instances on their way to another process.
-
-    Parameters
-    ----------
-    digest
-        Of the content; equal ones are opened once in each process.
-    content
-        Bytes as an array, which joblib puts on the disk once and maps into every process.
-    """
-
-    digest: str
-    content: NDArray[np.uint8] = field(compare=False, repr=False)
-
-    def open(self) -> Instances:
-        """The instances."""
-        return _opened(self)
-
-
-@lru_cache(maxsize=1)
-def _opened(parcel: InstancesParcel) -> Instances:
-    found = pickle.loads(parcel.content.tobytes())  # noqa: S301 - what this run has packed itself
-    if not isinstance(found, Instances):
-        raise TypeError(type(found).__name__)
-    return found
 
 
 def _check_probabilities(name: str, scores: NDArray[np.float64]) -> None:

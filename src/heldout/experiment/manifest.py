@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from heldout.experiment.estimator_settings import EstimatorSettings
     from heldout.retrieve.index import Index
 
-__all__ = ["estimator_manifest", "experiment_key", "make_manifest"]
+__all__ = ["estimator_manifest", "experiment_key", "make_manifest", "versions_of"]
 
 _PACKAGES: Final = ("numpy", "scipy", "numba", "polars", "pystemmer")
 _ESTIMATOR_PACKAGES: Final = ("numpy", "scipy", "scikit-learn", "joblib", "polars")
@@ -37,7 +37,7 @@ _POLICIES: Final = {
 def make_manifest(settings: Settings, index: Index | None) -> dict[str, Any]:
     """Versions, fingerprints, policies and settings, as plain values."""
     described = {
-        "versions": _versions(_PACKAGES),
+        "versions": versions_of(settings),
         "fingerprints": {
             "collection": settings.collection.fingerprint(),
             "splits": settings.splits.fingerprint,
@@ -53,7 +53,7 @@ def make_manifest(settings: Settings, index: Index | None) -> dict[str, Any]:
 def estimator_manifest(settings: EstimatorSettings) -> dict[str, Any]:
     """The same for an experiment with estimators."""
     described = {
-        "versions": _versions(_ESTIMATOR_PACKAGES),
+        "versions": versions_of(settings),
         "fingerprints": {
             "data": settings.data.fingerprint(),
             "splits": settings.splits.fingerprint,
@@ -98,7 +98,9 @@ def _plan(settings: Settings | EstimatorSettings) -> dict[str, Any]:
     }
 
 
-def _versions(packages: tuple[str, ...]) -> dict[str, str]:
+def versions_of(settings: Settings | EstimatorSettings) -> dict[str, str]:
+    """The versions of all that the results of an experiment depend on."""
+    packages = _PACKAGES if settings.by != "instance" else _ESTIMATOR_PACKAGES
     found = {"heldout": __version__, "python": platform.python_version()}
     for name in packages:
         try:

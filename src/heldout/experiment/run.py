@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.errors import InputError
+from heldout.errors import InputError, MissingExtraError
 from heldout.experiment.config import DEFAULTS, Settings, check_fields
 from heldout.experiment.config_file import place_in, read_fields
 from heldout.experiment.document_differences import document_differences
@@ -17,6 +18,7 @@ from heldout.experiment.estimator_settings import (
     check_estimator_fields,
 )
 from heldout.experiment.execute import execute
+from heldout.experiment.executors import Processes
 from heldout.experiment.journal import Journal
 from heldout.experiment.lock import locked
 from heldout.experiment.manifest import estimator_manifest, experiment_key, make_manifest
@@ -31,8 +33,9 @@ from heldout.retrieve.index import Index
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
+    from heldout.experiment.executors import Executor
     from heldout.experiment.journal import Record
     from heldout.experiment.progress import Step
 
@@ -147,6 +150,7 @@ class Experiment:
         folder: str | os.PathLike[str] | None = None,
         *,
         workers: int = 1,
+        dask: Any = None,
         resume: bool = False,
         force: bool = False,
         progress: bool = False,
@@ -160,6 +164,10 @@ class Experiment:
         workers
             Processes for systems that are called or fitted (built-in models use threads). The
             results do not depend on it.
+        dask
+            A Dask cluster that does the work instead: ``tcp://HOST:PORT``, a scheduler file,
+            ``local:4`` for four processes of this machine, or a ``distributed.Client``. The results
+            do not depend on it.
         resume
             Go on with a run that was interrupted; if it is complete, its results are read.
         force
@@ -169,6 +177,9 @@ class Experiment:
         """
         if workers < 1:
             raise InputError(f"workers={workers}: give at least 1")
+        if workers > 1 and dask is not None:
+            raise InputError("workers are processes here, dask is a cluster: give one of them")
+        hands = _Hands(workers, dask)
         settings = self.check()
         index = None
         if isinstance(settings, EstimatorSettings):
@@ -177,17 +188,41 @@ class Experiment:
             index = open_index(settings)
             manifest = make_manifest(settings, index)
         if folder is None:
-            return _run(settings, index, manifest, None, workers, progress=progress)
+            return _run(settings, index, manifest, None, hands, progress=progress)
         place = Path(folder)
         _make_folder(place)
         with locked(place):
             ready = _look_into(place, manifest, resume=resume, force=force)
             if ready is not None:
                 return ready
-            results = _run(settings, index, manifest, place, workers, progress=progress)
+            results = _run(settings, index, manifest, place, hands, progress=progress)
             results.write(place)
             (place / JOURNAL).unlink(missing_ok=True)
         return results
+
+
+@dataclass(frozen=True, slots=True)
+class _Hands:
+    """Who does the work: processes of this machine, or a Dask cluster."""
+
+    workers: int
+    dask: Any
+
+    @contextmanager
+    def executor(
+        self, settings: Settings | EstimatorSettings, index: Index | None
+    ) -> Iterator[Executor | None]:
+        if self.dask is None:
+            yield Processes(settings, self.workers) if self.workers > 1 else None
+            return
+        try:
+            from heldout.experiment.dask_executor import DaskExecutor, open_dask
+        except ImportError as error:
+            raise MissingExtraError(
+                "a Dask cluster needs the package distributed: pip install 'heldout[dask]'"
+            ) from error
+        with open_dask(self.dask) as client, closing(DaskExecutor(client, settings, index)) as one:
+            yield one
 
 
 def open_index(settings: Settings) -> Index | None:
@@ -255,7 +290,7 @@ def _run(
     index: Index | None,
     manifest: dict[str, Any],
     place: Path | None,
-    workers: int,
+    hands: _Hands,
     *,
     progress: bool,
 ) -> Results:
@@ -276,7 +311,9 @@ def _run(
                 journal.add({"key": task.key, "seconds": took, "record": record})
             step(task.key)
 
-        execute(settings, index, tasks, records, workers=workers, finished=finished)
+        if done < len(tasks):
+            executor = stack.enter_context(hands.executor(settings, index))
+            execute(settings, index, tasks, records, executor=executor, finished=finished)
     return _results(settings, tasks, records, manifest, seconds)
 
 

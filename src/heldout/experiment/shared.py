@@ -1,13 +1,16 @@
-"""What all tasks of an experiment share, and how it reaches another process.
+"""What all tasks of an experiment share, and how it reaches another process, once.
 
-A collection can be larger than memory and is not to be sent to every worker: one that was read
-from files is read again there, once for each process. One that came as an object is sent as plain
-columns.
+A collection can be larger than memory and is not to be sent with every task: one that was read
+from files is read again there, once for each process, and told by its fingerprint. One that came as
+an object is sent as plain columns. The same holds for an index: opened from its file, or sent.
 """
 
 from __future__ import annotations
 
+import io
 import json
+import pickle
+import tempfile
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,55 +20,65 @@ from heldout.data.collection import Collection
 from heldout.data.documents import documents_of
 from heldout.data.queries import Queries
 from heldout.data.run import Qrels
+from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from heldout.experiment.config import Settings
+    from heldout.retrieve.index import Index
 
-__all__ = ["Parcel", "parcel"]
+__all__ = ["CollectionParcel", "IndexParcel", "pack_collection", "pack_index"]
 
 
 @dataclass(frozen=True, slots=True)
-class Parcel:
+class CollectionParcel:
     """A collection on its way to another process.
 
     Parameters
     ----------
+    fingerprint
+        Of the collection that is meant.
     source
         How to read it again, as JSON; empty: it is in `columns`.
     columns
-        Ids and texts of documents, ids, texts and fields of queries, judgements.
+        Ids and texts of documents, ids, texts and fields of queries, judgements, as JSON.
     """
 
-    source: str
-    columns: tuple[Any, ...] = ()
+    fingerprint: str
+    source: str = ""
+    columns: bytes = b""
 
     def open(self) -> Collection:
         """The collection; read once in each process."""
-        return _read(self.source) if self.source else _assemble(self.columns)
+        return _read(self.source, self.fingerprint) if self.source else _assemble(self.columns)
 
 
-def parcel(settings: Settings) -> Parcel:
-    """Make the collection of an experiment ready to be sent."""
-    whole = settings.collection
-    if settings.source is not None:
-        # A worker may have been started in another folder, and may have read a file of this name
-        # when something else was in it.
-        source = {key: _absolute(value) for key, value in settings.source.items()}
-        return Parcel(json.dumps({"fingerprint": whole.fingerprint(), **source}))
+def pack_collection(
+    whole: Collection, source: dict[str, Any] | None, *, sent: bool = False
+) -> CollectionParcel:
+    """Make a collection ready to be sent.
+
+    Parameters
+    ----------
+    source
+        How it was read; None: it came as an object.
+    sent
+        Send what is in it even if it was read from files.
+    """
+    if source is not None and not sent:
+        # A worker may have been started in another folder.
+        placed = {key: _absolute(value) for key, value in source.items()}
+        return CollectionParcel(whole.fingerprint(), json.dumps(placed))
     documents = list(whole.documents.pairs())
     qrels = whole.qrels
     names = [qrels.queries[at] for at in qrels.query_of_row().tolist()]
     fields = {key: tuple(value) for key, value in whole.queries.fields.items()}
-    return Parcel(
-        "",
-        (
-            whole.name,
-            [one for one, _ in documents],
-            [text for _, text in documents],
-            (whole.queries.ids, whole.queries.texts, fields),
-            (names, qrels.docs.tolist(), qrels.grades.tolist()),
-        ),
+    columns = (
+        whole.name,
+        [one for one, _ in documents],
+        [text for _, text in documents],
+        (whole.queries.ids, whole.queries.texts, fields),
+        (names, qrels.docs.tolist(), qrels.grades.tolist()),
     )
+    return CollectionParcel(whole.fingerprint(), columns=json.dumps(columns).encode())
 
 
 def _absolute(value: Any) -> Any:
@@ -76,16 +89,130 @@ def _absolute(value: Any) -> Any:
 
 
 @lru_cache(maxsize=1)
-def _read(source: str) -> Collection:
+def _read(source: str, fingerprint: str) -> Collection:
     from heldout.data.collection_files import read_collection
 
     settings = json.loads(source)
-    del settings["fingerprint"]
-    return read_collection(settings.pop("source"), **settings)
+    name = settings.pop("source")
+    found = read_collection(name, **settings)
+    if found.fingerprint() != fingerprint:
+        raise InputError(
+            f"{name} is another collection here than where the run was started: it must be the "
+            "same for all workers"
+        )
+    return found
 
 
-def _assemble(columns: tuple[Any, ...]) -> Collection:
-    name, ids, texts, queries, judged = columns
+def _assemble(columns: bytes) -> Collection:
+    name, ids, texts, queries, judged = json.loads(columns)
+    asked, asked_texts, fields = queries
     return Collection(
-        documents_of(ids, texts), Queries(*queries), Qrels.from_columns(*judged), name=name
+        documents_of(ids, texts),
+        Queries(tuple(asked), tuple(asked_texts), {k: tuple(v) for k, v in fields.items()}),
+        Qrels.from_columns(*judged),
+        name=name,
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IndexParcel:
+    """An index on its way to another process.
+
+    Parameters
+    ----------
+    fingerprint
+        Of the index that is meant.
+    path
+        Its file; empty: it is in `content`.
+    content
+        The bytes of such a file.
+    function
+        The function of its analyzer, if it has one.
+    """
+
+    fingerprint: str
+    path: str = ""
+    content: bytes = b""
+    function: Any = None
+
+    def open(self) -> Index:
+        """The index, mapped into memory."""
+        from heldout.retrieve.index import Index
+
+        found = (
+            Index.open(self.path, function=self.function)
+            if self.path
+            else _unpacked(self.content, self.function)
+        )
+        if found.fingerprint != self.fingerprint:
+            raise InputError(
+                f"{self.path} is another index here than where the run was started: it must be the "
+                "same for all workers"
+            )
+        return found
+
+
+def pack_index(index: Index, given: Any, *, sent: bool = False) -> IndexParcel:
+    """Make an index ready to be sent.
+
+    Parameters
+    ----------
+    given
+        Its path, if it came as one.
+    sent
+        Send what is in it even if it has a file.
+    """
+    function = index.analyzer.function
+    if isinstance(given, str) and not sent:
+        return IndexParcel(index.fingerprint, str(Path(given).absolute()), function=function)
+    with tempfile.TemporaryDirectory(prefix="heldout-") as folder:
+        path = Path(folder) / "index"
+        index.save(path)
+        return IndexParcel(index.fingerprint, content=path.read_bytes(), function=function)
+
+
+def _unpacked(content: bytes, function: Any) -> Index:
+    """An index of the bytes of its file, mapped from a file that nobody else sees."""
+    from heldout.retrieve.index import Index
+
+    with tempfile.TemporaryDirectory(prefix="heldout-", ignore_cleanup_errors=True) as folder:
+        path = Path(folder) / "index"
+        path.write_bytes(content)
+        return Index.open(path, function=function)  # what is mapped outlives its name
+
+
+def shared_parts(collection: Collection) -> dict[str, Any]:
+    """The collection and the parts of it that splits hold on to, by name."""
+    return {
+        "collection": collection,
+        "documents": collection.documents,
+        "document ids": collection.documents.ids,
+        "queries": collection.queries,
+        "query ids": collection.queries.ids,
+        "qrels": collection.qrels,
+    }
+
+
+def dump_beside(what: Any, parts: dict[str, Any]) -> bytes:
+    """Pickle something for another process of this run, with names in place of what it has."""
+    import cloudpickle  # type: ignore[import-untyped] # functions by value
+
+    names = {id(part): name for name, part in parts.items()}
+
+    class Packer(cloudpickle.Pickler):  # type: ignore[misc]
+        def persistent_id(self, one: Any) -> str | None:
+            return names.get(id(one))
+
+    file = io.BytesIO()
+    Packer(file, protocol=5).dump(what)
+    return file.getvalue()
+
+
+def load_beside(content: bytes, parts: dict[str, Any]) -> Any:
+    """What `dump_beside` was given."""
+
+    class Unpacker(pickle.Unpickler):
+        def persistent_load(self, name: str) -> Any:
+            return parts[name]
+
+    return Unpacker(io.BytesIO(content)).load()  # what this run has packed itself

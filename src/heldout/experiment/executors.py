@@ -1,0 +1,150 @@
+"""Where jobs are done: in this process, or in other processes of this machine.
+
+On other machines: see `heldout.experiment.dask_executor`.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final, Protocol
+
+from heldout.errors import HeldoutError, InputError
+from heldout.experiment.journal import decode, encode
+from heldout.experiment.kit import Kit, pack_kit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from heldout.experiment.config import Settings
+    from heldout.experiment.estimator_settings import EstimatorSettings
+    from heldout.experiment.jobs import Job, Workshop
+    from heldout.experiment.journal import Record
+
+    Done = tuple[Job, Record, float]
+
+__all__ = ["Executor", "Here", "Processes", "do_packed", "unpack"]
+
+DEATHS: Final = 3
+"""Worker processes that may die before a run gives up."""
+_MAPPED: Final = 1024
+"""Bytes from which joblib puts an array into a file for all processes, instead of each message."""
+
+
+class Executor(Protocol):
+    """Does jobs, in any order."""
+
+    @property
+    def models(self) -> bool:
+        """Whether built-in models are ranked there too, and not on the threads of this process."""
+
+    def do(self, jobs: Sequence[Job]) -> Iterator[Done]:
+        """Do all jobs; each comes back with its record and the seconds it took, as it is done."""
+
+
+class Here:
+    """The process that runs the experiment, one job after another.
+
+    Parameters
+    ----------
+    workshop
+        What is needed for the jobs.
+    """
+
+    models = True
+
+    def __init__(self, workshop: Workshop) -> None:
+        self._workshop = workshop
+
+    def do(self, jobs: Sequence[Job]) -> Iterator[Done]:
+        """Do the jobs in order."""
+        for job in jobs:
+            begin = time.perf_counter()
+            record = self._workshop.do(job)
+            yield job, record, time.perf_counter() - begin
+
+
+class Processes:
+    """Other processes of this machine.
+
+    Parameters
+    ----------
+    settings
+        The experiment; sent once to each process.
+    workers
+        How many processes.
+    """
+
+    models = False
+
+    def __init__(self, settings: Settings | EstimatorSettings, workers: int) -> None:
+        self._settings, self._workers = settings, workers
+        self._kit: Kit | None = None
+
+    def do(self, jobs: Sequence[Job]) -> Iterator[Done]:
+        """Do the jobs; those of a process that dies are done again."""
+        from joblib.externals.loky.process_executor import (  # type: ignore[import-untyped]
+            TerminatedWorkerError,
+        )
+
+        if self._kit is None:
+            self._kit = pack_kit(self._settings, None)
+        waiting = dict(enumerate(jobs))
+        for deaths in range(DEATHS + 1):
+            try:
+                for at, record, seconds in self._done(self._kit, list(waiting.items())):
+                    yield waiting.pop(at), record, seconds
+            except TerminatedWorkerError as error:
+                if deaths == DEATHS:
+                    raise InputError(
+                        f"worker processes have died {DEATHS + 1} times (killed, out of memory, or "
+                        "a crash in the code of a system): take fewer workers"
+                    ) from error
+            else:
+                return
+
+    def _done(
+        self, kit: Kit, jobs: Sequence[tuple[int, Job]]
+    ) -> Iterator[tuple[int, Record, float]]:
+        from joblib import Parallel, delayed  # type: ignore[import-untyped]
+
+        # Records are written as they come; the order does not matter to the results.
+        pool = Parallel(
+            n_jobs=self._workers,
+            return_as="generator_unordered",
+            batch_size=1,
+            max_nbytes=_MAPPED,
+        )
+        for at, line, reason in pool(delayed(_do_there)(at, kit, job) for at, job in jobs):
+            if reason:
+                raise InputError(reason)
+            yield at, *unpack(line)
+
+
+def _do_there(at: int, kit: Kit, job: Job) -> tuple[int, bytes, str]:
+    """In another process: errors come back as text, since not every error can be sent."""
+    try:
+        return at, do_packed(kit, job), ""
+    except HeldoutError as error:
+        return at, b"", str(error)
+
+
+def do_packed(kit: Kit, job: Job) -> bytes:
+    """Do a job in another process.
+
+    What comes back is a line as it stands in the journal: arrays and plain values with a checksum,
+    no objects.
+    """
+    workshop = kit.open()
+    begin = time.perf_counter()
+    record = workshop.do(job)
+    return encode({"record": record, "seconds": time.perf_counter() - begin})
+
+
+def unpack(line: bytes) -> tuple[Record, float]:
+    """The record and the seconds that `do_packed` has sent."""
+    found = decode(line)
+    if found is None:
+        raise InputError(
+            "what a worker has sent did not arrive as it was sent: go on with --resume"
+        )
+    return found["record"], found["seconds"]
