@@ -23,6 +23,7 @@ from heldout.infer.corpus_level import (
 )
 from heldout.infer.draws import check_draws
 from heldout.infer.results import Outcome, Tail, check_tail
+from heldout.infer.unit_sparse import bootstrap_sparse, is_sparse, randomize_sparse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -89,10 +90,12 @@ def bootstrap_sums(
     replicates, seed
         Of the draws.
     """
+    check_draws(replicates, seed)
     kinds = _kinds(np.column_stack(list(systems)))
+    if kinds is None and is_sparse(systems):
+        return bootstrap_sparse(systems, score, replicates=replicates, seed=seed)
     if kinds is None:
         return corpus_bootstrap(systems, score, replicates=replicates, seed=seed)
-    check_draws(replicates, seed)
     units, width = int(kinds.counts.sum()), systems[0].shape[1]
     source = np.random.default_rng([seed, units])
     found = []
@@ -146,6 +149,8 @@ def randomize_sums(
     check_draws(replicates, seed)
     gaps = first - second
     kinds = _kinds(_one_way(gaps[(gaps != 0).any(axis=1)]))
+    if kinds is None and is_sparse([first, second]):
+        return randomize_sparse(first, second, score, tail=tail, replicates=replicates, seed=seed)
     if kinds is None:
         return corpus_randomization_test(
             first, second, score, tail=tail, replicates=replicates, seed=seed
