@@ -59,7 +59,7 @@ def test_draws_by_sparse_products_are_those_of_columns():
 
 
 def test_copies_give_one_and_blocks_do_not_matter(monkeypatch):
-    first, second, score = of_many_classes(units=60)
+    first, second, score = of_many_classes(units=300, classes=20)
     settings = {"tail": "two", "replicates": 500, "seed": 0}
     assert randomize_sums(first, first.copy(), score, replicates=500).p == 1.0
     monkeypatch.setattr(unit_sparse, "BLOCK", 2**12)
