@@ -69,10 +69,6 @@ async function drawOne(place) {
   const spec = charts.data.parts[place.dataset.part][Number(place.dataset.chart)];
   const before = charts.views.get(place);
   if (before) before.finalize();
-  // What Vega-Lite changes to make a drawing possible is nothing for readers, and Vega-Embed has
-  // no setting for it. Errors are still said.
-  const { warn } = console;
-  console.warn = () => {};
   try {
     const made = await vegaEmbed(place, structuredClone(spec), {
       mode: "vega-lite",
@@ -90,8 +86,6 @@ async function drawOne(place) {
   } catch (error) {
     place.textContent = `This chart could not be drawn: ${error.message}`;
     console.error(error);
-  } finally {
-    console.warn = warn;
   }
 }
 

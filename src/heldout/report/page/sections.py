@@ -131,7 +131,7 @@ def _checks(part: Part) -> str:
     if not part.checks:
         return "<p>Nothing was found that calls for care.</p>\n"
     items = "".join(
-        f"<li>{esc(one[:1].upper() + one[1:])}.{_code(one)}</li>\n" for one in part.checks
+        f"<li>{esc(one)}.{_code(one)}</li>\n" for one in part.checks
     )
     return f'<ul class="checks">\n{items}</ul>\n'
 
