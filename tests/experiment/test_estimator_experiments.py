@@ -1,5 +1,7 @@
 """Estimators in an experiment: as bare scikit-learn loops do, and what those cannot say."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -27,6 +29,7 @@ from heldout import (
 )
 from heldout.errors import MeasureError
 from heldout.experiment.problems import ExperimentError
+from heldout.infer.compare_predictions import compare_predictions
 from heldout.infer.folds import corrected_t
 from heldout.infer.paired import corrected_t_test, mcnemar_test
 from heldout.report.estimators import estimators_text
@@ -78,8 +81,11 @@ def test_the_majority_trap_of_leave_one_out():
     fields = {"data": data, "measures": ["error"]}
     trapped = classify(vote, plan={"kind": "leave-one-out"}, **fields).run()
     assert trapped.estimate("vote")["value"] == 1.0
+    assert trapped.estimate("vote")["interval"] == "Wilson"
+    assert "wrong every time" in results_text(trapped)
     sound = classify(vote, plan={"folds": 10}, **fields).run()
     assert sound.estimate("vote")["value"] == 0.5
+    assert "wrong every time" not in results_text(sound)
 
 
 @pytest.mark.parametrize("plan", [FOLDS, HoldOut(0.3, stratify="labels"), KFold(3, repeats=2)])
@@ -159,6 +165,40 @@ def test_one_hold_out_is_compared_by_mcnemar_with_wilson_intervals():
     assert comparison.claims[0].outcomes[0].p == mcnemar_test(*right).p
     assert comparison.systems[0].mean.method == "Wilson"
     assert results.estimate("k-NN")["interval"] == "Wilson"
+
+
+BINARY = (NOISY[50:], Y[50:])
+TWO = {"k-NN": KNN, "logistic": make_pipeline(StandardScaler(), LogisticRegression())}
+
+
+@pytest.mark.parametrize("plan", [HoldOut(0.5, stratify="labels"), LeaveOneOut()])
+@pytest.mark.parametrize(
+    ("measure", "test", "interval"),
+    [("F1(macro)", "randomization", "bootstrap percentile"), ("AUC", "delong", "DeLong")],
+)
+def test_scores_that_are_no_means_are_compared_over_units(plan, measure, test, interval):
+    results = classify(TWO, BINARY, plan=plan, measures=[measure]).run()
+    given = [results.predictions(name) for name in TWO]
+    given = [replace(one, folds=()) for one in given]
+    claim = results.compare().claims[0]
+    assert claim.outcomes[0].test == test
+    assert claim == compare_predictions(given, [measure])[0].comparison.claims[0]
+    estimate = results.estimate("k-NN")
+    row = score_predictions(given, [measure]).rows[0]
+    assert estimate["value"] == pytest.approx(row.values[0])
+    assert estimate["interval"] == interval == row.intervals[0].method
+    assert (estimate["low"], estimate["high"]) == (row.intervals[0].low, row.intervals[0].high)
+
+
+def test_rows_of_a_group_are_swapped_and_drawn_together_on_a_hold_out():
+    groups = [str(at // 4) for at in range(len(BINARY[1]))]
+    data = {"X": BINARY[0], "y": BINARY[1], "groups": groups}
+    results = classify(TWO, data, plan={"kind": "holdout", "test": 0.5}).run()
+    claim = results.compare().claims[0]
+    assert claim.outcomes[0].test == "randomization"
+    assert claim.outcomes[0].n == len(set(results.of("k-NN")[0].predictions.groups))
+    gap = results.mean("logistic") - results.mean("k-NN")
+    assert claim.difference.estimate == pytest.approx(gap)
 
 
 def test_three_systems_have_an_analysis_of_variance():

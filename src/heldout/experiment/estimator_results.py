@@ -13,9 +13,10 @@ from heldout.data.predictions import ClassPredictions, NumberPredictions
 from heldout.data.scores import Scores
 from heldout.errors import HeldoutError, InputError, MeasureError
 from heldout.experiment.results import Results
+from heldout.infer.compare_predictions import compare_predictions
 from heldout.infer.folds import corrected_t
 from heldout.infer.prediction_scores import score_predictions
-from heldout.measure.paired_predictions import data_fingerprint, unit_scores
+from heldout.measure.paired_predictions import data_fingerprint, repeated_value, unit_scores
 from heldout.measure.predicted import PredictionMeasure, parse_prediction_measures
 from heldout.measure.undefined import Undefined
 from heldout.resample.split import SplitKey
@@ -123,7 +124,17 @@ class EstimatorResults(Results):
         return [defined_value(wanted, fold.predictions) for fold in self.of(system)]
 
     def mean(self, system: str, measure: str | None = None) -> float:
-        """The mean over splits; refused if the measure does not exist on some."""
+        """The mean over splits; refused if the measure does not exist on some.
+
+        Of leave-one-out it is the value of all rows together: few measures exist for one row.
+        """
+        if self.one_by_one:
+            whole = repeated_value(self._together(system), self._measure(measure))
+            if isinstance(whole, Undefined):
+                raise MeasureError(
+                    f"{self._measure(measure)} of {system} does not exist: {whole.reason}"
+                )
+            return whole
         found = self.split_values(system, measure)
         for fold, value in zip(self.of(system), found, strict=True):
             if isinstance(value, Undefined):
@@ -146,9 +157,14 @@ class EstimatorResults(Results):
     @property
     def by_unit(self) -> bool:
         """Whether tests are over units: one hold-out, or one unit a fold."""
+        keys = {(fold.key.repeat, fold.key.fold) for fold in self.of(self.systems[0])}
+        return len(keys) == 1 or self.one_by_one
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether each split holds out one row, as leave-one-out does."""
         first = self.of(self.systems[0])
-        keys = {(fold.key.repeat, fold.key.fold) for fold in first}
-        return len(keys) == 1 or all(len(fold.predictions.units) == 1 for fold in first)
+        return len(first) > 1 and all(len(fold.predictions.units) == 1 for fold in first)
 
     def _compared(self, systems: Sequence[str] | None, baseline: str | None) -> list[str]:
         """Those that were asked for; else all that were given, one alone beside a baseline."""
@@ -237,11 +253,13 @@ class EstimatorResults(Results):
     def interval(
         self, system: str, measure: str | None = None, level: float = 0.95
     ) -> Interval | None:
-        """Corrected t over splits; Wilson, DeLong or t over the units of one hold-out."""
+        """Corrected t over splits; of one hold-out and of leave-one-out that over the units.
+
+        Over units it is Wilson's, DeLong's, t or the bootstrap: see `heldout.score_predictions`.
+        """
         wanted = self._measure(measure)
-        mine = self.of(system)
-        if len(mine) == 1:
-            given: Any = [mine[0].predictions]
+        if self.by_unit:
+            given: Any = [self._together(system)]
             scored = score_predictions(given, [str(wanted)], level=level)
             return scored.rows[0].intervals[0]
         values = self.split_values(system, str(wanted))
@@ -261,7 +279,10 @@ class EstimatorResults(Results):
         by_unit: bool | None = None,
         **options: Any,
     ) -> Comparison:
-        """Compare systems: McNemar's test on one hold-out, corrected t over folds.
+        """Compare systems: over folds by the corrected t test, over units by what fits.
+
+        Over units: McNemar's test for accuracy, DeLong's for an AUC, randomization for F1 and other
+        scores that are no means, and for groups.
 
         Parameters
         ----------
@@ -278,17 +299,34 @@ class EstimatorResults(Results):
         first = baseline or (settings["baseline"] if systems is None else None)
         names = self._compared(systems, first)
         over_units = self.by_unit if by_unit is None else by_unit
-        scores = self.scores(measure, systems=names, by_unit=over_units)
-        chosen = {
+        wanted = self._measure(measure)
+        chosen: dict[str, Any] = {
             "baseline": first,
             "alpha": settings["alpha"],
             "seed": settings["seed"],
-            "test_share": None if over_units else self.test_share,
             "tuned": tuple(
                 one["name"] for one in self.summary if one["tuned"] and one["name"] in names
             ),
+            **options,
         }
-        return compare(scores, **{**chosen, **options})
+        if over_units:
+            several: Any = [self._together(name) for name in names]
+            if not wanted.per_unit or several[0].groups:
+                made = compare_predictions(several, [str(wanted)], by="unit", **chosen)
+                return made[0].comparison
+        scores = self.scores(measure, systems=names, by_unit=over_units)
+        share = None if over_units else self.test_share
+        return compare(scores, **{"test_share": share, **chosen})
+
+    def _together(self, system: str) -> Any:
+        """The predictions of all splits; a row that was predicted several times has repeats."""
+        mine = self.of(system)
+        several = len({(fold.key.repeat, fold.key.run) for fold in mine}) > 1
+        repeats = tuple(
+            f"{fold.key.repeat}/{fold.key.run}" for fold in mine for _ in fold.predictions.units
+        )
+        folded = not self.by_unit
+        return _joined(mine, folds=folded, repeats=repeats if several else ())
 
     def predictions(self, system: str, run: int | None = None) -> Any:
         """The held-out predictions of all folds together, with their fold, for one repeat and run.
@@ -306,21 +344,25 @@ class EstimatorResults(Results):
             raise InputError(
                 "rows were held out several times: take the folds of one repeat with of(system)"
             )
-        parts: list[Any] = [fold.predictions for fold in mine]
-        marks = tuple(
-            str(replace(fold.key, run=None)) for fold in mine for _ in fold.predictions.units
-        )
-        joined: dict[str, Any] = {
-            "units": tuple(units),
-            "truth": np.concatenate([one.truth for one in parts]),
-            "predicted": np.concatenate([one.predicted for one in parts]),
-            "folds": marks if len(mine) > 1 else (),
-            "groups": tuple(group for one in parts for group in one.groups),
-        }
-        if isinstance(parts[0], ClassPredictions):
-            whole = all(one.scores is not None for one in parts)
-            joined["scores"] = np.concatenate([one.scores for one in parts]) if whole else None
-        return replace(parts[0], **joined)
+        return _joined(mine, folds=len(mine) > 1)
+
+
+def _joined(mine: Sequence[EstimatorFold], *, folds: bool, repeats: tuple[str, ...] = ()) -> Any:
+    """The predictions of several splits in one table."""
+    parts: list[Any] = [fold.predictions for fold in mine]
+    marks = tuple(str(replace(fold.key, run=None)) for fold in mine for _ in fold.predictions.units)
+    joined: dict[str, Any] = {
+        "units": tuple(unit for one in parts for unit in one.units),
+        "truth": np.concatenate([one.truth for one in parts]),
+        "predicted": np.concatenate([one.predicted for one in parts]),
+        "folds": marks if folds else (),
+        "groups": tuple(group for one in parts for group in one.groups),
+        "repeats": repeats,
+    }
+    if isinstance(parts[0], ClassPredictions):
+        whole = all(one.scores is not None for one in parts)
+        joined["scores"] = np.concatenate([one.scores for one in parts]) if whole else None
+    return replace(parts[0], **joined)
 
 
 def _folds(results: EstimatorResults) -> dict[str, list[EstimatorFold]]:

@@ -122,6 +122,12 @@ def estimator_sentences(results: EstimatorResults) -> Iterator[str]:
         "The estimate is for new rows, predicted by a system that has learned from as many as were "
         f"seen{shown}."
     )
+    if results.one_by_one and results.task == "classification":
+        yield (
+            "Leave-one-out takes a row of the class that is held out from the train side, so that "
+            "a vote for the majority of balanced classes is wrong every time: take stratified "
+            "folds, if systems or baselines go by the shares of the classes."
+        )
     for one in tuned:
         ship = ", ".join(f"{name}={value}" for name, value in one["ship"].items())
         yield f"To ship: {plain_text(one['name'])} with {plain_text(ship)}, chosen on everything."
