@@ -113,7 +113,9 @@ def test_folds_and_repeats_by_the_corrected_test(tmp_path, capsys):
     for system, share in (("A", 0.6), ("B", 0.7), ("C", 0.75)):
         for repeat in range(2):
             guess = (source.random(40) < share).astype(int)
-            lines += [f"{system},{n},1,{guess[n]},{repeat},{n // 8}" for n in range(40)]
+            lines += [
+                f"{system},{n},1,{guess[n]},{repeat},{(n // 8, n % 5)[repeat]}" for n in range(40)
+            ]
     path = tmp_path / "repeated.csv"
     path.write_text("\n".join(lines) + "\n")
     [found] = claims(run(capsys, "compare", path, "--json"))
@@ -122,7 +124,7 @@ def test_folds_and_repeats_by_the_corrected_test(tmp_path, capsys):
     assert found["anova_corrected_for_folds"]["f"] >= 0
     shown = run(capsys, "score", "classification", path)
     assert "corrected t over folds" in shown.err
-    assert "means over the repeats" in shown.err
+    assert "means over the folds" in shown.err
     path.write_text("\n".join([*lines, lines[-1]]) + "\n")
     shown = run(capsys, "compare", path, code=2)
     assert f"{path}:242: C has unit 39 twice in repeat 1 (first in {path}:241)" in shown.err

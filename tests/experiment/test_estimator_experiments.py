@@ -25,6 +25,7 @@ from heldout import (
     LeaveOneOut,
     RepeatedRuns,
     Results,
+    read_class_predictions,
     score_predictions,
 )
 from heldout.errors import MeasureError
@@ -32,6 +33,7 @@ from heldout.experiment.problems import ExperimentError
 from heldout.infer.compare_predictions import compare_predictions
 from heldout.infer.folds import corrected_t
 from heldout.infer.paired import corrected_t_test, mcnemar_test
+from heldout.measure.undefined import Undefined
 from heldout.report.estimators import estimators_text
 from heldout.report.experiment import json_results, results_text
 
@@ -250,6 +252,46 @@ def test_runs_with_seeds_of_their_own_spread():
     assert experiment.run().split_values("forest") == results.split_values("forest")
     other = classify(forest, plan=RepeatedRuns(KFold(3, stratify="labels"), 3), seed=1).run()
     assert other.split_values("forest") != results.split_values("forest")
+
+
+class Bare(ClassifierMixin, BaseEstimator):
+    """Without scores of any kind."""
+
+    def fit(self, rows, labels):
+        self.classes_ = np.unique(labels)
+        self.middle_ = np.median(rows[:, 0])
+        return self
+
+    def predict(self, rows):
+        return self.classes_[(rows[:, 0] > self.middle_).astype(int)]
+
+
+def test_kept_predictions_are_scored_and_compared_as_the_experiment_does(tmp_path):
+    """Probabilities, other scores, none; runs on the same folds; baselines once."""
+    systems = {"k-NN": KNN, "SVM": LinearSVC(), "bare": Bare()}
+    plan = RepeatedRuns(KFold(4, stratify="labels", seed=1), 2)
+    results = classify(systems, BINARY, plan=plan).run(tmp_path / "kept")
+    read = read_class_predictions(tmp_path / "kept" / "predictions.parquet")
+    kinds = {one.name: (one.scores is not None, one.probabilities) for one in read}
+    assert kinds["k-NN"] == (True, True)
+    assert kinds["SVM"] == (True, False)
+    assert kinds["bare"] == (False, False)
+    scores = score_predictions(read, ["accuracy", "F1(macro)", "AUC"])
+    assert [row.name for row in scores.rows] == list(results.systems)
+    for row in scores.rows:
+        for measure, value, interval in zip(
+            scores.measures, row.values, row.intervals, strict=True
+        ):
+            if isinstance(value, Undefined):
+                continue
+            assert value == pytest.approx(results.mean(row.name, str(measure)), rel=1e-12)
+            own = results.interval(row.name, str(measure))
+            assert interval[1:3] == pytest.approx(own[1:3], rel=1e-9)
+    [found] = compare_predictions(read, ["F1(macro)"])
+    own = results.compare("F1(macro)")
+    assert [one.adjusted for one in found.comparison.claims] == pytest.approx(
+        [one.adjusted for one in own.claims]
+    )
 
 
 def test_regression_with_the_mean_beside_it():

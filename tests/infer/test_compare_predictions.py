@@ -1,5 +1,7 @@
 """Predictions compared: the analysis that fits, and claims as `heldout.compare` makes them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -9,6 +11,7 @@ from heldout.errors import MeasureError
 from heldout.infer import resampled_claims
 from heldout.infer.auc import delong_test
 from heldout.infer.compare_predictions import compare_predictions
+from heldout.infer.folds import corrected_t
 from heldout.infer.paired import corrected_t_test, mcnemar_test
 from heldout.measure.paired_predictions import fold_scores
 from heldout.measure.predicted import parse_prediction_measures
@@ -176,6 +179,7 @@ def test_weights_that_are_counts_weigh_like_counts():
 
 FOLDS = tuple(str(n // 10) for n in range(40)) * 3
 REPEATS = tuple(str(n // 40) for n in range(120))
+LEVELS = (("weak", 0.2), ("strong", 1.0))
 
 
 def repeated(name, strength, **more):
@@ -191,12 +195,18 @@ def repeated(name, strength, **more):
     )
 
 
+def divided_anew():
+    """Other folds of the same size in each of three repeats."""
+    source = np.random.default_rng(8)
+    return tuple(one for _ in range(3) for one in source.permutation(FOLDS[:40]).tolist())
+
+
 def test_repeated_folds_by_the_corrected_test():
-    systems = [repeated("weak", 0.2, folds=FOLDS), repeated("strong", 1.0, folds=FOLDS)]
+    folds = divided_anew()
+    systems = [replace(repeated(name, by), folds=folds) for name, by in LEVELS]
     found = only(systems, "F1(macro)")
     assert found.test_share == pytest.approx(1 / 3)
     assert len(found.comparison.scores.units) == 12
-    assert found.comparison.scores.units[:2] == ("0/0", "0/1")
     gaps = found.comparison.scores.column("strong") - found.comparison.scores.column("weak")
     outcome = found.comparison.claims[0].outcomes[0]
     assert outcome.test == "corrected-t"
@@ -204,13 +214,62 @@ def test_repeated_folds_by_the_corrected_test():
     row = score_predictions(systems, ["F1(macro)"]).rows[0]
     assert "over folds" in row.intervals[0].method
     assert row.units == 40
-    values = [
-        parse_prediction_measures("classification", ["F1(macro)"])[0].value(
-            systems[0].select(range(at, at + 40))
-        )
-        for at in (0, 40, 80)
-    ]
-    assert row.values[0] == pytest.approx(np.mean(values))
+    assert row.values[0] == pytest.approx(row.intervals[0].estimate)
+    assert row.values[0] == pytest.approx(found.comparison.scores.column("weak").mean())
+
+
+def test_runs_of_the_same_folds_are_no_further_folds():
+    """Three seeds on four folds are four folds: each counts by its mean."""
+    systems = [repeated(name, by, folds=FOLDS) for name, by in LEVELS]
+    found = only(systems, "accuracy")
+    scores = found.comparison.scores
+    assert len(scores.units) == 4
+    right = (systems[0].truth == systems[0].predicted).astype(float).reshape(3, 40).mean(axis=0)
+    held = np.array(FOLDS[:40])
+    expected = [right[held == name].mean() for name in dict.fromkeys(FOLDS)]
+    assert scores.column("weak") == pytest.approx(expected)
+    assert any("are runs" in note for note in scores.notes)
+    interval = score_predictions(systems, ["accuracy"]).rows[0].intervals[0]
+    assert interval[:3] == corrected_t(np.array(expected), 1 / 3, 0.95)[:3]
+
+
+def test_folds_and_weights_are_those_of_all_systems():
+    folded, plain = (repeated(name, by) for name, by in LEVELS)
+    folded = replace(folded, folds=divided_anew())
+    with pytest.raises(InputError, match="weak has folds, strong has none"):
+        only([folded, plain], "F1(macro)")
+    notes = only([folded, plain], "accuracy", by="unit").comparison.scores.notes
+    assert any("share training data" in note for note in notes)
+    weights = np.linspace(1, 2, len(plain.units))
+    heavy = [replace(one, weights=weights) for one in (plain, replace(plain, name="other"))]
+    heavy[1] = replace(heavy[1], weights=weights[::-1].copy())
+    for changed in (heavy, [replace(one, folds=divided_anew()) for one in heavy]):
+        with pytest.raises(InputError, match="a unit has one weight"):
+            only(changed, "accuracy")
+
+
+def test_groups_in_several_folds_are_pointed_out():
+    systems = [replace(repeated(name, by), folds=divided_anew()) for name, by in LEVELS]
+    crossed = [replace(one, groups=("g",) * 120) for one in systems]
+    said = "1 group has units in several folds"
+    assert any(said in note for note in only(crossed, "accuracy").comparison.scores.notes)
+    notes = score_predictions(crossed, ["accuracy"]).notes
+    assert any(said in note for note in notes)
+    assert not any("drawing whole groups" in note for note in notes)
+    whole = [replace(one, groups=one.folds) for one in systems]
+    assert not any("in several folds" in one for one in score_predictions(whole).notes)
+
+
+def test_baselines_of_an_experiment_are_compared_only_if_asked_for():
+    weak, strong = (repeated(name, by, folds=FOLDS) for name, by in LEVELS)
+    flat = replace(weak, name="(majority class)")
+    three = [weak, strong, flat]
+    assert only(three, "accuracy").comparison.scores.systems == ("weak", "strong")
+    asked = only(three, "accuracy", baseline="(majority class)")
+    assert len(asked.comparison.claims) == 2
+    assert only([weak, flat], "accuracy").comparison.scores.systems == ("weak", "(majority class)")
+    rows = score_predictions(three, ["accuracy"]).rows
+    assert [row.name for row in rows if row.baseline] == ["(majority class)", "(random by shares)"]
 
 
 def test_repeated_hold_outs_know_their_training_side():
@@ -335,7 +394,7 @@ def test_what_cannot_be_compared():
     groups = tuple(str(n // 2) for n in range(200))
     with pytest.raises(InputError, match="groups for all systems"):
         only([TWO[0], classed("strong", 1.2, groups=groups)], "MCC")
-    with pytest.raises(InputError, match="only one of them has weights"):
+    with pytest.raises(InputError, match="only some of weak, strong have weights"):
         only([TWO[0], classed("strong", 1.2, weights=np.ones(200))], "MCC")
 
 

@@ -60,6 +60,10 @@ class _Rows(NamedTuple):
             for at in self.numbers
         ]
 
+    def has(self, column: int) -> bool:
+        """Whether any cell is filled: in a table of several systems some have no scores."""
+        return any(self.table.rows[at][column] not in {None, ""} for at in self.numbers)
+
     def values(self, column: int) -> Floats:
         name = self.table.names[column]
         return np.array(
@@ -81,10 +85,21 @@ class _Rows(NamedTuple):
             column = find_column(self.table, names)
             if column is not None:
                 found[key] = tuple(self.labels(column, names[0]))
+        found["repeats"] = self._with_runs(found.get("repeats", ()))
         column = find_column(self.table, WEIGHTS)
         if column is not None:
             found["weights"] = self._weights(column)
         return found
+
+    def _with_runs(self, repeats: tuple[str, ...]) -> tuple[str, ...]:
+        """Repeats, told apart by run too, as experiments write them; one alone repeats nothing."""
+        run = find_column(self.table, ("run",))
+        if run is not None and find_column(self.table, SYSTEMS) != run:
+            runs = [self.table.rows[at][run] for at in self.numbers]
+            if all(one is not None for one in runs):
+                before = repeats or ("0",) * len(runs)
+                repeats = tuple(f"{one}/{two}" for one, two in zip(before, runs, strict=True))
+        return repeats if len(set(repeats)) > 1 else ()
 
     def _weights(self, column: int) -> Floats:
         weights = self.values(column)
@@ -163,7 +178,7 @@ def _classes(rows: _Rows, positive: str | None, threshold: float | None) -> Clas
     truth = rows.labels(_needed(table, TRUTHS, "the truth"), "truth")
     column = find_column(table, GUESSES)
     guesses = None if column is None else rows.labels(column, "prediction")
-    scored = _score_columns(table)
+    scored = [one for one in _score_columns(table) if rows.has(one[1])]
     single = _single(table) if not scored else None
     classes = class_order([*truth, *(guesses or []), *(name for name, _, _ in scored)])
     if single is not None and positive is not None:

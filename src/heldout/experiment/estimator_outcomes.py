@@ -164,7 +164,7 @@ def _predicted(settings: EstimatorSettings, held: Sequence[Held]) -> pl.DataFram
         **({"group": pl.String} if settings.data.groups else {}),
         "truth": kind,
         "prediction": kind,
-        "scores": pl.List(pl.Float64),
+        "scores": _score_kind(settings.data.classes),
         "probabilities": pl.Boolean,
     }
     parts = []
@@ -172,6 +172,15 @@ def _predicted(settings: EstimatorSettings, held: Sequence[Held]) -> pl.DataFram
         for place, _, one in mine:
             parts.append(_rows(settings, _at(system.name, place), one, own))
     return pl.concat(parts)
+
+
+def _score_kind(classes: Sequence[str]) -> Any:
+    """Scores by the name of their class, so that the file can be read without the manifest."""
+    import polars as pl
+
+    if not classes:
+        return pl.List(pl.Float64)
+    return pl.Struct(dict.fromkeys(classes, pl.Float64))
 
 
 def _rows(
@@ -187,7 +196,9 @@ def _rows(
         **({"group": list(one.groups)} if one.groups else {}),
         "truth": names[one.truth].tolist() if len(names) else one.truth,
         "prediction": names[one.predicted].tolist() if len(names) else one.predicted,
-        "scores": [None] * count if scores is None else scores.tolist(),
+        "scores": pl.Series([None] * count, dtype=own["scores"])
+        if scores is None
+        else pl.DataFrame(scores, schema=dict(own["scores"])).to_struct(),
         "probabilities": [getattr(one, "probabilities", False)] * count,
     }
     frame = pl.DataFrame(columns, schema=own)

@@ -75,8 +75,8 @@ class EstimatorResults(Results):
         As for `Results`; what is seen are the inner folds.
     lists
         What was predicted, in ``predictions.parquet``: system, repeat, fold, run, unit, group
-        (if there are groups), truth, prediction, scores (in the order of the classes in the
-        manifest), probabilities (whether the scores are).
+        (if there are groups), truth, prediction, scores (of each class, by its name),
+        probabilities (whether the scores are).
     summary, manifest, timings
         As for `Results`.
     """
@@ -390,8 +390,7 @@ def _predictions(part: pl.DataFrame, system: str, classes: tuple[str, ...]) -> P
     )
     scores = None
     if not part["scores"].is_null().any():
-        flat = part["scores"].explode().to_numpy()
-        scores = np.ascontiguousarray(flat.reshape(len(units), len(classes)))
+        scores = np.ascontiguousarray(part["scores"].struct.unnest().to_numpy())
     probable = bool(part["probabilities"][0])
     return ClassPredictions(
         system, units, classes, truth, predicted, scores, probable, groups=groups

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 
@@ -16,10 +16,10 @@ from heldout.infer.resampled_claims import AreaMaker, OrderMaker, SumMaker
 from heldout.infer.unit_kinds import affordable
 from heldout.measure.paired_predictions import (
     check_same_truth,
+    check_same_weights,
     data_fingerprint,
     fold_scores,
     has_splits,
-    is_runs,
     unit_scores,
 )
 from heldout.measure.predicted import parse_prediction_measures
@@ -40,6 +40,12 @@ __all__ = ["By", "ComparedPredictions", "compare_predictions", "group_numbers", 
 
 By = Literal["auto", "unit", "fold"]
 """What is taken for the unit of a test: ``auto`` is the fold, where there are folds."""
+
+
+WEIGHED: Final = (
+    "is taken over units that have weights, or that belong together: sums over them are resampled, "
+    "outputs being swapped between the systems"
+)
 
 
 class ComparedPredictions(NamedTuple):
@@ -100,17 +106,36 @@ def compare_predictions(
     >>> found.comparison.claims[0].outcomes[0].p
     0.0625
     """
-    several = _alike(predictions)
+    several = _alike(_own_systems(predictions, settings.get("baseline")))
     if len(several) < 2:
         raise InputError("one system cannot be compared: give at least two")
     check_same_truth(several)
     task = "classification" if isinstance(several[0], ClassPredictions) else "regression"
     usual = "accuracy" if task == "classification" else "MSE"
     wanted = parse_prediction_measures(task, list(measures) or [usual])
-    folded = by == "fold" or (by == "auto" and has_splits(several))
+    folded = by == "fold" or (by == "auto" and _all_have_splits(several))
     found = [_compared(several, one, positive, folded, settings) for one in wanted]
     noted = note_measures([one.comparison for one in found])
     return [one._replace(comparison=two) for one, two in zip(found, noted, strict=True)]
+
+
+def _own_systems(predictions: Sequence[Any], baseline: str | None) -> Sequence[Any]:
+    """Without the baselines that an experiment has written, unless they are needed."""
+    own = [one for one in predictions if not (one.name[:1] == "(" and one.name[-1:] == ")")]
+    known = {one.name for one in own}
+    return own if len(own) > 1 and (baseline is None or baseline in known) else predictions
+
+
+def _all_have_splits(several: Sequence[Predictions]) -> bool:
+    """Whether there are folds; refused if only some systems have them."""
+    having = [has_splits([one]) for one in several]
+    if any(having) and not all(having):
+        with_folds, without = several[having.index(True)], several[having.index(False)]
+        raise InputError(
+            f"{with_folds.name} has folds, {without.name} has none: give them for all systems, or "
+            "compare over units (--by-unit)"
+        )
+    return all(having)
 
 
 def _alike(predictions: Sequence[Any]) -> list[Any]:
@@ -144,7 +169,7 @@ def _compared(
 
 
 def _fold_notes(several: Sequence[Predictions]) -> list[str]:
-    if not has_splits(several):
+    if not any(has_splits([one]) for one in several):
         return []
     said = (
         "the units come from folds that share training data, which a test over units does not "
@@ -184,6 +209,7 @@ def _made(
     settings: dict[str, Any],
 ) -> ComparedPredictions:
     systems = paired.systems
+    check_same_weights(systems)
     for one in systems:
         value = measure.value(one, positive)
         if isinstance(value, Undefined):
@@ -194,7 +220,7 @@ def _made(
     numbers, names = group_numbers(systems)
     grouped = len(names) < len(systems[0].units)
     if grouped:
-        kind = "units" if is_runs(systems[0]) else "groups"
+        kind = "groups" if systems[0].groups else "units"
         rows = len(systems[0].units)
         whole = f"{rows:,} rows are of {len(names):,} {kind}, which are swapped and drawn whole"
         notes = [*notes, f"the {whole}"]
@@ -241,11 +267,6 @@ def group_numbers(systems: Sequence[Predictions]) -> tuple[Ints, tuple[str, ...]
                 f"unit {one.units[at]} is of group {systems[0].groups[at]}, but of "
                 f"{one.groups[at]} in {one.name}"
             )
-        if (one.weights is None) != (systems[0].weights is None):
-            raise InputError(
-                f"{one.name} and {systems[0].name}: only one of them has weights: give them for "
-                "all systems, or for none"
-            )
     labels = systems[0].groups or systems[0].units
     place = {name: at for at, name in enumerate(dict.fromkeys(labels))}
     return np.array([place[name] for name in labels], np.int64), tuple(place)
@@ -266,9 +287,10 @@ def _maker(
         if not all(np.isfinite(table).all() for table in tables):
             raise MeasureError(f"{measure} is infinite for some units: there is nothing to compare")
         grouped_tables = [sums_by_number(one, numbers) for one in tables]
-        return SumMaker(
+        made = SumMaker(
             grouped_tables, score, bootstraps=affordable(len(grouped_tables[0])), **draws
         )
+        return replace(made, why=WEIGHED) if measure.per_unit else made
     plain = not grouped and all(one.weights is None for one in systems)
     if measure.base == "AUC" and plain and len(systems[0].classes) == 2:
         at = positive_number(systems[0].classes, positive)

@@ -13,7 +13,7 @@ from heldout.infer.compare_predictions import group_numbers, sums_by_number
 from heldout.infer.folds import corrected_t
 from heldout.infer.intervals import t_interval, wilson
 from heldout.infer.unit_kinds import affordable, bootstrap_sums, bootstrap_weights
-from heldout.measure.paired_predictions import fold_scores, has_splits, split_names
+from heldout.measure.paired_predictions import fold_scores, has_splits, same_sides
 from heldout.measure.prediction_sums import unit_sums
 from heldout.measure.prediction_weights import weighing
 from heldout.measure.undefined import Undefined
@@ -83,7 +83,7 @@ def _over_folds(
         found = fold_scores([one], measure, positive)
     except InputError:  # undefined in every fold, or a repeat without a training side
         return None
-    if found.scores.dropped or len(found.scores.units) < len(set(split_names(one))):
+    if found.scores.dropped or len(found.scores.units) < len(set(same_sides(one).values())):
         return None
     return corrected_t(found.scores.values[:, 0], found.test_share, level)
 

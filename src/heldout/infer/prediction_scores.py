@@ -16,7 +16,13 @@ from heldout.data.predictions import (
 from heldout.errors import InputError, MeasureError
 from heldout.infer.prediction_intervals import prediction_interval
 from heldout.measure.classification import Confusion, majority_baseline, random_baseline
-from heldout.measure.paired_predictions import check_same_truth, repeated_value
+from heldout.measure.paired_predictions import (
+    check_same_truth,
+    crossing_groups,
+    crossing_note,
+    has_splits,
+    repeated_value,
+)
 from heldout.measure.predicted import (
     DEFAULT_CLASS_MEASURES,
     DEFAULT_NUMBER_MEASURES,
@@ -172,10 +178,12 @@ def _numbers(
     rows = [_row(one, measures, None, made, asked=bool(names)) for one in several]
     first = several[0]
     base = replace(first, name=MEAN, predicted=mean_baseline(first.truth, first.weights))
-    row = _row(base, measures, None, None, asked=False)
-    rows.append(row._replace(baseline=True))
+    if MEAN not in [one.name for one in several]:
+        row = _row(base, measures, None, None, asked=False)
+        rows.append(row._replace(baseline=True))
+    about = f"{MEAN} predicts the mean of the truth of these very units: what R2 compares with"
     notes = [
-        f"{MEAN} predicts the mean of the truth of these very units: what R2 compares with",
+        *([] if MEAN in [one.name for one in several] else [about]),
         *_other_units(several),
         *_how_units_count(several),
         *(note for one in several for note in one.notes),
@@ -205,6 +213,8 @@ def _classes(
     np.add.at(counts, (first.truth, first.truth), 1.0 if first.weights is None else first.weights)
     truth = Confusion(classes, counts)
     for name, make in ((MAJORITY, majority_baseline), (RANDOM, random_baseline)):
+        if name in [one.name for one in several]:
+            continue  # an experiment has written what its own baselines predicted
         values = tuple(_baseline(one, make(truth), positive) for one in measures)
         blank = (None,) * len(measures)
         rows.append(ScoreRow(name, values, blank, len(first.units), baseline=True))
@@ -212,8 +222,9 @@ def _classes(
         f"baselines: {MAJORITY} always predicts the class that is most frequent among these very "
         f"units, {RANDOM} draws classes by their shares (its expected counts)"
     )
+    own = {MAJORITY, RANDOM} - {one.name for one in several}
     notes = [
-        about,
+        *([about] if own else []),
         *_other_units(several),
         *_how_units_count(several),
         *(note for one in several for note in one.notes),
@@ -256,13 +267,17 @@ def _other_units(several: Sequence[Predictions]) -> list[str]:
 
 def _how_units_count(several: Sequence[Predictions]) -> list[str]:
     found = []
-    if any(one.groups for one in several):
-        found.append("units have groups: intervals come from drawing whole groups")
-    if any(one.weights is not None for one in several):
-        found.append("units have weights: intervals come from drawing units with their weights")
-    if any(one.repeats for one in several):
+    if any(has_splits([one]) for one in several):
+        found.append("values are means over the folds, and so are their intervals")
+    elif any(one.repeats for one in several):
         found.append("values are means over the repeats")
-    return found
+    plain = [one for one in several if not has_splits([one])]
+    if any(one.groups for one in plain):
+        found.append("units have groups: intervals come from drawing whole groups")
+    if any(one.weights is not None for one in plain):
+        found.append("units have weights: intervals come from drawing units with their weights")
+    crossing = max(map(crossing_groups, several))
+    return [*found, crossing_note(crossing)] if crossing else found
 
 
 def _row(
@@ -288,4 +303,5 @@ def _row(
         else prediction_interval(one, measure, positive, level=made.level, seed=made.seed)
         for measure, value in zip(measures, values, strict=True)
     ]
-    return ScoreRow(one.name, tuple(values), tuple(found), len(set(one.units)))
+    given = one.name in {MAJORITY, RANDOM, MEAN}
+    return ScoreRow(one.name, tuple(values), tuple(found), len(set(one.units)), given)

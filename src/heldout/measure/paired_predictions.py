@@ -24,14 +24,18 @@ if TYPE_CHECKING:
 
     Predictions = ClassPredictions | NumberPredictions
 
-__all__ = [
+__runs_ = [
     "FoldScores",
     "check_same_truth",
+    "check_same_weights",
+    "crossing_groups",
+    "crossing_note",
     "data_fingerprint",
     "fold_scores",
     "has_splits",
     "is_runs",
     "repeated_value",
+    "same_sides",
     "split_names",
     "unit_scores",
 ]
@@ -226,6 +230,41 @@ def _check_same_splits(several: Sequence[Predictions]) -> None:
             )
 
 
+def check_same_weights(several: Sequence[Predictions]) -> None:
+    """Refuse weights of one unit that differ between systems: then their scores differ by them."""
+    first = several[0]
+    if any((one.weights is None) != (first.weights is None) for one in several):
+        raise InputError(
+            f"only some of {named_few([one.name for one in several], len(several), 4)} have "
+            "weights: give them for all systems, or for none"
+        )
+    if first.weights is None:
+        return
+    known = dict(zip(_rows_of(first), first.weights.tolist(), strict=True))
+    for one in several[1:]:
+        for key, weight in zip(
+            _rows_of(one), one.weights.tolist() if one.weights is not None else (), strict=True
+        ):
+            if known.get(key, weight) != weight:
+                raise InputError(
+                    f"unit {key[0]} has weight {known[key]:g} in {first.name}, but {weight:g} in "
+                    f"{one.name}: a unit has one weight"
+                )
+
+
+def _rows_of(one: Predictions) -> list[tuple[str, str]]:
+    return list(zip(one.units, one.repeats or ("",) * len(one.units), strict=True))
+
+
+def crossing_note(count: int) -> str:
+    """What groups in several folds mean."""
+    groups = "1 group has" if count == 1 else f"{count:,} groups have"
+    return (
+        f"{groups} units in several folds, so that a system was tested on units like those it had "
+        "learned from: folds of whole groups would tell"
+    )
+
+
 def fold_scores(
     several: Sequence[Predictions], measure: PredictionMeasure, positive: str | None = None
 ) -> FoldScores:
@@ -242,12 +281,16 @@ def fold_scores(
     """
     check_same_truth(several)
     _check_same_splits(several)
+    check_same_weights(several)
     names = list(dict.fromkeys(split_names(several[0])))
     if len(names) < 2:
         raise InputError("there is one fold only: compare by unit")
     share = float(np.mean(_test_shares(several[0], names)))
     table: dict[str, dict[str, float]] = {one.name: {} for one in several}
     notes = []
+    crossing = crossing_groups(several[0])
+    if crossing:
+        notes.append(crossing_note(crossing))
     for one in several:
         rows: dict[str, list[int]] = {name: [] for name in names}
         for at, name in enumerate(split_names(one)):
@@ -260,6 +303,12 @@ def fold_scores(
                 table[one.name][name] = value
     if not all(table.values()):
         raise InputError(f"{measure} is undefined in every fold: {notes[0]}")
+    same = same_sides(several[0])
+    if len(set(same.values())) < len(names):
+        table = {system: _over_runs(values, same) for system, values in table.items()}
+        notes.append("repeats with the same folds are runs: each fold counts by its mean over them")
+        if len(set(same.values())) < 2:
+            raise InputError("there is one fold only: compare by unit")
     scores = Scores.of(
         table,
         str(measure),
@@ -270,19 +319,53 @@ def fold_scores(
     return FoldScores(scores, share)
 
 
+def same_sides(one: Predictions) -> dict[str, str]:
+    """For each split the first with the same units: runs with other seeds are no other splits."""
+    units: dict[str, set[str]] = {}
+    for name, unit in zip(split_names(one), one.units, strict=True):
+        units.setdefault(name, set()).add(unit)
+    first: dict[frozenset[str], str] = {}
+    return {name: first.setdefault(frozenset(held), name) for name, held in units.items()}
+
+
+def _over_runs(values: dict[str, float], same: dict[str, str]) -> dict[str, float]:
+    """The mean over the runs of each split; a split that lacks one is left out."""
+    wanted, found = Counter(same.values()), dict[str, list[float]]()
+    for name, value in values.items():
+        found.setdefault(same[name], []).append(value)
+    return {name: float(np.mean(runs)) for name, runs in found.items() if len(runs) == wanted[name]}
+
+
 def repeated_value(
     one: Predictions, measure: PredictionMeasure, positive: str | None = None
 ) -> Number:
-    """The value of a system: of all its units; with repeats the mean over them."""
-    if not one.repeats:
+    """The value of a system: of all its units; the mean over folds or repeats, if there are any.
+
+    Over folds it is what intervals and tests over folds are about, and what scikit-learn's
+    ``cross_val_score`` averages to.
+    """
+    folded = has_splits([one])
+    marks = split_names(one) if folded else one.repeats
+    if not marks:
         return measure.value(one, positive)
     rows: dict[str, list[int]] = {}
-    for at, repeat in enumerate(one.repeats):
-        rows.setdefault(repeat, []).append(at)
+    for at, mark in enumerate(marks):
+        rows.setdefault(mark, []).append(at)
     total = 0.0
-    for repeat, part in rows.items():
+    for mark, part in rows.items():
         value = measure.value(one.select(part), positive)
         if isinstance(value, Undefined):
-            return Undefined(f"in repeat {repeat}: {value.reason}")
+            return Undefined(f"in {'fold' if folded else 'repeat'} {mark}: {value.reason}")
         total += value
     return total / len(rows)
+
+
+def crossing_groups(one: Predictions) -> int:
+    """How many groups have units in several folds of a repeat."""
+    if not one.groups or not one.folds:
+        return 0
+    repeats = one.repeats or ("",) * len(one.units)
+    folds: dict[tuple[str, str], set[str]] = {}
+    for group, repeat, fold in zip(one.groups, repeats, one.folds, strict=True):
+        folds.setdefault((group, repeat), set()).add(fold)
+    return len({group for (group, _), held in folds.items() if len(held) > 1})

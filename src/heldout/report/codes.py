@@ -61,6 +61,8 @@ CODES: Final = {
     "constant-difference": "differences that do not vary leave nothing to judge by",
     "judged-apart": "top documents are not judged alike",
     "grouped": "which are swapped and drawn whole|groups: each counts by its mean",
+    "runs": "repeats with the same folds are runs",
+    "crossing-groups": "units in several folds, so that a system was tested on units like",
     "undefined-fold": "is undefined in fold|does not exist on",
     "shared-training": "come from folds that share training data",
     # what the test is

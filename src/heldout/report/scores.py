@@ -61,7 +61,7 @@ def score_grid(scores: PredictionScores) -> Grid:
 
 def score_notes(scores: PredictionScores) -> list[str]:
     """What the numbers are of, what intervals they have, and what does not exist and why."""
-    units = len(scores.predictions[0].units)
+    units = len(set(scores.predictions[0].units))
     lines = [f"units: {units:,}"]
     first = scores.predictions[0]
     if isinstance(first, ClassPredictions):

@@ -15,6 +15,8 @@ from heldout.errors import FormatError, InputError
 if TYPE_CHECKING:
     import os
 
+    import polars as pl
+
 __all__ = ["find_column", "json_object", "label_cell", "number_cell", "read_prediction_table"]
 
 # Python's float() also takes 1_000 and the digits of every script.
@@ -48,7 +50,28 @@ def _parquet(content: bytes, name: str) -> Table:
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = str(error).partition("\n")[0]
         raise InputError(f"{name}: not a Parquet table that can be read ({reason})") from None
-    return Table(name, frame.columns, [list(row) for row in frame.iter_rows()], [])
+    kept = [name for name, kind in frame.schema.items() if not kind.is_nested()]
+    whole = frame.select(kept).with_columns(_of_classes(frame))
+    return Table(name, whole.columns, [list(row) for row in whole.iter_rows()], [])
+
+
+def _of_classes(frame: pl.DataFrame) -> list[pl.Series]:
+    """A column a class from structs; those of an experiment say row by row what they hold."""
+    import polars as pl
+
+    found = []
+    for name, start in NESTED.items():
+        if not isinstance(frame.schema.get(name), pl.Struct):
+            continue
+        for one in frame[name].struct.unnest():
+            if name == "scores" and frame.schema.get("probabilities") == pl.Boolean:
+                sure = frame["probabilities"].fill_null(value=False)
+                none = pl.Series([None] * len(one), dtype=one.dtype)
+                found.append(one.zip_with(sure, none).alias(f"prob_{one.name}"))
+                found.append(none.zip_with(sure, one).alias(f"score_{one.name}"))
+            else:
+                found.append(one.alias(f"{start}{one.name}"))
+    return found
 
 
 def _json_lines(content: bytes, name: str) -> Table:
