@@ -179,3 +179,38 @@ def test_systems_get_one_set_of_classes():
     with pytest.raises(InputError, match="no scores of class a"):
         one_set_of_classes([made(("a", "c")), made(("b", "c"), np.eye(2))])
     assert class_order(["10", "9", "1e1"]) == ("9", "10", "1e1")
+
+
+@pytest.mark.parametrize(
+    ("truth", "names", "classes"),
+    [
+        ([True, False, True], ("True", "False"), ("false", "true")),
+        ([1.0, 0.0, 1.0], ("1.0", "0.0"), ("0", "1")),
+        ([1, 0, 1], ("1", "0"), ("0", "1")),
+        (["True", "False", "True"], ("True", "False"), ("False", "True")),
+    ],
+)
+def test_columns_of_classes_are_those_of_typed_truths(tmp_path, truth, names, classes):
+    """As ``f"prob_{name}"`` writes them for the classes of an estimator."""
+    columns = {"unit": [1, 2, 3], "truth": truth}
+    columns |= {f"prob_{names[0]}": [0.9, 0.2, 0.6], f"prob_{names[1]}": [0.1, 0.8, 0.4]}
+    path = tmp_path / "typed.parquet"
+    pl.DataFrame(columns).write_parquet(path)
+    [one] = read_class_predictions(path)
+    assert one.classes == classes
+    assert one.notes == ()
+    assert one.predicted.tolist() == one.truth.tolist() == [1, 0, 1]
+
+
+def test_classes_that_are_written_in_other_ways_are_refused(tmp_path):
+    path = tmp_path / "other.csv"
+    path.write_text("unit,truth,prob_1,prob_0\na,1.0,.9,.1\nb,0.0,.2,.8\n")
+    with pytest.raises(InputError, match="none of which is true .*written alike"):
+        read_class_predictions(path)
+
+
+def test_a_threshold_is_a_number(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("unit,truth,score\na,1,.9\nb,0,.2\n")
+    with pytest.raises(InputError, match="threshold nan"):
+        read_class_predictions(path, threshold=float("nan"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -24,6 +25,8 @@ from heldout.data.predictions import (
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from heldout.data.formats.delimited import Table
     from heldout.data.words import Floats, Ints
 
@@ -63,6 +66,19 @@ class _Rows(NamedTuple):
     def has(self, column: int) -> bool:
         """Whether any cell is filled: in a table of several systems some have no scores."""
         return any(self.table.rows[at][column] not in {None, ""} for at in self.numbers)
+
+    def writing(self, column: int) -> Callable[[str], str]:
+        """How names of columns are to be read so that they are written as typed cells are.
+
+        Parquet and JSON hold truths of True and 1.0, which Python writes into names of columns as
+        they are, and which are the classes true and 1 here.
+        """
+        kinds = {type(self.table.rows[at][column]) for at in self.numbers}
+        if bool in kinds:
+            return lambda name: name.lower() if name in {"True", "False"} else name
+        if float in kinds:
+            return _whole
+        return lambda name: name
 
     def values(self, column: int) -> Floats:
         name = self.table.names[column]
@@ -109,6 +125,24 @@ class _Rows(NamedTuple):
         if not weights.any():
             raise InputError(f"{self.table.source}: all weights are 0")
         return weights
+
+
+def _whole(name: str) -> str:
+    try:
+        return label_cell(float(name), "", "class")
+    except (ValueError, FormatError):
+        return name
+
+
+def _check_written_alike(rows: _Rows, scored: list[str], truth: list[str]) -> None:
+    """Refuse columns of classes none of which is true: they are written in another way."""
+    if scored and not set(scored) & set(truth):
+        known, true = list(dict.fromkeys(scored)), list(dict.fromkeys(truth))
+        raise InputError(
+            f"{rows.table.source}: there are columns of scores for the classes "
+            f"{named_few(known, len(known), 3)}, none of which is true "
+            f"({named_few(true, len(true), 3)}): are they written alike?"
+        )
 
 
 def _needed(table: Table, names: tuple[str, ...], what: str) -> int:
@@ -178,7 +212,13 @@ def _classes(rows: _Rows, positive: str | None, threshold: float | None) -> Clas
     truth = rows.labels(_needed(table, TRUTHS, "the truth"), "truth")
     column = find_column(table, GUESSES)
     guesses = None if column is None else rows.labels(column, "prediction")
-    scored = [one for one in _score_columns(table) if rows.has(one[1])]
+    written = rows.writing(_needed(table, TRUTHS, "the truth"))
+    scored = [
+        (written(name), column, probable)
+        for name, column, probable in _score_columns(table)
+        if rows.has(column)
+    ]
+    _check_written_alike(rows, [name for name, _, _ in scored], truth)
     single = _single(table) if not scored else None
     classes = class_order([*truth, *(guesses or []), *(name for name, _, _ in scored)])
     if single is not None and positive is not None:
@@ -344,5 +384,7 @@ def _from(
             f"{rows.table.source}: --threshold needs scores of two classes; there are "
             f"{len(classes)} classes and {'no' if scores is None else 'some'} scores"
         )
+    if math.isnan(threshold):
+        raise InputError("--threshold nan: expected a number")
     at = positive_number(classes, positive)
     return np.where(scores[:, at] >= threshold, at, 1 - at).astype(np.int64)
