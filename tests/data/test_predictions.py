@@ -205,7 +205,7 @@ def test_columns_of_classes_are_those_of_typed_truths(tmp_path, truth, names, cl
 def test_classes_that_are_written_in_other_ways_are_refused(tmp_path):
     path = tmp_path / "other.csv"
     path.write_text("unit,truth,prob_1,prob_0\na,1.0,.9,.1\nb,0.0,.2,.8\n")
-    with pytest.raises(InputError, match="none of which is true .*written alike"):
+    with pytest.raises(InputError, match=r"none of which is true .*written alike"):
         read_class_predictions(path)
 
 
