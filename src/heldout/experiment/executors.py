@@ -5,8 +5,14 @@ On other machines: see `heldout.experiment.dask_executor`.
 
 from __future__ import annotations
 
+import os
+import sys
+import threading
 import time
-from typing import TYPE_CHECKING, Final, Protocol
+import warnings
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from heldout.errors import HeldoutError, InputError
 from heldout.experiment.journal import decode, encode
@@ -28,6 +34,7 @@ DEATHS: Final = 3
 """Worker processes that may die before a run gives up."""
 _MAPPED: Final = 1024
 """Bytes from which joblib puts an array into a file for all processes, instead of each message."""
+_WATCH_SECONDS: Final = 0.5
 
 
 class Executor(Protocol):
@@ -114,18 +121,49 @@ class Processes:
             batch_size=1,
             max_nbytes=_MAPPED,
         )
-        for at, line, reason in pool(delayed(_do_there)(at, kit, job) for at, job in jobs):
-            if reason:
-                raise InputError(reason)
-            yield at, *unpack(line)
+        here = os.getpid()
+        with _stopped(pool(delayed(_do_there)(at, kit, job, here) for at, job in jobs)) as done:
+            for at, line, reason in done:
+                if reason:
+                    raise InputError(reason)
+                yield at, *unpack(line)
 
 
-def _do_there(at: int, kit: Kit, job: Job) -> tuple[int, bytes, str]:
+@contextmanager
+def _stopped(results: Any) -> Iterator[Any]:
+    """Stop what is still being done when nobody waits for it any more."""
+    try:
+        yield results
+    finally:
+        with warnings.catch_warnings():
+            # joblib warns of jobs that were stopped; that is what is wanted here.
+            warnings.filterwarnings("ignore", ".*tasks", UserWarning)
+            results.close()
+
+
+def _do_there(at: int, kit: Kit, job: Job, parent: int) -> tuple[int, bytes, str]:
     """In another process: errors come back as text, since not every error can be sent."""
+    _end_with(parent)
     try:
         return at, do_packed(kit, job), ""
     except HeldoutError as error:
         return at, b"", str(error)
+
+
+@lru_cache(maxsize=1)
+def _end_with(parent: int) -> None:
+    """End this process when the one that has started it was killed.
+
+    Without it a worker would wait five minutes for more work, or hang in a call for ever.
+    """
+    if sys.platform != "win32":  # there a process keeps the number of a parent that is gone
+        threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(_WATCH_SECONDS)
+    os._exit(1)
 
 
 def do_packed(kit: Kit, job: Job) -> bytes:

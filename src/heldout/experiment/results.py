@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +18,6 @@ from heldout.errors import InputError
 from heldout.measure.names import parse_measure
 
 if TYPE_CHECKING:
-    import os
-
     import polars as pl
 
     from heldout.infer.compare import Comparison
@@ -179,22 +179,34 @@ class Results:
 
     def write(self, folder: str | os.PathLike[str]) -> None:
         """Write all tables as Parquet, summary, timings and manifest as JSON; the manifest last."""
+        import polars as pl
+
         place = Path(folder)
         try:
             place.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"{place}: cannot be made ({error.strerror})") from None
-        for name, file in self.FILES.items():
-            with write_atomically(place / file) as aside:
-                getattr(self, name).write_parquet(aside)
-        for file, content in (
-            (SUMMARY, self.summary),
-            (TIMINGS, self.timings),
-            (MANIFEST, {"format": _FORMAT, **self.manifest}),
-        ):
-            with write_atomically(place / file) as aside:
-                text = json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False)
-                aside.write_text(text + "\n", encoding="utf-8", newline="\n")
+        try:
+            for name, file in self.FILES.items():
+                with write_atomically(place / file) as aside:
+                    getattr(self, name).write_parquet(aside)
+                    flush(aside)
+            for file, content in (
+                (SUMMARY, self.summary),
+                (TIMINGS, self.timings),
+                (MANIFEST, {"format": _FORMAT, **self.manifest}),
+            ):
+                with write_atomically(place / file) as aside:
+                    text = json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False)
+                    aside.write_text(text + "\n", encoding="utf-8", newline="\n")
+                    flush(aside)
+        except (OSError, pl.exceptions.PolarsError) as error:
+            # A full disk is an OSError to one writer, and a PolarsError to the other.
+            reason = getattr(error, "strerror", None) or error
+            raise InputError(
+                f"{place}: results cannot be written ({reason}); what was computed is kept if a "
+                "journal is there: make room and go on with --resume"
+            ) from None
 
     @classmethod
     def read(cls, folder: str | os.PathLike[str]) -> Self:
@@ -220,6 +232,17 @@ class Results:
         if not isinstance(found, cls):
             raise InputError(f"{place}: results of task {manifest['settings']['task']}")
         return found
+
+
+def flush(path: Path) -> None:
+    """Let a file or folder reach the disk: a name must not come before what it names."""
+    if path.is_dir() and sys.platform == "win32":
+        return  # folders have no flush there
+    file = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
 
 
 def _kind(manifest: dict[str, Any]) -> type[Results]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +26,7 @@ from heldout.experiment.manifest import estimator_manifest, experiment_key, make
 from heldout.experiment.outcomes import outcome_of
 from heldout.experiment.problems import Problems
 from heldout.experiment.progress import progress_bar
-from heldout.experiment.results import MANIFEST, Results
+from heldout.experiment.results import MANIFEST, Results, flush
 from heldout.experiment.summary import summarise_system
 from heldout.experiment.tables import make_tables
 from heldout.experiment.tasks import Task, plan_tasks
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["JOURNAL", "Experiment"]
 
 JOURNAL: Final = "journal.jsonl"
+_ASIDE: Final = re.compile(r"\..+\.(parquet|json)\.\d+\.tmp")
 
 
 class Experiment:
@@ -197,6 +199,7 @@ class Experiment:
                 return ready
             results = _run(settings, index, manifest, place, hands, progress=progress)
             results.write(place)
+            flush(place)  # the journal goes when the power may go too
             (place / JOURNAL).unlink(missing_ok=True)
         return results
 
@@ -253,6 +256,10 @@ def _look_into(
     place: Path, manifest: dict[str, Any], *, resume: bool, force: bool
 ) -> Results | None:
     """Results that are there already, if they are wanted; refuse what would be lost."""
+    for left in place.glob(".*.tmp"):
+        # Written aside by a run that was killed; nobody else is in this folder.
+        if _ASIDE.fullmatch(left.name):
+            left.unlink(missing_ok=True)
     complete, begun = (place / MANIFEST).is_file(), (place / JOURNAL).is_file()
     if force:
         for name in (MANIFEST, JOURNAL):
@@ -261,6 +268,7 @@ def _look_into(
     if complete and resume:
         found = Results.read(place)
         _refuse_other(place, experiment_key(manifest), experiment_key(found.manifest))
+        (place / JOURNAL).unlink(missing_ok=True)  # a run was killed between the two
         return found
     if complete:
         raise InputError(f"{place} has results already: replace them with --force")

@@ -1,0 +1,166 @@
+"""Kill one experiment at random moments, again and again: does it always end with the same bytes?
+
+A run is started with ``--resume`` and killed (SIGKILL, no warning) after a random part of the time
+that a whole run takes; then it is started again, in the same folder, until it ends by itself. Its
+results are compared, byte by byte, with those of a run that nobody has killed. Every third run
+has two worker processes. The numbers in docs/reliability.md come from
+
+    nice -n 19 python benchmarks/random_kills.py --kills 200
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+WORDS = [f"w{number}" for number in range(60)]
+RANKER = """
+def rank(train, test, power=1.0):
+    found = {}
+    queries = test.collection.queries
+    for query, text in zip(queries.ids, queries.texts, strict=True):
+        words = set(text.split())
+        scores = {
+            one: sum(word in words for word in body.split()) / len(body.split()) ** power
+            for one, body in test.collection.documents.pairs()
+        }
+        found[query] = {one: score for one, score in scores.items() if score}
+    return found
+"""
+EXPERIMENT = """
+measures = ["nDCG@10", "AP"]
+collection = {source = "docs.jsonl", queries = "queries.tsv", qrels = "qrels"}
+plan = {folds = 5, repeats = 2}
+
+[[systems]]
+name = "BM25"
+model = "bm25(k1=0.1:3:60, b=0.25,0.5,0.75)"
+
+[[systems]]
+name = "mine"
+function = "ranker.py:rank"
+space = {power = [0.0, 0.25, 0.5, 0.75, 1.0]}
+"""
+
+
+def write_experiment(folder: Path) -> None:
+    draw = random.Random(1)  # noqa: S311 - no secret
+    texts = {
+        f"d{number:03}": " ".join(draw.choices(WORDS, k=draw.randint(5, 40)))
+        for number in range(200)
+    }
+    asked = {f"q{number:02}": " ".join(draw.sample(WORDS, 3)) for number in range(30)}
+    lines = [json.dumps({"_id": one, "text": text}) for one, text in texts.items()]
+    (folder / "docs.jsonl").write_text("\n".join(lines) + "\n")
+    lines = [f"{one}\t{text}" for one, text in asked.items()]
+    (folder / "queries.tsv").write_text("\n".join(lines) + "\n")
+    lines = [
+        f"{query} 0 {doc} 1"
+        for query, words in asked.items()
+        for doc, text in texts.items()
+        if len(set(words.split()) & set(text.split())) > 1 and draw.random() < 0.7
+    ]
+    (folder / "qrels").write_text("\n".join(lines) + "\n")
+    (folder / "ranker.py").write_text(RANKER)
+    (folder / "experiment.toml").write_text(EXPERIMENT)
+
+
+def start(folder: Path, place: str, number: int) -> subprocess.Popen[bytes]:
+    command = ["run", "experiment.toml", "-o", place, "--resume", "--quiet"]
+    if number % 3 == 2:
+        command += ["--workers", "2"]
+    return subprocess.Popen(
+        [sys.executable, "-c", "from heldout.cli import main; main()", *command],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+
+
+def digests(place: Path) -> dict[str, str]:
+    """Of all files but the timings."""
+    return {
+        one.name: hashlib.sha256(one.read_bytes()).hexdigest()
+        for one in sorted(place.iterdir())
+        if one.name != "timings.json"
+    }
+
+
+def state_of(place: Path) -> str:
+    """How far a run had come when it was killed."""
+    if not place.is_dir() or not any(place.iterdir()):
+        return "before the folder was made"
+    if (place / "manifest.json").exists():
+        return "after the manifest was written"
+    if any(one.suffix == ".parquet" or one.suffix == ".tmp" for one in place.iterdir()):
+        return "while results were written"
+    journal = place / "journal.jsonl"
+    lines = journal.read_bytes().count(b"\n") if journal.exists() else 0
+    return "before the first task was done" if lines < 2 else "between tasks or in one"
+
+
+def kill_run(child: subprocess.Popen[bytes], seconds: float) -> bool:
+    """Whether a run was killed, and had not ended by itself before."""
+    try:
+        child.wait(seconds)
+    except subprocess.TimeoutExpired:
+        # The process alone: its workers have to notice.
+        child.send_signal(signal.SIGKILL)
+        child.communicate()
+        return True
+    _, said = child.communicate()
+    if child.returncode:
+        sys.exit(f"a run ended with {child.returncode}: {said.decode()}")
+    return False
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    draw = random.Random(options.seed)  # noqa: S311 - no secret
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_experiment(folder)
+        start(folder, "warm", 0).communicate()  # compiled code is cached now
+        begin = time.perf_counter()
+        if start(folder, "whole", 0).wait():
+            sys.exit("the run without kills failed")
+        took = time.perf_counter() - begin
+        whole = digests(folder / "whole")
+        kills, runs, ended = 0, 0, 0
+        states: Counter[str] = Counter()
+        while kills < options.kills or (folder / "cut").exists():
+            last = kills >= options.kills
+            seconds = 600.0 if last else draw.uniform(0.2, 1.1) * took
+            runs += 1
+            if kill_run(start(folder, "cut", runs), seconds):
+                kills += 1
+                states[state_of(folder / "cut")] += 1
+                continue
+            found = digests(folder / "cut")
+            if found != whole:
+                wrong = [one for one in {*found, *whole} if found.get(one) != whole.get(one)]
+                sys.exit(f"after {kills} kills these differ: {', '.join(sorted(wrong))}")
+            ended += 1
+            shutil.rmtree(folder / "cut")
+        print(f"a run takes {took:.1f} s; {kills} kills in {runs} runs")
+        print(f"{ended} experiments ended by themselves, all {ended} with the same bytes")
+        for state, count in states.most_common():
+            print(f"  killed {state}: {count}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,403 @@
+"""Experiments on a real Dask cluster: the same bytes as here, whatever happens to its workers."""
+
+import json
+import os
+import pickle
+import signal
+import sys
+import threading
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from experiment_data import small_collection, table_bytes
+from sklearn.datasets import load_iris
+from sklearn.neighbors import KNeighborsClassifier
+
+import heldout
+from heldout.cli import main
+from heldout.errors import InputError, MissingExtraError
+from heldout.experiment import kit as kits
+from heldout.experiment.jobs import Job
+from heldout.experiment.journal import decode
+from heldout.experiment.run import JOURNAL, Experiment
+from heldout.experiment.shared import pack_collection, pack_index
+from heldout.experiment.tasks import plan_tasks
+from heldout.retrieve.index import Index
+
+distributed = pytest.importorskip("distributed", reason="needs the extra dask")
+dask = pytest.importorskip("dask")
+linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc and named pipes")
+
+RANKER = '''
+import os
+from pathlib import Path
+
+HERE = Path(__file__).parent
+TROUBLE = {trouble!r}
+
+
+def note(name, text):
+    with open(HERE / name, "a") as file:
+        file.write(text + "\\n")
+
+
+note("loaded", str(os.getpid()))
+
+
+def first(name):
+    """Whether no process was here before."""
+    try:
+        os.close(os.open(HERE / name, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return False
+    return True
+
+
+def rank(train, test, power=1.0):
+    """Shared words over a power of the length."""
+    note("called", f"{{power}} {{sorted(train.query_ids())}} {{sorted(test.query_ids())}}")
+    if TROUBLE == "killed" and power == 0.5 and first("claimed"):
+        import fcntl
+
+        gate = open(HERE / "gate")
+        with open(HERE / "pipe", "w") as pipe:
+            pipe.write(str(os.getpid()))
+        fcntl.flock(gate, fcntl.LOCK_EX)  # the test has it, and does not let go
+    if TROUBLE == "fails once" and power == 0.5 and first("claimed"):
+        raise OSError("the storage is away")
+    if TROUBLE == "fails":
+        raise ValueError("this never works")
+    if TROUBLE == "kills" and power == 0.5 and os.getpid() != int((HERE / "parent").read_text()):
+        os.kill(os.getpid(), 9)
+    found = {{}}
+    queries = test.collection.queries
+    for query, text in zip(queries.ids, queries.texts, strict=True):
+        words = set(text.split())
+        scores = {{
+            one: sum(word in words for word in body.split()) / len(body.split()) ** power
+            for one, body in test.collection.documents.pairs()
+        }}
+        found[query] = {{one: score for one, score in scores.items() if score}}
+    return found
+'''
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two worker processes; a task that kills its worker is given up when two have died."""
+    few = {"distributed.scheduler.allowed-failures": 1}
+    with (
+        dask.config.set(few),
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            memory_limit="1GiB",
+            silence_logs=50,
+        ) as made,
+    ):
+        yield made
+
+
+@pytest.fixture
+def client(cluster):
+    with distributed.Client(cluster) as made:
+        made.wait_for_workers(2)
+        yield made
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The files of an experiment with a model and a function."""
+    whole = small_collection(documents=30, queries=12)
+    with (tmp_path / "docs.jsonl").open("w") as file:
+        for one, text in whole.documents.pairs():
+            file.write(json.dumps({"_id": one, "text": text}) + "\n")
+    asked = zip(whole.queries.ids, whole.queries.texts, strict=True)
+    (tmp_path / "queries.tsv").write_text("".join(f"{one}\t{text}\n" for one, text in asked))
+    judged = whole.qrels.to_dict().items()
+    lines = [f"{query} 0 {doc} {grade}\n" for query, docs in judged for doc, grade in docs.items()]
+    (tmp_path / "qrels").write_text("".join(lines))
+    (tmp_path / "parent").write_text(str(os.getpid()))
+    return tmp_path
+
+
+def experiment(folder, trouble="", **fields):
+    (folder / "ranker.py").write_text(RANKER.format(trouble=trouble))
+    files = {"source": "docs.jsonl", "queries": "queries.tsv", "qrels": "qrels"}
+    given = {
+        "collection": {key: str(folder / name) for key, name in files.items()},
+        "systems": [
+            "bm25(k1=0.5:2:3)",
+            {"name": "mine", "function": f"{folder}/ranker.py:rank", "space": {"power": [0.5, 1]}},
+        ],
+        "plan": {"folds": 3},
+        "measures": ["nDCG@10"],
+        "seed": 2,
+    }
+    return Experiment(**given | fields)
+
+
+def lines(path):
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def test_the_same_bytes_and_every_process_is_told_once(folder, client):
+    whole = experiment(folder)
+    whole.run(folder / "here")
+    (folder / "loaded").unlink()
+    (folder / "called").unlink()
+    whole.run(folder / "there", dask=client)
+    assert table_bytes(folder / "there") == table_bytes(folder / "here")
+    # 3 folds and everything × 2 values, then 3 held-out sides: none of it in this process.
+    assert len(lines(folder / "called")) == 4 * 2 + 3
+    # The first line is this process, where the settings are checked.
+    assert lines(folder / "loaded")[0] == str(os.getpid())
+    workers = lines(folder / "loaded")[1:]
+    assert str(os.getpid()) not in workers
+    assert sorted(Counter(workers).values()) == [1, 1]
+
+
+def test_processes_of_this_machine_are_told_once_too(folder):
+    whole = experiment(folder, collection=small_collection(30, 12))
+    whole.run(folder / "here")
+    (folder / "loaded").unlink()
+    whole.run(folder / "there", workers=2)
+    assert table_bytes(folder / "there") == table_bytes(folder / "here")
+    workers = lines(folder / "loaded")[1:]
+    assert workers
+    assert set(Counter(workers).values()) == {1}
+
+
+@heldout.define_measure
+def ShareOfOne(ranked, *, scale=1.0):  # noqa: N802 - a name of a measure
+    return scale * float(len(ranked.grades) > 0 and ranked.grades[0] > 0)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"by": "document", "systems": "bm25(k1=0.5:2:3)", "plan": {"folds": 3, "repeats": 2}},
+        {"by": "both", "systems": "bm25(k1=0.5:2:3)", "plan": None, "measures": ["AP"]},
+        {"by": "document", "systems": "bm25", "plan": {"kind": "holdout", "test": 0.3}},
+    ],
+    ids=["documents", "both", "hold-out"],
+)
+def test_models_are_ranked_there_with_an_index_that_was_sent(tmp_path, client, fields):
+    """The collection is an object, so that all of it goes to the workers."""
+    whole = Experiment(collection=small_collection(40, 12), **{"measures": ["nDCG@10"]} | fields)
+    whole.run(tmp_path / "here")
+    whole.run(tmp_path / "there", dask=client)
+    assert table_bytes(tmp_path / "there") == table_bytes(tmp_path / "here")
+
+
+def test_estimators(tmp_path, client):
+    systems = {"k-NN": (KNeighborsClassifier(), {"n_neighbors": [1, 5]})}
+    data = load_iris(return_X_y=True)
+    whole = Experiment(task="classification", data=data, systems=systems, plan={"folds": 3})
+    whole.run(tmp_path / "here")
+    whole.run(tmp_path / "there", dask=client)
+    assert table_bytes(tmp_path / "there") == table_bytes(tmp_path / "here")
+
+
+def test_a_measure_of_ones_own_and_a_run_of_ones_own(tmp_path, client):
+    collection = small_collection(30, 12)
+    run = heldout.search(Index.build(collection), collection.queries, "bm25")
+    whole = Experiment(
+        collection=collection, systems={"run": run, "bm25": "bm25"}, measures=["ShareOfOne@3"]
+    )
+    whole.run(tmp_path / "here")
+    whole.run(tmp_path / "there", dask=client)
+    assert table_bytes(tmp_path / "there") == table_bytes(tmp_path / "here")
+
+
+@linux
+def test_files_that_workers_do_not_see_are_sent(folder, client):
+    """An open file has a path that means something else to every other process."""
+    collection = small_collection(30, 12)
+    Index.build(collection, path=folder / "index")
+    with (folder / "index").open("rb") as file:
+        path = f"/proc/self/fd/{file.fileno()}"
+        given = {"collection": collection, "systems": "bm25(k1=0.5:2:3)", "index": path}
+        whole = Experiment(**given)
+        whole.run(folder / "here")
+        whole.run(folder / "there", dask=client)
+    assert table_bytes(folder / "there") == table_bytes(folder / "here")
+
+
+@linux
+def test_a_worker_that_is_killed_costs_only_its_task(folder, client):
+    import fcntl
+
+    experiment(folder).run(folder / "here")
+    (folder / "called").unlink()
+    os.mkfifo(folder / "pipe")
+    (folder / "gate").touch()
+    whole, failed = experiment(folder, "killed"), []
+
+    def run():
+        try:
+            whole.run(folder / "there", dask=client)
+        except BaseException as error:  # noqa: BLE001 - for the test to see
+            failed.append(error)
+
+    with (folder / "gate").open() as gate:
+        fcntl.flock(gate, fcntl.LOCK_EX)
+        runner = threading.Thread(target=run)
+        runner.start()
+        worker = int((folder / "pipe").read_text())  # waits until a call has begun
+        before = {line["pid"] for line in _workers(client)}
+        assert worker in before
+        assert len(before) == 2
+        finished = _keys(folder / "there" / JOURNAL)
+        os.kill(worker, signal.SIGKILL)
+        runner.join(timeout=120)
+    assert not runner.is_alive()
+    assert failed == []
+    here, there = table_bytes(folder / "here"), table_bytes(folder / "there")
+    # The source of the system has changed, and with it only what says so.
+    assert {name for name in here if here[name] != there[name]} <= {"manifest.json"}
+    after = {line["pid"] for line in _workers(client)}
+    assert worker not in after
+    assert before - {worker} <= after
+    # What had come back was not done again; of the rest, what the dead worker had at most.
+    repeated = sum(count - 1 for count in Counter(lines(folder / "called")).values())
+    assert 1 <= repeated <= 4 * 2 - sum(key.startswith("mine/tune/") for key in finished)
+
+
+def _workers(client):
+    return [{"pid": pid} for pid in client.run(os.getpid).values()]
+
+
+def _keys(journal):
+    found = (decode(line) for line in journal.read_bytes().splitlines(keepends=True))
+    return {one["key"] for one in found if one is not None and "key" in one}
+
+
+def test_what_fails_once_is_tried_again(folder, client):
+    whole = experiment(folder, "fails once")
+    whole.run(folder / "there", dask=client)
+    assert (folder / "claimed").exists()
+    experiment(folder).run(folder / "here")
+    values = [(folder / one / "values.parquet").read_bytes() for one in ("here", "there")]
+    assert values[0] == values[1]
+
+
+def test_what_always_fails_is_named_as_it_is_here(folder, client):
+    messages = []
+    for where in ({}, {"dask": client}, {"workers": 2}):
+        with pytest.raises(InputError, match=r"mine\(power=.*this never works") as caught:
+            experiment(folder, "fails").run(**where)
+        messages.append(str(caught.value).split("(power")[0])
+    assert len(set(messages)) == 1
+
+
+@pytest.mark.parametrize("where", ["dask", "workers"])
+def test_a_system_that_kills_its_workers_ends_the_run_and_not_the_results(folder, client, where):
+    how = {"dask": client} if where == "dask" else {"workers": 2}
+    with pytest.raises(InputError, match="died"):
+        experiment(folder, "kills").run(folder / "there", **how)
+    assert "bm25/grid/p0" in _keys(folder / "there" / JOURNAL)
+    # In the process that the function does not kill, the run goes on to its end.
+    experiment(folder, "kills").run(folder / "there", resume=True)
+    experiment(folder, "kills").run(folder / "here")
+    assert table_bytes(folder / "there") == table_bytes(folder / "here")
+
+
+def test_the_workers_forget_the_experiment(folder, client):
+    experiment(folder).run(dask=client)
+
+    def kept():
+        from heldout.experiment import dask_executor
+
+        return len(dask_executor._kits)
+
+    assert set(client.run(kept).values()) == {0}
+
+
+def test_a_job_is_a_few_words(folder):
+    settings = experiment(folder, by="document", systems="bm25").check()
+    for task in plan_tasks(settings):
+        assert len(pickle.dumps(Job(task, (3,)))) < 500
+
+
+def test_another_collection_or_index_on_the_worker_is_refused(folder):
+    settings = experiment(folder).check()
+    parcel = pack_collection(settings.collection, settings.source)
+    assert parcel.open().fingerprint() == settings.collection.fingerprint()
+    with (folder / "qrels").open("a") as file:
+        file.write("q00 0 d000 3\n")
+    with pytest.raises(InputError, match="another collection here"):
+        replace(parcel, source=parcel.source + " ").open()
+    index = Index.build(settings.collection, path=folder / "index")
+    box = pack_index(index, str(folder / "index"))
+    assert box.open().fingerprint == index.fingerprint
+    Index.build({"d": "other words"}, path=folder / "index")
+    with pytest.raises(InputError, match="another index here"):
+        box.open()
+
+
+def test_another_version_or_source_on_the_worker_is_refused(folder, monkeypatch):
+    settings = experiment(folder).check()
+    packed = kits.pack_kit(settings, None)
+    with monkeypatch.context() as patch:
+        other = {**kits.versions_of(settings), "numpy": "1.0"}
+        patch.setattr(kits, "versions_of", lambda _: other)
+        with pytest.raises(InputError, match=r"a worker has numpy 1\.0, the run was started with"):
+            packed.open()
+    (folder / "ranker.py").write_text(RANKER.format(trouble="") + "\n# changed\n")
+    with pytest.raises(InputError, match="mine: its source is another one"):
+        packed.open()
+    broken = replace(packed, digest="0" * 64)
+    with pytest.raises(InputError, match="did not arrive"):
+        broken.open()
+
+
+def test_what_cannot_be_sent_is_named(tmp_path):
+    lock = threading.Lock()
+
+    def rank(train, test, power=1.0):
+        del train, test, power
+        return lock
+
+    whole = Experiment(
+        collection=small_collection(20, 8),
+        systems=[heldout.System.of(rank, "mine", space={"power": [0, 1]})],
+        plan={"folds": 2},
+    )
+    with pytest.raises(InputError, match="cannot be sent to other processes"):
+        whole.run(tmp_path / "there", workers=2)
+
+
+def test_without_the_package_it_says_what_to_install(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "heldout.experiment.dask_executor", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'heldout\[dask\]'"):
+        experiment(folder).run(dask="local:2")
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        (["--dask", "nowhere"], "'nowhere' is no Dask cluster"),
+        (["--dask", "local:0"], "'local:0' is no Dask cluster"),
+        (["--dask", "local:2", "--workers", "2"], "--workers are processes here"),
+    ],
+)
+def test_refuses(folder, capsys, where, message):
+    names = [str(folder / one) for one in ("docs.jsonl", "queries.tsv", "qrels")]
+    command = ["run", names[0], "--queries", names[1], "--qrels", names[2], "--system", "bm25"]
+    with pytest.raises(SystemExit) as ended:
+        main([*command, *where])
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_by_address_from_the_command_line(folder, cluster, capsys):
+    names = [str(folder / one) for one in ("docs.jsonl", "queries.tsv", "qrels")]
+    command = ["run", names[0], "--queries", names[1], "--qrels", names[2], "--system", "bm25"]
+    main([*command, "--quiet"])
+    here = capsys.readouterr()
+    main([*command, "--quiet", "--dask", cluster.scheduler_address])
+    assert capsys.readouterr() == here
