@@ -97,7 +97,8 @@ def _interval_words(comparison: Comparison, claim: Claim) -> str:
 
 def _test_words(comparison: Comparison, claim: Claim) -> str:
     verdict = claim.outcomes[0]
-    units = count_of(len(comparison.scores.units), "unit")
+    noun = "fold" if verdict.test == "corrected-t" else "unit"
+    units = count_of(len(comparison.scores.units), noun)
     how = comparison.advice.correction
     if how in _CORRECTIONS:
         detail = comparison.correction_detail
