@@ -93,6 +93,12 @@ def add_run(command: Callable[..., argparse.ArgumentParser], commands: Any) -> N
         help="let a Dask cluster do the work: tcp://HOST:PORT, a scheduler file, or local:4 for "
         "four processes of this machine; the results do not depend on it",
     )
+    add(
+        "--max-memory",
+        metavar="SIZE",
+        help="what the run may take, such as 2GB, by a rough estimate: fewer workers are taken if "
+        "need be, and a run that cannot fit is refused before it starts",
+    )
     add("--dry-run", action="store_true", help="check everything, show what would be run, and end")
     add("--json", action="store_true", help="every number at full precision")
     add("--quiet", action="store_true", help="only the result: no bar, no notes")
@@ -132,6 +138,8 @@ def _add_description(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
+    from heldout.cli_report import this_command
+
     _check(options)
     experiment = _experiment(options)
     if options.dry_run:
@@ -144,6 +152,9 @@ def _run(options: argparse.Namespace) -> int:
             resume=options.resume,
             force=options.force,
             progress=not options.quiet,
+            max_memory=options.max_memory,
+            told=None if options.quiet else _tell,
+            command=this_command(),
         )
     except KeyboardInterrupt:
         sys.stderr.write(f"heldout: interrupted; {_how_to_go_on(options)}\n")
@@ -157,6 +168,10 @@ def _run(options: argparse.Namespace) -> int:
     if not options.quiet:
         sys.stderr.write(_where(results.timings, options))
     return 0
+
+
+def _tell(sentence: str) -> None:
+    sys.stderr.write(sentence + "\n")
 
 
 def _check(options: argparse.Namespace) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.errors import InputError, MissingExtraError
@@ -20,6 +21,7 @@ from heldout.experiment.estimator_settings import (
 )
 from heldout.experiment.execute import execute
 from heldout.experiment.executors import Processes
+from heldout.experiment.forecast import check_memory, forecast, parse_size, peak_memory
 from heldout.experiment.journal import Journal
 from heldout.experiment.lock import locked
 from heldout.experiment.manifest import estimator_manifest, experiment_key, make_manifest
@@ -34,7 +36,7 @@ from heldout.retrieve.index import Index
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from heldout.experiment.executors import Executor
     from heldout.experiment.journal import Record
@@ -156,6 +158,9 @@ class Experiment:
         resume: bool = False,
         force: bool = False,
         progress: bool = False,
+        command: str = "",
+        max_memory: int | str | None = None,
+        told: Callable[[str], None] | None = None,
     ) -> Results:
         """Run it.
 
@@ -176,28 +181,41 @@ class Experiment:
             Start anew, whatever is in the folder.
         progress
             Show a bar on a terminal.
+        command
+            What was typed to run it: kept beside the timings, since it is no part of the results.
+        max_memory
+            Bytes, or a text such as ``2GB``, that this process and its workers may take: an index
+            is built on the disk, fewer workers are taken if need be, and a run that cannot fit is
+            refused before it starts. It goes by an estimate, and a rough one; what systems of yours
+            take is not known.
+        told
+            Called with a sentence about the memory and time that are expected.
         """
         if workers < 1:
             raise InputError(f"workers={workers}: give at least 1")
         if workers > 1 and dask is not None:
             raise InputError("workers are processes here, dask is a cluster: give one of them")
-        hands = _Hands(workers, dask)
+        limit = parse_size(max_memory) if isinstance(max_memory, str) else max_memory
+        hands = _Hands(workers, dask, limit, told)
         settings = self.check()
-        index = None
-        if isinstance(settings, EstimatorSettings):
-            manifest = estimator_manifest(settings)
-        else:
-            index = open_index(settings)
-            manifest = make_manifest(settings, index)
-        if folder is None:
-            return _run(settings, index, manifest, None, hands, progress=progress)
-        place = Path(folder)
-        _make_folder(place)
-        with locked(place):
+        with ExitStack() as stack:
+            index = None
+            if isinstance(settings, EstimatorSettings):
+                manifest = estimator_manifest(settings)
+            else:
+                index = open_index(settings, limit, stack)
+                manifest = make_manifest(settings, index)
+            if folder is None:
+                return _run(settings, index, manifest, None, hands, progress=progress)
+            place = Path(folder)
+            _make_folder(place)
+            stack.enter_context(locked(place))
             ready = _look_into(place, manifest, resume=resume, force=force)
             if ready is not None:
                 return ready
             results = _run(settings, index, manifest, place, hands, progress=progress)
+            if command:
+                results.timings["command"] = command
             results.write(place)
             flush(place)  # the journal goes when the power may go too
             (place / JOURNAL).unlink(missing_ok=True)
@@ -206,10 +224,29 @@ class Experiment:
 
 @dataclass(frozen=True, slots=True)
 class _Hands:
-    """Who does the work: processes of this machine, or a Dask cluster."""
+    """Who does the work (processes of this machine, or a Dask cluster), and what it may take."""
 
     workers: int
     dask: Any
+    limit: int | None = None
+    told: Callable[[str], None] | None = None
+
+    def fitting(
+        self, settings: Settings | EstimatorSettings, index: Index | None, tasks: list[Task]
+    ) -> _Hands:
+        """As many workers as there is memory for; say what is expected."""
+        if self.limit is None and self.told is None:
+            return self
+        found = forecast(settings, index, tasks, workers=self.workers)
+        workers = self.workers
+        if self.limit is not None:
+            workers = check_memory(found, self.limit, workers)
+        if self.told is not None:
+            if workers < self.workers:
+                self.told(f"{workers} of {self.workers} workers, to stay within the memory")
+                found = forecast(settings, index, tasks, workers=workers)
+            self.told(found.sentence())
+        return replace(self, workers=workers)
 
     @contextmanager
     def executor(
@@ -228,13 +265,28 @@ class _Hands:
             yield one
 
 
-def open_index(settings: Settings) -> Index | None:
-    """The index that built-in models need; built if none was given."""
+def open_index(
+    settings: Settings, limit: int | None = None, stack: ExitStack | None = None
+) -> Index | None:
+    """The index that built-in models need; built if none was given.
+
+    Parameters
+    ----------
+    limit, stack
+        Bytes that the run may take: the index is then built in a file, which goes when `stack` is
+        left.
+    """
     if not settings.needs_index:
         return None
     given = settings.index
     if given is None:
-        return Index.build(settings.collection.documents, settings.analyzer)
+        if limit is None or stack is None:
+            return Index.build(settings.collection.documents, settings.analyzer)
+        folder = stack.enter_context(TemporaryDirectory(prefix="heldout-"))
+        room = max((limit - peak_memory()) // 2, 1 << 20)
+        path = Path(folder) / "index"
+        documents = settings.collection.documents
+        return Index.build(documents, settings.analyzer, path=path, memory=room)
     index = Index.open(given) if isinstance(given, str) else given
     if index.documents_digest != settings.collection.documents.digest():
         raise InputError(
@@ -320,6 +372,7 @@ def _run(
             step(task.key)
 
         if done < len(tasks):
+            hands = hands.fitting(settings, index, [one for one in tasks if one.key not in records])
             executor = stack.enter_context(hands.executor(settings, index))
             execute(settings, index, tasks, records, executor=executor, finished=finished)
     return _results(settings, tasks, records, manifest, seconds)

@@ -184,3 +184,12 @@ def test_compare_refuses_before_it_works(tmp_path, monkeypatch, capsys):
     with pytest.raises(SystemExit):
         main(["compare", "missing", "too", "--collection", "pydocs"])
     assert "--collection goes with --html" in capsys.readouterr().err
+
+
+def test_the_command_of_the_run_is_shown(place, tmp_path, monkeypatch):
+    page, command = tmp_path / "page.html", ["run", str(place / "beir"), "--system", "a<b>=bm25"]
+    command += ["--folds", "3", "-o", str(tmp_path / "out"), "--quiet"]
+    monkeypatch.setattr("sys.argv", ["heldout", *command])
+    assert not main(command)
+    assert not main(["report", str(tmp_path / "out"), "-o", str(page), "--quiet"])
+    assert "--system &#x27;a&lt;b&gt;=bm25&#x27;" in page.read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ from heldout.report.page.drawn import made_charts
 from heldout.report.page.explorer import unit_columns, units_of_results
 from heldout.report.page.looks import looks_table
 from heldout.report.page.parts import Part, Table
-from heldout.report.page.provenance import settings_pairs
+from heldout.report.page.provenance import command_pairs, settings_pairs
 from heldout.report.page.tuned import split_tables, tuning_tables
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def part_of_estimators(
         splits_about=said[:1],
         checks=tuple(dict.fromkeys([*careful(results), *warnings, *left_out])),
         looks=None if ledger is None else looks_table(ledger, _data(results)),
-        provenance=settings_pairs(results.manifest),
+        provenance=(*command_pairs(results), *settings_pairs(results.manifest)),
         record=results.manifest,
         methods=tuple(key for one in compared for key in comparison_methods(one)),
     )

@@ -16,7 +16,7 @@ from heldout.report.page.drawn import made_charts
 from heldout.report.page.explorer import unit_columns, units_of_results
 from heldout.report.page.looks import looks_table
 from heldout.report.page.parts import Part, Table
-from heldout.report.page.provenance import measure_signatures, settings_pairs
+from heldout.report.page.provenance import command_pairs, measure_signatures, settings_pairs
 from heldout.report.page.rankings import lists_of_results, ranking_columns
 from heldout.report.page.remembered import remembered
 from heldout.report.page.tuned import split_tables, tuning_tables
@@ -96,7 +96,11 @@ def part_of_results(
         splits_about=(said[0],),
         checks=tuple(dict.fromkeys([*careful(results), *_warnings(compared), *left_out, *quick])),
         looks=None if ledger is None else looks_table(ledger, _data(results)),
-        provenance=(*settings_pairs(results.manifest), *measure_signatures(results.measures)),
+        provenance=(
+            *command_pairs(results),
+            *settings_pairs(results.manifest),
+            *measure_signatures(results.measures),
+        ),
         record=results.manifest,
         methods=(*methods, *measure_methods(results.measures), *model_methods(models)),
     )

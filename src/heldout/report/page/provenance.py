@@ -9,7 +9,15 @@ from heldout.errors import HeldoutError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["measure_signatures", "settings_pairs"]
+    from heldout.experiment.results import Results
+
+__all__ = ["command_pairs", "measure_signatures", "settings_pairs"]
+
+
+def command_pairs(results: Results) -> tuple[tuple[str, str], ...]:
+    """What was typed to make the results, if it is known."""
+    typed = results.timings.get("command")
+    return (("command of the run", str(typed)),) if typed else ()
 
 
 def settings_pairs(manifest: dict[str, Any]) -> tuple[tuple[str, str], ...]:

@@ -130,9 +130,7 @@ def _ledger(part: Part, name: str) -> str:
 def _checks(part: Part) -> str:
     if not part.checks:
         return "<p>Nothing was found that calls for care.</p>\n"
-    items = "".join(
-        f"<li>{esc(one)}.{_code(one)}</li>\n" for one in part.checks
-    )
+    items = "".join(f"<li>{esc(one)}.{_code(one)}</li>\n" for one in part.checks)
     return f'<ul class="checks">\n{items}</ul>\n'
 
 
