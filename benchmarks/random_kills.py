@@ -1,4 +1,4 @@
-"""Kill one experiment at random moments, again and again: does it always end with the same bytes?
+"""Kill one experiment at random moments, and see whether it always ends with the same bytes.
 
 A run is started with ``--resume`` and killed (SIGKILL, no warning) after a random part of the time
 that a whole run takes; then it is started again, in the same folder, until it ends by itself. Its
@@ -103,7 +103,7 @@ def state_of(place: Path) -> str:
         return "before the folder was made"
     if (place / "manifest.json").exists():
         return "after the manifest was written"
-    if any(one.suffix == ".parquet" or one.suffix == ".tmp" for one in place.iterdir()):
+    if any(one.suffix in {".parquet", ".tmp"} for one in place.iterdir()):
         return "while results were written"
     journal = place / "journal.jsonl"
     lines = journal.read_bytes().count(b"\n") if journal.exists() else 0

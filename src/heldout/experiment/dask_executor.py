@@ -45,7 +45,7 @@ _one_at_a_time = threading.Lock()
 
 
 @contextmanager
-def open_dask(where: str | Client) -> Iterator[Client]:
+def open_dask(where: str | Client, memory: int | None = None) -> Iterator[Client]:
     """Connect to a cluster, or start one on this machine.
 
     Parameters
@@ -53,6 +53,8 @@ def open_dask(where: str | Client) -> Iterator[Client]:
     where
         The address of a scheduler (``tcp://HOST:PORT``), its scheduler file, ``local:N`` for N
         processes here, or a client that is connected already.
+    memory
+        Bytes that the processes here may take together; a worker that takes more is ended.
     """
     if isinstance(where, Client):
         yield where
@@ -66,7 +68,7 @@ def open_dask(where: str | Client) -> Iterator[Client]:
                 processes=True,
                 dashboard_address=None,
                 silence_logs=logging.CRITICAL,
-                memory_limit=0,
+                memory_limit=(memory or 0) // int(local[1]),
             )
             stack.enter_context(cluster)
             yield stack.enter_context(Client(cluster))

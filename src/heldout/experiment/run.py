@@ -205,6 +205,7 @@ class Experiment:
             else:
                 index = open_index(settings, limit, stack)
                 manifest = make_manifest(settings, index)
+            hands = hands.fitting(settings, index)
             if folder is None:
                 return _run(settings, index, manifest, None, hands, progress=progress)
             place = Path(folder)
@@ -231,22 +232,23 @@ class _Hands:
     limit: int | None = None
     told: Callable[[str], None] | None = None
 
-    def fitting(
-        self, settings: Settings | EstimatorSettings, index: Index | None, tasks: list[Task]
-    ) -> _Hands:
-        """As many workers as there is memory for; say what is expected."""
-        if self.limit is None and self.told is None:
+    def fitting(self, settings: Settings | EstimatorSettings, index: Index | None) -> _Hands:
+        """As many workers as there is memory for; refuse what cannot fit."""
+        if self.limit is None:
             return self
-        found = forecast(settings, index, tasks, workers=self.workers)
-        workers = self.workers
-        if self.limit is not None:
-            workers = check_memory(found, self.limit, workers)
-        if self.told is not None:
-            if workers < self.workers:
-                self.told(f"{workers} of {self.workers} workers, to stay within the memory")
-                found = forecast(settings, index, tasks, workers=workers)
-            self.told(found.sentence())
+        tasks = plan_tasks(settings)
+        found = forecast(settings, index, tasks, workers=self.workers, timed=False)
+        workers = check_memory(found, self.limit, self.workers)
+        if workers < self.workers and self.told is not None:
+            self.told(f"{workers} of {self.workers} workers, to stay within the memory")
         return replace(self, workers=workers)
+
+    def tell(
+        self, settings: Settings | EstimatorSettings, index: Index | None, tasks: list[Task]
+    ) -> None:
+        """Say what is expected."""
+        if self.told is not None:
+            self.told(forecast(settings, index, tasks, workers=self.workers).sentence())
 
     @contextmanager
     def executor(
@@ -261,7 +263,10 @@ class _Hands:
             raise MissingExtraError(
                 "a Dask cluster needs the package distributed: pip install 'heldout[dask]'"
             ) from error
-        with open_dask(self.dask) as client, closing(DaskExecutor(client, settings, index)) as one:
+        with (
+            open_dask(self.dask, self.limit) as client,
+            closing(DaskExecutor(client, settings, index)) as one,
+        ):
             yield one
 
 
@@ -372,7 +377,7 @@ def _run(
             step(task.key)
 
         if done < len(tasks):
-            hands = hands.fitting(settings, index, [one for one in tasks if one.key not in records])
+            hands.tell(settings, index, [one for one in tasks if one.key not in records])
             executor = stack.enter_context(hands.executor(settings, index))
             execute(settings, index, tasks, records, executor=executor, finished=finished)
     return _results(settings, tasks, records, manifest, seconds)
