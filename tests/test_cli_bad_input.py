@@ -33,7 +33,7 @@ BAD_RUNS = {
     "JSON of another shape": (b'{"q1": [1]}', "query 'q1' holds list"),
     "CSV with a missing column": (b"query_id,doc_id,rank\nq1,a,1\n", "no column for the score"),
     "CSV with no number": (b"query_id,doc_id,score\nq1,a,x\n", "bad.run:2: 'x' is not a number"),
-    "broken parquet": (b"PAR1" + bytes(50) + b"PAR1", "not a parquet table"),
+    "broken parquet": (b"PAR1" + bytes(50) + b"PAR1", "not a Parquet table"),
     "qrels instead": (QRELS.encode(), ":1: 4 fields, expected 6"),
 }
 BAD_QRELS = {

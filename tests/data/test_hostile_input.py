@@ -113,7 +113,7 @@ def test_a_table_with_one_column_twice_is_refused(tmp_path):
 def test_a_parquet_table_with_lists_is_refused(tmp_path):
     frame = pl.DataFrame({"query_id": [["q"]], "doc_id": ["a"], "score": [1.0]})
     frame.write_parquet(tmp_path / "x.parquet")
-    with pytest.raises(InputError, match="not a parquet table"):
+    with pytest.raises(InputError, match="not a Parquet table"):
         read_run(tmp_path / "x.parquet")
 
 

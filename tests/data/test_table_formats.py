@@ -137,5 +137,5 @@ def test_a_gap_in_a_parquet_table_is_named_by_row(tmp_path):
 @pytest.mark.parametrize("keep", [5, 60, -1])
 def test_a_parquet_table_that_was_cut_short_is_refused(tmp_path, keep):
     whole = parquet(tmp_path, {"qid": ["q"], "docno": ["a"], "score": [1.0]}).read_bytes()
-    with pytest.raises(InputError, match=r"mine\.dat: not a parquet table"):
+    with pytest.raises(InputError, match=r"mine\.dat: not a Parquet table"):
         read_run(saved(tmp_path, whole[:keep]))

@@ -22,6 +22,7 @@ from heldout.data.formats.query_files import read_queries
 from heldout.data.formats.source import open_source
 from heldout.data.formats.trec_documents import TrecDocuments
 from heldout.data.notes import Note
+from heldout.data.paths import is_there
 from heldout.errors import HeldoutError, InputError
 
 if TYPE_CHECKING:
@@ -232,7 +233,7 @@ def _find(given: str, reading: Reading, split: str | None, *, given_queries: boo
         return _folder(path, reading, given_queries=given_queries)
     if path.suffix.lower() == ".toml":
         return _lines(meta_config(path), reading)
-    if not path.exists():
+    if not is_there(path):
         raise InputError(f"{given}: no such file or folder; {_EXPECTED}")
     name = _ENDINGS.sub("", path.name) or path.name
     kind = _kind(given)

@@ -157,8 +157,12 @@ def _treat_bad(
     if not skip:
         trec.refuse_bad(source, bad)
     elif report is not None:
+        # Lines are counted on from one to the next: each from the top would take for ever.
+        at, number = 0, 1
         for line in bad:
-            report(f"{source.place(line.offset)}: {line.reason}; left out")
+            number += source.lines_between(at, line.offset)
+            at = line.offset
+            report(f"{source.name}:{number}: {line.reason}; left out")
 
 
 @contextmanager

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 import re
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -33,6 +33,7 @@ ID_NAMES: Final = ("id", "_id", "segment", "unit", "qid")
 HYPOTHESIS_NAMES: Final = ("hypothesis", "prediction", "output", "text")
 REFERENCE_NAMES: Final = ("references", "reference", "targets", "target", "answers", "answer")
 LOG_NAMES: Final = ("logprobs", "log_probs", "token_logprobs")
+MOST: Final = sys.float_info.max
 SHOWN: Final = 3
 """Ids a message names at the most."""
 
@@ -77,7 +78,8 @@ class Segments:
                 f"{len(self.log_probs)} lists of log-probabilities do not go together"
             )
         if len(set(self.ids)) < len(self.ids):
-            again = next(one for at, one in enumerate(self.ids) if one in self.ids[:at])
+            seen: set[str] = set()
+            again = next(one for one in self.ids if one in seen or seen.add(one))  # type: ignore[func-returns-value]
             raise InputError(f"{self.name}: two segments have one id: {again}")
 
     @classmethod
@@ -200,7 +202,7 @@ def _stem(name: str) -> str:
 
 def _lines(source: Source) -> list[str]:
     """The lines of a text. Only line feeds end a line: other marks belong to the text."""
-    raw = source.read(source.begin, source.size)
+    raw = source.whole()
     rows = raw.split(b"\n")
     if not rows[-1]:
         rows.pop()
@@ -322,7 +324,7 @@ def _log_probs(value: Any, name: str, where: str) -> tuple[float, ...]:
         raise FormatError(where, f"{name!r}: expected a list with a number for each token")
     for at, one in enumerate(value, 1):
         number = isinstance(one, int | float) and not isinstance(one, bool)
-        if not number or not math.isfinite(one) or one > 0:
+        if not number or one > 0 or not one >= -MOST:
             raise FormatError(
                 where,
                 f"{name!r}: token {at} has {one!r}, expected a logarithm of a probability "

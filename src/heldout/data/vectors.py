@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import zipfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from heldout.data.formats.packing import LEAST_LIMIT, RATIO
 from heldout.data.formats.source import open_source
 from heldout.errors import FormatError, InputError
 
@@ -24,6 +27,9 @@ if TYPE_CHECKING:
     Path_ = str | os.PathLike[str]
 
 __all__ = ["Vectors", "read_vectors"]
+
+MOST_NUMBERS = 10**6
+"""Numbers that a vector may have; models have some hundreds or thousands."""
 
 
 class Vectors:
@@ -109,13 +115,13 @@ def read_vectors(path: Path_) -> Vectors:
     if os.fspath(path).lower().endswith(".npz"):
         return _read_npz(os.fspath(path))
     source = open_source(path)
-    raw = source.read(source.begin, source.size)
+    raw = source.whole()
     lines = raw.split(b"\n")
     head = lines[0].split()
     # Two whole numbers in the first line are a head: a vector of one number is of no use.
     first = 1 if len(head) == 2 and all(one.isdigit() for one in head) else 0
-    dimension = int(head[1]) if first else len(head) - 1
-    if dimension < 1:
+    dimension = int(head[1][:10]) if first else len(head) - 1
+    if not 1 <= dimension <= MOST_NUMBERS:
         raise FormatError(f"{source.name}:1", "expected a word and its numbers, with blanks")
     rows = _rows(source, lines, first, dimension)
     return Vectors(source.name, dimension, rows, _fingerprint(raw))
@@ -151,16 +157,17 @@ def _fingerprint(*parts: bytes) -> str:
 
 
 def _read_npz(name: str) -> Vectors:
-    import zipfile
-
     try:
-        with np.load(name, allow_pickle=False) as held:
-            words, vectors = held["words"], held["vectors"]
+        words, vectors = _npz_arrays(name)
+        texts = [] if words.dtype.kind != "U" else words.ravel().tolist()
+        mark = _fingerprint("\0".join(texts).encode(), np.ascontiguousarray(vectors).tobytes())
+    except InputError:
+        raise
     except FileNotFoundError:
         raise InputError(f"{name}: no such file") from None
     except KeyError:
         raise InputError(f"{name}: expected the arrays 'words' and 'vectors'") from None
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
+    except Exception as error:  # noqa: BLE001 - zlib, zip and NumPy have one for each mistake
         raise InputError(
             f"{name}: cannot be read ({error}); Python objects in it are refused, words must be an "
             "array of texts"
@@ -172,6 +179,16 @@ def _read_npz(name: str) -> Vectors:
         )
     if vectors.ndim != 2 or vectors.dtype.kind not in "fiu" or not np.isfinite(vectors).all():
         raise InputError(f"{name}: vectors must be finite numbers, a row a word")
-    rows = dict(zip(reversed(words.tolist()), vectors[::-1].astype(np.float64), strict=True))
-    mark = _fingerprint("\0".join(words.tolist()).encode(), np.ascontiguousarray(vectors).tobytes())
+    rows = dict(zip(reversed(texts), vectors[::-1].astype(np.float64), strict=True))
     return Vectors(name, vectors.shape[1], rows, mark)
+
+
+def _npz_arrays(name: str) -> tuple[Any, Any]:
+    """The two arrays of a file, unless they unpack to more than it can mean."""
+    with zipfile.ZipFile(name) as packed:
+        whole = sum(one.file_size for one in packed.infolist())
+    limit = max(LEAST_LIMIT, RATIO * Path(name).stat().st_size)
+    if whole > limit:
+        raise InputError(f"{name}: unpacks to {whole:,} bytes, of {limit:,} that its size allows")
+    with np.load(name, allow_pickle=False) as held:
+        return held["words"], held["vectors"]

@@ -167,7 +167,8 @@ def _places_after_dot(data: Bytes, starts: Ints, ends: Ints) -> Ints:
     dotted &= lengths > guess
     places[dotted] = guess
     rest = np.flatnonzero(~dotted)
-    for place in range(int(lengths[rest].max(initial=0))):
+    # With more digits than that behind its dot, or with none, a long number is hard anyway.
+    for place in range(min(int(lengths[rest].max(initial=0)), MAX_DIGITS + 1)):
         hit = data[np.maximum(ends[rest] - 1 - place, starts[rest])] == _DOT
         hit &= lengths[rest] > place
         places[rest[hit]] = place

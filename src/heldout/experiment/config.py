@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 from heldout.data.collection import Collection
+from heldout.data.paths import is_there, names_file
 from heldout.errors import HeldoutError, InputError
 from heldout.experiment.estimators import ESTIMATORS
 from heldout.experiment.fitting import check_fitting, check_splits
@@ -29,6 +29,7 @@ from heldout.tune.choose import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from heldout.experiment.problems import Problems
     from heldout.resample.split import Splits
@@ -289,7 +290,7 @@ def _system(one: Any, under: str, problems: Problems, folder: Path | None) -> Sy
 
 def _located(value: Any, folder: Path | None) -> Any:
     """A path beside the experiment's file, if there is something."""
-    if folder is None or not isinstance(value, str) or not (folder / value).exists():
+    if folder is None or not isinstance(value, str) or not is_there(folder / value):
         return value
     return os.fspath(folder / value)
 
@@ -342,7 +343,7 @@ def _index(
     index, described = given["index"], given["analyzer"]
     if isinstance(index, str | os.PathLike):
         index = _located(os.fspath(index), folder)
-        if not Path(index).is_file():
+        if not names_file(index):
             problems.add("index", f"{index}: there is no such file; build it with heldout index")
     if described is None or isinstance(described, Analyzer):
         return index, described

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["lines_of_keys", "place_in", "read_fields"]
 
-_HEADER = re.compile(r"\s*(\[\[?)\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?$")
+_HEADER = re.compile(r"\s*(\[\[?)([^\]]+)\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"\s*([\w.-]+)\s*=")
 
 
@@ -30,7 +30,7 @@ def read_fields(path: str | os.PathLike[str]) -> tuple[dict[str, Any], str]:
         raise InputError(f"{given}: cannot be read ({error.strerror})") from None
     try:
         return tomllib.loads(text), text
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also a number of thousands of digits
         match = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
         where = f"{given}:{match[1]}" if match else str(given)
         reason = str(error).partition(" (at ")[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from heldout.data.paths import names_file
 from heldout.errors import InputError
 from heldout.resample.combined import RepeatedRuns, TwoWay
 from heldout.resample.given import GivenFolds
@@ -111,7 +112,7 @@ def _path(settings: dict[str, Any], folder: Path | None) -> Path:
     if "file" not in settings:
         raise InputError("file is missing: which unit is in which fold, or is held out?")
     path = (folder or Path()) / str(settings["file"])
-    if not path.is_file():
+    if not names_file(path):
         raise InputError(f"{path}: there is no such file")
     return path
 

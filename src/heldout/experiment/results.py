@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 import numpy as np
 
 from heldout.data.files import write_atomically
+from heldout.data.formats.parquet import read_parquet
 from heldout.data.scores import Scores
 from heldout.errors import InputError
+from heldout.experiment.result_checks import check_results
 from heldout.measure.names import parse_measure
 
 if TYPE_CHECKING:
@@ -219,16 +221,17 @@ class Results:
                 f"{place} has no results: it has no {MANIFEST}, which is written when all is done"
             )
         manifest = _json(place / MANIFEST)
-        if manifest.pop("format", None) != _FORMAT:
+        if not isinstance(manifest, dict) or manifest.pop("format", None) != _FORMAT:
             raise InputError(f"{place / MANIFEST}: written by another version of heldout")
-        kind = _kind(manifest)
-        try:
-            tables = {name: pl.read_parquet(place / file) for name, file in kind.FILES.items()}
-        except (OSError, pl.exceptions.PolarsError) as error:
-            raise InputError(f"{place}: a table cannot be read ({error})") from None
+        kind = _kind(manifest, place)
+        tables = {name: _table(place / file) for name, file in kind.FILES.items()}
         timings = _json(place / TIMINGS) if (place / TIMINGS).is_file() else {}
         summary = _json(place / SUMMARY)
-        found = kind(**tables, summary=summary, manifest=manifest, timings=timings)
+        check_results(str(place), manifest, summary, tables)
+        try:
+            found = kind(**tables, summary=summary, manifest=manifest, timings=timings)
+        except (KeyError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
+            raise InputError(f"{place}: predictions that no experiment writes ({error})") from None
         if not isinstance(found, cls):
             raise InputError(f"{place}: results of task {manifest['settings']['task']}")
         return found
@@ -245,14 +248,26 @@ def flush(path: Path) -> None:
         os.close(file)
 
 
-def _kind(manifest: dict[str, Any]) -> type[Results]:
+def _kind(manifest: dict[str, Any], place: Path) -> type[Results]:
     from heldout.experiment.estimator_results import EstimatorResults  # a kind of these
 
-    return Results if manifest["settings"]["task"] == "ranking" else EstimatorResults
+    settings = manifest.get("settings")
+    task = settings.get("task") if isinstance(settings, dict) else None
+    if task not in ("ranking", "classification", "regression"):
+        raise InputError(f"{place / MANIFEST}: the task is {task!r}, which is none")
+    return Results if task == "ranking" else EstimatorResults
+
+
+def _table(path: Path) -> pl.DataFrame:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    return read_parquet(content, str(path))
 
 
 def _json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: cannot be read ({error})") from None

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from heldout.data.paths import is_there, names_file
 from heldout.data.run import Run
 from heldout.errors import InputError
 from heldout.experiment.systems import CallSystem, ModelSystem, RunSystem, System
@@ -36,7 +37,11 @@ SYSTEM_KEYS: Final = (
 SYSTEM_SOURCES: Final = ("model", "runs", "function", "object", "transformer")
 FILE_MODULE: Final = "heldout_experiment_"
 """How modules begin that are loaded from a file; the rest of the name is its place."""
-_MODEL: Final = re.compile(r"\s*(?:([^=()]+?)\s*=\s*)?([\w-]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
+_MODEL: Final = re.compile(
+    # A name begins and ends with no blank: else a thousand blanks could be cut in a million ways.
+    r"\s*(?:([^=()\s](?:[^=()]*[^=()\s])?)\s*=\s*)?([\w-]+)\s*(?:\((.*)\))?\s*",
+    re.DOTALL,
+)
 _REFERENCE: Final = re.compile(r"(?:([^=]+)=)?((?:.*\.py|[\w.]+):[A-Za-z_]\w*)")
 _ENDING: Final = re.compile(
     r"(\.(run|trec|txt|csv|tsv|json|jsonl|parquet|res))?(\.(gz|xz|bz2|zst))?$", re.IGNORECASE
@@ -83,7 +88,7 @@ def _no_more(settings: dict[str, Any]) -> dict[str, Any]:
 def _of_text(text: str, name: str | None, settings: dict[str, Any]) -> System:
     """``bm25(k1=0.5:3:6)``, ``ranker.py:rank`` or ``runs/*.run``, perhaps with ``NAME=`` before."""
     match = _MODEL.fullmatch(text)
-    if match is not None and match[2] in MODELS and not Path(text).exists():
+    if match is not None and match[2] in MODELS and not is_there(text):
         return _of_model(match[2], match[3] or "", name or match[1], settings)
     reference = _REFERENCE.fullmatch(text.strip())
     if reference is not None:
@@ -110,7 +115,7 @@ def _named_pattern(text: str) -> tuple[str | None, str]:
 
 def run_paths(pattern: str) -> list[str]:
     """The files that a path or a pattern names, in the order of their names."""
-    if Path(pattern).is_file():
+    if names_file(pattern):
         return [pattern]
     return sorted(one for one in glob.glob(pattern) if Path(one).is_file())  # noqa: PTH207
 
@@ -165,7 +170,7 @@ def _of_runs(runs: Mapping[Any, Any], name: str | None) -> System:
     for key, one in listed.items():
         if not isinstance(one, Run | str):
             raise InputError(f"{key}: expected a run or the path of one, not {type(one).__name__}")
-        if isinstance(one, str) and not Path(one).is_file():
+        if isinstance(one, str) and not names_file(one):
             raise InputError(f"{one}: there is no such run")
     labels = _labels(list(listed))
     order, points = read_names(labels)
@@ -296,7 +301,7 @@ def _load_module(name: str) -> Any:
 
 def _load_file(place: str, folder: Path | None) -> Any:
     path = (folder or Path()) / place
-    if not path.is_file():
+    if not names_file(path):
         raise InputError(f"{path}: there is no such file")
     name = f"{FILE_MODULE}{re.sub(r'[^0-9A-Za-z]', '_', str(path.resolve()))}"
     spec = importlib.util.spec_from_file_location(name, path)

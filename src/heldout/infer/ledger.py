@@ -280,7 +280,7 @@ class Ledger:
         query = f"SELECT {COLUMNS} FROM looks WHERE fingerprint = ? ORDER BY look"  # noqa: S608 - a constant
         with _transaction(self.path) as connection:
             rows = connection.execute(query, (fingerprint,)).fetchall()
-        return [Look._make((*row[:3], tuple(json.loads(row[3])), *row[4:])) for row in rows]
+        return [_look(self.path, row) for row in rows]
 
     def summary(self, fingerprint: str) -> LedgerSummary:
         """How often, with how many systems and measures, this data has been looked at."""
@@ -363,7 +363,7 @@ def _transaction(path: Path, *, write: bool = False) -> Iterator[sqlite3.Connect
         connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
         yield connection
         connection.execute("COMMIT")
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # a text in it may be no text
         raise InputError(_explain(path, error)) from error
     finally:
         if connection is not None:
@@ -420,7 +420,29 @@ def _checked(entry: Entry) -> Entry:
     return entry._replace(p=float(entry.p), effect=float(entry.effect), n=int(entry.n))
 
 
-def _explain(path: Path, error: sqlite3.Error) -> str:
+def _look(path: Path, row: tuple[Any, ...]) -> Look:
+    """A row as a look; SQLite keeps whatever it was given, whatever the column says."""
+    try:
+        systems = json.loads(row[3])
+        look = Look._make((*row[:3], tuple(systems), *row[4:]))
+        texts = (look.fingerprint, look.time, *systems, look.measure, look.test, look.command)
+        numbers = (look.p, look.effect, look.look, look.n)
+        right = (
+            isinstance(systems, list)
+            and all(isinstance(one, str) for one in texts)
+            and all(isinstance(one, int | float) and math.isfinite(one) for one in numbers)
+            and 0 <= look.p <= 1
+        )
+    except (ValueError, TypeError, RecursionError):
+        right = False
+    if not right:
+        raise InputError(
+            f"{path}: look {row[1]!r} at {row[0]!r} is damaged: restore the ledger, or give another"
+        )
+    return look
+
+
+def _explain(path: Path, error: Exception) -> str:
     """What to do about an error of SQLite."""
     text = str(error)
     if "not a database" in text:

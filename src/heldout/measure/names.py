@@ -12,7 +12,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from heldout.errors import MeasureError
-from heldout.measure.parameters import NUMBER, NUMERAL, Gains, Value, fit_parameter, show_value
+from heldout.measure.parameters import (
+    NUMBER,
+    NUMERAL,
+    Gains,
+    Value,
+    fit_parameter,
+    show_value,
+    whole_number,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -236,7 +244,9 @@ def _check_cutoff(known: Family, cutoff: float | None) -> int | float | None:
 GREATEST_CUTOFF = 10**9
 
 _NAME = re.compile(rf"\s*([\w-]+)\s*(?:\((.*)\))?\s*(?:@\s*({NUMERAL})\s*)?", re.DOTALL)
-_PARAM = re.compile(r"\s*(\w+)\s*=\s*('[^']*'|\"[^\"]*\"|\{[^}]*\}|[^,'\"{}]+?)\s*(?:,|$)")
+# A bare value begins and ends with no blank: else a thousand blanks could be cut in a million ways.
+_BARE = r"[^,'\"{}\s](?:[^,'\"{}]*[^,'\"{}\s])?"
+_PARAM = re.compile(rf"\s*(\w+)\s*=\s*('[^']*'|\"[^\"]*\"|\{{[^}}]*\}}|{_BARE})\s*(?:,|$)")
 
 
 def parse_measure(name: str | Measure) -> Measure:
@@ -359,7 +369,7 @@ def _parse_value(name: str, text: str) -> Value:
         if re.fullmatch(r"[\w-]+", text):
             return text
         raise MeasureError(f"{name!r}: cannot read the value {text!r}")
-    return int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
+    return whole_number(text, name) if re.fullmatch(r"[+-]?\d+", text) else float(text)
 
 
 def _parse_gains(name: str, text: str) -> Gains:
@@ -368,9 +378,10 @@ def _parse_gains(name: str, text: str) -> Gains:
         match = re.fullmatch(r"([+-]?\d+)\s*[:=]\s*(\S+)", pair)
         if not match or not NUMBER.fullmatch(match[2]):
             raise MeasureError(f"{name!r}: cannot read the gain {pair!r}, expected grade: gain")
-        if int(match[1]) in gains:
+        grade = whole_number(match[1], name)
+        if grade in gains:
             raise MeasureError(f"{name!r}: grade {match[1]} has two gains")
-        gains[int(match[1])] = float(match[2])
+        gains[grade] = float(match[2])
     return tuple(sorted(gains.items()))
 
 

@@ -7,14 +7,15 @@ import re
 
 from heldout.errors import MeasureError
 
-__all__ = ["NUMBER", "NUMERAL", "Gains", "Value", "fit_parameter", "show_value"]
+__all__ = ["NUMBER", "NUMERAL", "Gains", "Value", "fit_parameter", "show_value", "whole_number"]
 
 Gains = tuple[tuple[int, float], ...]
 """A gain for each grade, in order of the grades."""
 
 Value = bool | int | float | str | None | Gains
 
-NUMERAL = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+NUMERAL = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+MOST_DIGITS = 20
 NUMBER = re.compile(rf"[+-]?{NUMERAL}")
 
 # What parameters of our own families may be: at least, at most.
@@ -97,3 +98,10 @@ def show_value(value: object) -> str:
     if isinstance(value, float):
         return f"{value:g}" if float(f"{value:g}") == value else repr(value)
     return repr(value)
+
+
+def whole_number(text: str, name: str) -> int:
+    """Digits as a number; Python refuses to read thousands of them, and no parameter needs 20."""
+    if len(text) > MOST_DIGITS:
+        raise MeasureError(f"{name[:60]!r}: {text[:20]}… is too great a number")
+    return int(text)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.vectors import read_vectors
 from heldout.errors import MeasureError
-from heldout.measure.parameters import NUMBER
+from heldout.measure.parameters import NUMBER, whole_number
 from heldout.measure.text import TextMeasure
 from heldout.measure.text_bleu import Bleu, ChrF, Ter
 from heldout.measure.text_embeddings import Embedding
@@ -46,7 +46,9 @@ _ALIASES: Final = {
 _SHOWN: Final = [*(name for name in _MAKERS if not re.search(r"-[3-9]$", name)), "ROUGE-3 …"]
 
 _NAME: Final = re.compile(r"\s*([\w+-]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
-_PARAM: Final = re.compile(r"\s*(\w+)\s*=\s*('[^']*'|\"[^\"]*\"|[^,'\"]+?)\s*(?:,|$)")
+# A bare value begins and ends with no blank: else a thousand blanks could be cut in a million ways.
+_BARE: Final = r"[^,'\"\s](?:[^,'\"]*[^,'\"\s])?"
+_PARAM: Final = re.compile(rf"\s*(\w+)\s*=\s*('[^']*'|\"[^\"]*\"|{_BARE})\s*(?:,|$)")
 
 
 def parse_text_measure(name: str | TextMeasure) -> TextMeasure:
@@ -111,16 +113,16 @@ def _parameters(name: str, text: str) -> dict[str, Any]:
             raise MeasureError(f"{name!r}: cannot read {rest!r}, expected parameter=value, …")
         if match[1] in found:
             raise MeasureError(f"{name!r}: {match[1]} is given twice")
-        found[match[1]] = _value(match[2])
+        found[match[1]] = _value(match[2], name)
         rest = rest[match.end() :]
     return found
 
 
-def _value(text: str) -> Any:
+def _value(text: str, name: str) -> Any:
     if text[0] in "'\"":
         return text[1:-1]
     if text in {"True", "False", "None"}:
         return {"True": True, "False": False, "None": None}[text]
     if NUMBER.fullmatch(text):
-        return int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
+        return whole_number(text, name) if re.fullmatch(r"[+-]?\d+", text) else float(text)
     return text

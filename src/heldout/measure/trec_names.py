@@ -222,7 +222,7 @@ def _refuse_repeated(name: str, cutoffs: list[int] | list[float]) -> None:
 
 
 def _number(name: str, text: str) -> float:
-    if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,2})?", text):
+    if not re.fullmatch(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,2})?", text):
         raise MeasureError(f"{name}: {text!r} is not a number")
     return float(text)
 

@@ -88,18 +88,18 @@ def fold_lines(rows: list[tuple[str, ...]], names: tuple[str, ...]) -> Iterator[
 
 def _text(path: str | os.PathLike[str]) -> tuple[str, str]:
     source = open_source(path)
-    content = source.read(source.begin, source.size - source.begin)
+    content = source.whole()
     try:
-        return source.name, bytes(content).decode()
+        return source.name, content.decode()
     except UnicodeDecodeError as error:
-        line = 1 + bytes(content).count(b"\n", 0, error.start)
+        line = 1 + content.count(b"\n", 0, error.start)
         raise FormatError(f"{source.name}:{line}", "not UTF-8: save the file as UTF-8") from None
 
 
 def _json_entries(text: str, name: str, what: str) -> Iterator[Entry]:
     try:
         pairs = json.loads(text, object_pairs_hook=list)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", 1)
         raise FormatError(f"{name}:{line}", f"not JSON ({error})") from None
     for key, value in pairs:

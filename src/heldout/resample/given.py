@@ -106,7 +106,8 @@ def _in_order(names: Any) -> list[str]:
     """By number if all are numbers, else by name."""
     listed = sorted(names)
     if all(one.isascii() and one.isdigit() for one in listed):
-        return sorted(listed, key=int)
+        # Not as int: Python refuses to read numbers of thousands of digits.
+        return sorted(listed, key=lambda one: (len(one.lstrip("0")), one.lstrip("0"), one))
     return listed
 
 

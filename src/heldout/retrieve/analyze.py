@@ -241,7 +241,7 @@ def _segments(run: str) -> list[tuple[bool, str]]:
 def _two_numbers(ngrams: Any) -> tuple[int, int]:
     try:
         low, high = (int(one) for one in ngrams)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"ngrams are {ngrams!r}: give two numbers, such as (1, 2)") from None
     if not 1 <= low <= high:
         raise InputError(

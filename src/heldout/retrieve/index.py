@@ -250,7 +250,13 @@ class Index:
             looked at, but no query can be analysed.
         """
         opened = open_sections(path)
-        analyzer = restored_analyzer(os.fspath(path), opened.header, function)
+        try:
+            analyzer = restored_analyzer(os.fspath(path), opened.header, function)
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise InputError(
+                f"{os.fspath(path)}: the index does not say how it was made ({error}): build it "
+                "again"
+            ) from None
         _check_shapes(os.fspath(path), opened.arrays)
         header = opened.header
         return cls._assemble(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.notes import named_few
+from heldout.data.paths import is_there
 from heldout.data.run import Run
 from heldout.errors import InputError
 from heldout.tune.listed import read_names
@@ -76,7 +77,7 @@ def _group(name: str, runs: Any) -> RunGroup:
 
 def matching(pattern: str) -> list[str]:
     """The files that a path with ``*``, ``?`` or ``[…]`` stands for, or the file of that name."""
-    if Path(pattern).exists() or not glob.has_magic(pattern):
+    if is_there(pattern) or not glob.has_magic(pattern):
         return [pattern]  # whoever reads it says it if it is not there
     found = sorted(path for path in glob.glob(pattern) if Path(path).is_file())  # noqa: PTH207
     if not found:

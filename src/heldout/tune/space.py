@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Axis", "Point", "Scale", "Space", "Value", "geometric", "given", "linear", "parse_axis"]
 
+MOST: Final = 1e300
+"""Where numbers end: a whole number in Python can be greater than any float."""
+
 MOST_VALUES: Final = 10_000
 MOST_POINTS: Final = 1_000_000
 """More values of a parameter, or more points of a space, are a slip of the pen."""
@@ -107,7 +110,7 @@ def linear(name: str, low: float, high: float, count: int) -> Axis:
     (1, 2, 3, 4, 5)
     """
     _check_ends(name, low, high, count)
-    return Axis(name, _tidy(np.linspace(low, high, count), low, high), "linear")
+    return Axis(name, _tidy(np.linspace(float(low), float(high), count), low, high), "linear")
 
 
 def geometric(name: str, low: float, high: float, count: int) -> Axis:
@@ -121,7 +124,7 @@ def geometric(name: str, low: float, high: float, count: int) -> Axis:
     _check_ends(name, low, high, count)
     if low <= 0:
         raise InputError(f"{name}: geometric steps need ends above 0, but it begins at {low:g}")
-    return Axis(name, _tidy(np.geomspace(low, high, count), low, high), "geometric")
+    return Axis(name, _tidy(np.geomspace(float(low), float(high), count), low, high), "geometric")
 
 
 def given(name: str, values: Iterable[Value]) -> Axis:
@@ -138,7 +141,7 @@ def given(name: str, values: Iterable[Value]) -> Axis:
 
 
 def _check_ends(name: str, low: float, high: float, count: int) -> None:
-    if not all(_is_number(one) and math.isfinite(one) for one in (low, high)):
+    if not all(_is_number(one) and -MOST < one < MOST for one in (low, high)):
         raise InputError(f"{name}: from {low!r} to {high!r}, expected two finite numbers")
     if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 2:
         raise InputError(f"{name}: {count!r} values, expected a whole number from 2 on")

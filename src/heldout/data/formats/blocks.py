@@ -7,21 +7,20 @@ A corpus can be larger than memory, so here a packed file is a stream.
 from __future__ import annotations
 
 import codecs
-import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
-from io import BufferedReader, RawIOBase
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import IO, TYPE_CHECKING, Final, Literal, NamedTuple
 
-from heldout.errors import FormatError, InputError, MissingExtraError
+from heldout.data.formats.packing import open_packed, packing_of
+from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 __all__ = [
     "BLOCK",
+    "LONGEST",
     "Block",
     "Reading",
     "Replaced",
@@ -34,12 +33,10 @@ __all__ = [
 
 BLOCK: Final = 8 << 20
 _BOM: Final = codecs.BOM_UTF8
-_MAGIC: Final = {
-    b"\x1f\x8b": "gzip",
-    b"\xfd7zXZ\0": "lzma",
-    b"BZh": "bz2",
-    b"\x28\xb5\x2f\xfd": "zstd",
-}
+LONGEST: Final = 1 << 26
+"""Bytes that a line, or a document of TREC, may have: nobody writes longer ones by hand."""
+
+_UNPACKERS: Final = frozenset({"_lzma", "zlib", "zstandard", "zstd", "_zstd", "compression"})
 
 ErrorPolicy = Literal["strict", "replace"]
 
@@ -172,18 +169,25 @@ def blocks(path: str, begin: int = 0, line: int = 1, size: int = BLOCK) -> Itera
         if begin:
             file.seek(begin)
         pending: list[bytes] = []
+        waiting = 0
         while piece := file.read(size):
             if not begin and not pending and piece.startswith(_BOM):
                 begin, piece = len(_BOM), piece[len(_BOM) :]
             cut = piece.rfind(b"\n") + 1
             if not cut:
                 pending.append(piece)
+                waiting += len(piece)
+                if waiting > LONGEST:
+                    raise FormatError(
+                        f"{path}:{line}", f"a line of more than {LONGEST:,} bytes: no text has such"
+                    )
                 continue
             raw = b"".join([*pending, piece[:cut]]) if pending or cut < len(piece) else piece
             yield Block(raw, begin, line)
             begin += len(raw)
             line += raw.count(b"\n")
             pending = [piece[cut:]] if cut < len(piece) else []
+            waiting = len(piece) - cut
         if any(pending):
             yield Block(b"".join(pending), begin, line)
 
@@ -205,12 +209,8 @@ def open_stream(path: str) -> IO[bytes]:
     """Open a file for reading, unpacked if its first bytes say that it is packed."""
     packing = _packing(path)
     with readable(path):
-        if packing == "zstd":
-            return _open_zstd(path)
-        if packing:
-            opened: IO[bytes] = import_module(packing).open(path, "rb")
-            return opened
-        return Path(path).open("rb")
+        file = Path(path).open("rb")  # noqa: SIM115 - closed by the caller
+        return open_packed(file, packing, Path(path).stat().st_size, path) if packing else file
 
 
 def is_packed(path: str) -> bool:
@@ -231,62 +231,7 @@ def _packing(path: str) -> str:
             raise InputError(f"{path} is a directory: give the path of a file in it")
         with Path(path).open("rb") as file:
             magic = file.read(6)
-    return next((name for start, name in _MAGIC.items() if magic.startswith(start)), "")
-
-
-def _open_zstd(path: str) -> IO[bytes]:
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-
-        return zstd.open(path, "rb")  # type: ignore[no-any-return]
-    return BufferedReader(_ZstdStream(path), 1 << 17)
-
-
-class _ZstdStream(RawIOBase):
-    """A zstd file as a stream.
-
-    The package's own readers take a file that is cut short for a whole one.
-    """
-
-    def __init__(self, path: str) -> None:
-        super().__init__()
-        try:
-            import zstandard
-        except ImportError:
-            raise MissingExtraError("zstd files need a package: pip install zstandard") from None
-        self._new = zstandard.ZstdDecompressor().decompressobj
-        self._frame = self._new()
-        self._file = Path(path).open("rb")  # noqa: SIM115 - closed with this stream
-        self._ready = memoryview(b"")
-        self._inside = False
-
-    def readable(self) -> bool:
-        return True
-
-    def close(self) -> None:
-        if not self.closed:
-            self._file.close()
-        super().close()
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._ready and (piece := self._file.read(1 << 17)):
-            self._ready = memoryview(self._unpacked(piece))
-        if not self._ready and self._inside:
-            raise EOFError("the end is missing")
-        count = min(len(buffer), len(self._ready))
-        buffer[:count] = self._ready[:count]
-        self._ready = self._ready[count:]
-        return count
-
-    def _unpacked(self, piece: bytes) -> bytes:
-        parts = []
-        while piece:
-            parts.append(self._frame.decompress(piece))
-            self._inside = not self._frame.eof
-            piece = b"" if self._inside else self._frame.unused_data
-            if not self._inside:  # files may be joined, each with frames of its own
-                self._frame = self._new()
-        return b"".join(parts)
+    return packing_of(magic)
 
 
 @contextmanager
@@ -308,7 +253,7 @@ def readable(path: str) -> Iterator[None]:
         raise _broken(path, error) from None
     except Exception as error:
         # lzma, zlib and zstd have errors of their own; importing them only to name them is slow.
-        if type(error).__module__.split(".")[0] not in {"_lzma", "zlib", "zstandard", "zstd"}:
+        if type(error).__module__.split(".")[0] not in _UNPACKERS:
             raise
         raise _broken(path, error) from None
 

@@ -131,12 +131,13 @@ def _header(names: list[str], place: str) -> list[str]:
 
 def refuse_repeated(names: list[str], place: str) -> None:
     """Refuse a header in which a name stands twice; readers would rename or drop one of them."""
-    for at, name in enumerate(names):
-        if name and name in names[:at]:
+    seen: dict[str, int] = {}
+    for at, name in enumerate(names, 1):
+        first = seen.setdefault(name, at)
+        if name and first < at:
             raise FormatError(
                 place,
-                f"two columns are named {name!r} (columns {names.index(name) + 1} and {at + 1}): "
-                "rename one of them",
+                f"two columns are named {name!r} (columns {first} and {at}): rename one of them",
             )
 
 

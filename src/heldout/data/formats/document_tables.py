@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import csv
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.data.formats.blocks import Replaced, is_packed, sniff, text_lines
+from heldout.data.formats.blocks import LONGEST, Replaced, is_packed, sniff, text_lines
 from heldout.data.formats.jsonl import ID_NAMES, TEXT_NAMES
+from heldout.data.formats.parquet import (
+    parquet_errors,
+    refuse_long_texts,
+    refuse_many_rows,
+)
 from heldout.data.formats.records import Record, RecordDocuments, joined_text
 from heldout.errors import FormatError, InputError
 
@@ -25,7 +31,6 @@ __all__ = [
 ]
 
 _SLICE: Final = 1 << 14
-_LONGEST: Final = 2**31 - 1
 
 
 def separator_of(head: str) -> str | None:
@@ -52,9 +57,12 @@ def text_rows(
     then taken as they are (MS MARCO).
     """
     # Python's reader refuses cells above 128 kB, for all of a process; texts are longer than that.
-    csv.field_size_limit(max(csv.field_size_limit(), _LONGEST))
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
     head = (line for _, line in text_lines(path, reading, Replaced()))
-    first = next(csv.reader([next(head, "")], delimiter=separator), [])
+    try:
+        first = next(csv.reader([next(head, "")], delimiter=separator), [])
+    except csv.Error as error:
+        raise FormatError(f"{path}:1", f"not a table that can be read ({error})") from None
     names = header_of(first, ids)
     quoting: Any = csv.QUOTE_MINIMAL if names else csv.QUOTE_NONE
     if names is None:
@@ -144,15 +152,15 @@ def parquet_rows(path: str, begin: int = 0) -> Iterator[tuple[int, dict[str, Any
 
     if is_packed(path):
         raise InputError(f"{path}: a packed Parquet file cannot be read in slices: unpack it first")
-    try:
+    size = Path(path).stat().st_size
+    with parquet_errors(path):
         frame = pl.scan_parquet(path)
+        refuse_many_rows(frame.select(pl.len()).collect().item(), size, path)
         schema = frame.collect_schema()
         usable = [name for name, kind in schema.items() if not kind.is_nested()]
         columns = [pl.col(name).cast(pl.String).alias(name.strip().lower()) for name in usable]
         texts = frame.select(columns)
         while len(part := texts.slice(begin, _SLICE).collect()):
+            refuse_long_texts(part, size, path)
             yield from enumerate(part.iter_rows(named=True), begin + 1)
             begin += len(part)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        reason = (str(error).splitlines() or [""])[0]
-        raise InputError(f"{path}: not a Parquet table that can be read ({reason})") from None

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from heldout.data.formats.blocks import readable
+from heldout.data.paths import names_file
 from heldout.errors import FormatError, InputError
 
 __all__ = [
@@ -56,7 +57,7 @@ class LineCorpus:
 def find_packed(path: Path) -> Path | None:
     """A file, or the same packed."""
     found = (path.with_name(path.name + ending) for ending in _PACKED)
-    return next((one for one in found if one.is_file()), None)
+    return next((one for one in found if names_file(one)), None)
 
 
 def is_meta_folder(folder: Path) -> bool:
@@ -142,7 +143,7 @@ def _toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(content.decode())
     except UnicodeDecodeError:
         raise InputError(f"{path}: not UTF-8, which a TOML file must be") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # also a number of thousands of digits
         raise FormatError(str(path), f"not TOML ({error})") from None
 
 
@@ -151,7 +152,7 @@ def _check_kind(path: Path, config: dict[str, Any], dataset: str) -> None:
     corpus = config.get("corpus", "line.toml")
     if not isinstance(corpus, str):
         raise InputError(f"{path}: corpus is {corpus!r}, expected the name of a file")
-    found = next((one for one in _candidates(path, config, corpus) if one.is_file()), None)
+    found = next((one for one in _candidates(path, config, corpus) if names_file(one)), None)
     kind = "line-corpus" if found is None else _toml(found).get("type", "line-corpus")
     if kind not in _KINDS:
         raise InputError(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import math
 import re
-from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.formats.delimited import Table, read_delimited, refuse_repeated
+from heldout.data.formats.parquet import parquet_errors, read_parquet
 from heldout.data.formats.source import open_source
 from heldout.errors import FormatError, InputError
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["find_column", "json_object", "label_cell", "number_cell", "read_prediction_table"]
 
 # Python's float() also takes 1_000 and the digits of every script.
-NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 NESTED: Final = {"scores": "score_", "probabilities": "prob_"}
 """Objects in JSON lines that hold a number for each class, and what their columns are called."""
 
@@ -28,13 +28,12 @@ NESTED: Final = {"scores": "score_", "probabilities": "prob_"}
 def read_prediction_table(path: str | os.PathLike[str]) -> Table:
     """Read a table of predictions, told by its content and not by its name."""
     source = open_source(path)
-    content = source.read(source.begin, source.size)
-    if content.startswith(b"PAR1"):
-        table = _parquet(content, source.name)
-    elif content.lstrip().startswith(b"{"):
-        table = _json_lines(content, source.name)
+    if source.head(4) == b"PAR1":
+        table = _parquet(source.read(0, source.size), source.name)
+    elif source.head().lstrip().startswith(b"{"):
+        table = _json_lines(source.whole(), source.name)
     else:
-        table = read_delimited(content, source.name)
+        table = read_delimited(source.whole(), source.name)
     if not table.rows:
         raise InputError(f"{source.name}: a header, but no predictions below it")
     names = [name.strip() for name in table.names]
@@ -43,16 +42,11 @@ def read_prediction_table(path: str | os.PathLike[str]) -> Table:
 
 
 def _parquet(content: bytes, name: str) -> Table:
-    import polars as pl  # slow to import
-
-    try:
-        frame = pl.read_parquet(BytesIO(content))
-    except (pl.exceptions.PolarsError, OSError) as error:
-        reason = str(error).partition("\n")[0]
-        raise InputError(f"{name}: not a Parquet table that can be read ({reason})") from None
+    frame = read_parquet(content, name)
     kept = [name for name, kind in frame.schema.items() if not kind.is_nested()]
-    whole = frame.select(kept).with_columns(_of_classes(frame))
-    return Table(name, whole.columns, [list(row) for row in whole.iter_rows()], [])
+    with parquet_errors(name):  # dates beyond those of Python
+        whole = frame.select(kept).with_columns(_of_classes(frame))
+        return Table(name, whole.columns, [list(row) for row in whole.iter_rows()], [])
 
 
 def _of_classes(frame: pl.DataFrame) -> list[pl.Series]:

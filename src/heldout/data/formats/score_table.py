@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.formats.delimited import Table, read_delimited
+from heldout.data.formats.parquet import parquet_errors, read_parquet
 from heldout.data.formats.source import open_source
 from heldout.errors import FormatError, InputError
 
@@ -21,7 +21,7 @@ SYSTEM_NAMES: Final = ("system", "run", "name", "model")
 VALUE_NAMES: Final = ("value", "score", "measure_value")
 
 # Python's float() also takes 1_000 and the digits of every script.
-NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 DECIMAL_COMMA: Final = re.compile(r"[+-]?[0-9.]*,[0-9]+")
 
 Pairs = tuple[dict[str, dict[str, float]], list[str]]
@@ -31,9 +31,10 @@ Pairs = tuple[dict[str, dict[str, float]], list[str]]
 def read_score_table(path: str | os.PathLike[str]) -> Pairs:
     """Read a table of scores, as `heldout.read_scores` describes it."""
     source = open_source(path)
-    content = source.read(source.begin, source.size)
-    is_parquet = content.startswith(b"PAR1")
-    table = _parquet(content, source.name) if is_parquet else read_delimited(content, source.name)
+    if source.head(4) == b"PAR1":
+        table = _parquet(source.read(0, source.size), source.name)
+    else:
+        table = read_delimited(source.whole(), source.name)
     if not table.rows:
         raise InputError(f"{source.name}: a header, but no scores below it")
     unit = _find(table, UNIT_NAMES)
@@ -60,14 +61,9 @@ def _is_text(cell: Any) -> bool:
 
 
 def _parquet(content: bytes, name: str) -> Table:
-    import polars as pl  # slow to import
-
-    try:
-        frame = pl.read_parquet(BytesIO(content))
-    except (pl.exceptions.PolarsError, OSError) as error:
-        reason = str(error).partition("\n")[0]
-        raise InputError(f"{name}: not a Parquet table that can be read ({reason})") from None
-    return Table(name, frame.columns, [list(row) for row in frame.iter_rows()], [])
+    frame = read_parquet(content, name)
+    with parquet_errors(name):  # dates beyond those of Python
+        return Table(name, frame.columns, [list(row) for row in frame.iter_rows()], [])
 
 
 def _find(table: Table, known: tuple[str, ...]) -> int | None:

@@ -13,20 +13,21 @@ from dataclasses import dataclass
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
+from heldout.data.formats.blocks import readable
+from heldout.data.formats.packing import packing_of, unpack
 from heldout.data.words import PADDING, Bytes
-from heldout.errors import InputError, MissingExtraError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from heldout.errors import FormatError, InputError
 
 __all__ = ["PACKERS", "STDIN", "Piece", "Source", "open_source", "pack"]
 
 STDIN: Final = "-"
 PIECE: Final = 1 << 20
+LONGEST: Final = 1 << 24
+"""Bytes that a line may have: of a row or a cell, no sense can be made of more."""
 _SLACK: Final = 1 << 12
 _NEWLINE: Final = 10
 _BOM: Final = b"\xef\xbb\xbf"
@@ -141,7 +142,10 @@ class Source:
     def _long_line(self, data: Bytes, used: int, begin: int) -> tuple[Bytes, int]:
         """Bring the end of a line that goes on beyond the slack."""
         rest = []
+        first = begin
         while begin < self.size:
+            if begin - first > LONGEST:
+                raise _too_long(self.place(first))
             part = self.read(begin, min(begin + PIECE, self.size))
             stop = part.find(b"\n")
             rest.append(part[: stop + 1] if stop >= 0 else part)
@@ -155,14 +159,44 @@ class Source:
         larger[used : used + len(tail)] = np.frombuffer(tail, np.uint8)
         return larger, used + len(tail)
 
+    def whole(self, mark: bytes = b"\n") -> bytes:
+        """All of the text; one in which `mark` does not come for too long is refused unread.
+
+        Readers of small tables hold a file several times over. A stretch of that length without a
+        line end (or, in JSON, a quotation mark) is no table, and would be held all the same.
+        """
+        last = self.begin
+        for begin, end in self.pieces() if self.size > LONGEST else []:
+            part = self.read(begin, end)
+            first = part.find(mark)
+            if (begin + first if first >= 0 else end) - last > LONGEST:
+                raise (
+                    _too_long(self.place(last))
+                    if mark == b"\n"
+                    else InputError(
+                        f"{self.name}: more than {LONGEST:,} bytes without a {mark.decode()}"
+                    )
+                )
+            if first >= 0:
+                last = begin + part.rfind(mark)
+        return self.read(self.begin, self.size)
+
     def line_at(self, offset: int) -> int:
         """The number, from 1, of the line that holds byte `offset`."""
-        steps = range(0, offset, PIECE)
-        return 1 + sum(self.read(at, min(at + PIECE, offset)).count(b"\n") for at in steps)
+        return 1 + self.lines_between(0, offset)
+
+    def lines_between(self, begin: int, end: int) -> int:
+        """How many lines end between two places."""
+        steps = range(begin, end, PIECE)
+        return sum(self.read(at, min(at + PIECE, end)).count(b"\n") for at in steps)
 
     def place(self, offset: int) -> str:
         """``file:line`` of byte `offset`."""
         return f"{self.name}:{self.line_at(offset)}"
+
+
+def _too_long(place: str) -> FormatError:
+    return FormatError(place, f"a line of more than {LONGEST:,} bytes: no such file has one")
 
 
 def _buffer(size: int) -> Bytes:
@@ -207,7 +241,7 @@ def open_source(path: str | os.PathLike[str]) -> Source:
         with open(name, "rb", buffering=0) as file:  # noqa: PTH123 - no second buffer
             size = os.fstat(file.fileno()).st_size
             magic = file.read(_MAGIC)
-            if _unpacker(magic) is None and size >= len(magic) > 0:
+            if not packing_of(magic) and size >= len(magic) > 0:
                 return Source(name, size, name, begin=len(_BOM) if magic.startswith(_BOM) else 0)
             # Packed, or no plain file (a pipe has no size): take it all.
             return _unpack(name, magic + file.read())
@@ -217,41 +251,8 @@ def open_source(path: str | os.PathLike[str]) -> Source:
         raise InputError(f"{name}: no permission to read it") from None
     except OSError as error:
         raise InputError(f"{name}: cannot be read ({error.strerror or error})") from None
-
-
-def _unpacker(magic: bytes) -> Callable[[bytes], bytes] | None:
-    """The function that unpacks content with these first bytes; None if it is not packed."""
-    for start, name in (
-        (b"\x1f\x8b", "gzip"),
-        (b"\xfd7zXZ\0", "lzma"),
-        (b"BZh", "bz2"),
-    ):
-        if magic.startswith(start):
-            unpack: Callable[[bytes], bytes] = import_module(name).decompress
-            return unpack
-    return _unpack_zstd if magic.startswith(b"\x28\xb5\x2f\xfd") else None
-
-
-def _unpack_zstd(content: bytes) -> bytes:
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-
-        return zstd.decompress(content)  # type: ignore[no-any-return]
-    try:
-        import zstandard  # only for files that need it
-    except ImportError:
-        raise MissingExtraError("zstd files need a package: pip install zstandard") from None
-    frames = []
-    while content:  # files may be joined, each with frames of its own
-        unpacker = zstandard.ZstdDecompressor().decompressobj()
-        try:
-            frames.append(unpacker.decompress(content))
-        except zstandard.ZstdError as error:
-            raise ValueError(str(error)) from None
-        if not unpacker.eof:
-            raise EOFError("the end is missing")
-        content = unpacker.unused_data
-    return b"".join(frames)
+    except ValueError as error:  # a path that no system can have
+        raise InputError(f"{name!r}: cannot be read ({error})") from None
 
 
 PACKERS: Final = {".gz": "gzip", ".xz": "lzma", ".bz2": "bz2", ".zst": ""}
@@ -273,17 +274,10 @@ def pack(content: bytes, ending: str) -> bytes:
 
 
 def _unpack(name: str, content: bytes) -> Source:
-    unpacker = _unpacker(content[:_MAGIC])
-    if unpacker is not None:
-        import lzma  # seldom needed
-        import zlib
-
-        try:
-            content = unpacker(content)
-        except (EOFError, OSError, ValueError, lzma.LZMAError, zlib.error) as error:
-            raise InputError(
-                f"{name} is compressed and broken or cut short ({error}): fetch or write it again"
-            ) from None
+    packing = packing_of(content[:_MAGIC])
+    if packing:
+        with readable(name):
+            content = unpack(content, packing, name)
     if not content:
         raise InputError(f"{name} is empty")
     begin = len(_BOM) if content.startswith(_BOM) else 0

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.columns import pick_columns
 from heldout.data.formats.delimited import refuse_repeated
+from heldout.data.formats.parquet import read_parquet
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def read_table(
         return _read_json(source)
     import polars as pl  # slow to import, and TREC files do without
 
-    content = source.read(source.begin, source.size)
+    content = source.read(0, source.size) if kind == "parquet" else source.whole()
     comments = 0
     while kind != "parquet" and content.startswith(b"#"):
         comments += 1
@@ -56,7 +57,10 @@ def read_table(
         values = texts[2].str.strip_chars().cast(pl.Float64, strict=False)
     except (pl.exceptions.PolarsError, csv.Error, OSError) as error:
         reason = str(error).splitlines()[0]
-        raise InputError(f"{source.name}: not a {kind} table that can be read ({reason})") from None
+        named = kind.replace("parquet", "Parquet")
+        raise InputError(
+            f"{source.name}: not a {named} table that can be read ({reason})"
+        ) from None
     wrong = texts[0].is_null() | texts[1].is_null() | values.is_null() | ~values.is_finite()
     if wrong.any():
         places = wrong.arg_true().to_list()
@@ -76,7 +80,7 @@ def _read_frame(content: bytes, kind: str, place: str) -> pl.DataFrame:
     import polars as pl
 
     if kind == "parquet":
-        frame = pl.read_parquet(BytesIO(content))
+        frame = read_parquet(content, place)
         refuse_repeated([name.strip().lower() for name in frame.columns], place)
     else:
         first = content.partition(b"\n")[0].decode(errors="replace")
@@ -105,15 +109,15 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object whose names are all different; of equal ones JSON would keep the last."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        again = next(name for name in names if names.count(name) > 1)
+        seen: set[str] = set()
+        again = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
         raise InputError(f"the name {again!r} stands twice in one JSON object: keep one of them")
     return found
 
 
 def _read_json(source: Source) -> Columns:
     try:
-        content = json.loads(source.read(source.begin, source.size), object_pairs_hook=_once)
+        content = json.loads(source.whole(b'"'), object_pairs_hook=_once)
     except UnicodeDecodeError as error:
         raise InputError(f"{source.name}: not UTF-8 ({error.reason})") from None
     except json.JSONDecodeError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from heldout.data.formats.trec_documents import resolve_entities
+from heldout.data.formats.trec_documents import resolve_entities, without_comments
 from heldout.errors import FormatError
 
 if TYPE_CHECKING:
@@ -13,13 +13,12 @@ if TYPE_CHECKING:
 
 __all__ = ["QueryRow", "is_topics", "topics"]
 
-_TOPIC = re.compile(
-    r"<(?P<tag>topic|top)(?P<attributes>\s[^<>]*)?>(?P<body>.*?)</(?P=tag)\s*>",
-    re.IGNORECASE | re.DOTALL,
-)
-_OPENING = re.compile(r"<top(?:ic)?(?:\s[^<>]*)?>", re.IGNORECASE)
+_OPENING = re.compile(r"<(?P<tag>topic|top)(?P<attributes>\s[^<>]*)?>", re.IGNORECASE)
+_ENDS = {
+    "top": re.compile(r"</top\s*>", re.IGNORECASE),
+    "topic": re.compile(r"</topic\s*>", re.IGNORECASE),
+}
 _NUMBER = re.compile(r"""\b(?:number|id|num)\s*=\s*["']([^"']*)["']""", re.IGNORECASE)
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _FIELD = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][\w-]*)[^<>]*>")
 _LABEL = re.compile(r"^\s*(?:number|topic|title|description|narrative|domain)\s*:", re.IGNORECASE)
 _NAMES = {
@@ -48,27 +47,27 @@ def is_topics(head: str) -> bool:
 def topics(text: str, path: str) -> Iterator[QueryRow]:
     """The topics in a text."""
     line, at = 1, 0
-    for found in _TOPIC.finditer(text):
+    while found := _OPENING.search(text, at):
         line += text.count("\n", at, found.start())
         at = found.start()
-        if _OPENING.search(found["body"]):
+        end = _ENDS[found["tag"].lower()].search(text, found.end())
+        if end is None or _OPENING.search(text, found.end(), end.start()):
             raise FormatError(f"{path}:{line}", "the topic that begins here has no end")
-        fields = _fields(_COMMENT.sub("", found["body"]))
+        fields = _fields(without_comments(text[found.end() : end.start()]))
         attribute = _NUMBER.search(found["attributes"] or "")
         one = attribute[1].strip() if attribute else fields.pop("num", "")
         if not one:
             raise FormatError(f"{path}:{line}", "the topic has no number")
         yield QueryRow(line, one, fields)
-        line += text.count("\n", at, found.end())
-        at = found.end()
-    if opening := _OPENING.search(text, at):
-        place = line + text.count("\n", at, opening.start())
-        raise FormatError(f"{path}:{place}", "the topic that begins here has no end")
+        line += text.count("\n", at, end.end())
+        at = end.end()
 
 
 def _fields(body: str) -> dict[str, str]:
     """The text behind each opening tag, up to the next tag."""
     marks = list(_FIELD.finditer(body))
+    if not marks:
+        return {}
     ends = [mark.start() for mark in marks[1:]] + [len(body)]
     fields: dict[str, str] = {}
     for mark, end in zip(marks, ends, strict=True):
@@ -77,6 +76,6 @@ def _fields(body: str) -> dict[str, str]:
         name = mark["name"].lower()
         name = _NAMES.get(name, name)
         content = resolve_entities(_LABEL.sub("", body[mark.end() : end]))
-        content = re.sub(r"\s*\n\s*", " ", content.strip())
+        content = " ".join(filter(None, (part.strip() for part in content.split("\n"))))
         fields[name] = f"{fields[name]} {content}".strip() if name in fields else content
     return fields

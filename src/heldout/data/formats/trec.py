@@ -29,10 +29,11 @@ QRELS_LINE: Final = {
 }
 _MANY = 1 << 30
 _SHORTEST_LINE = 6
-# What C's strtod takes: decimal or hexadecimal, no thousands marks, no words.
-_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+# What C's strtod takes: decimal or hexadecimal, no thousands marks, no words. Digits before and
+# behind the point cannot be taken for each other: else a long number takes the square of its time.
+_NUMBER = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _BLANK = re.compile(r"[\x00-\x20]")
-_HEX = re.compile(rb"[+-]?0[xX][0-9a-fA-F]+\.?[0-9a-fA-F]*([pP][+-]?\d+)?")
+_HEX = re.compile(rb"[+-]?0[xX][0-9a-fA-F]+(\.[0-9a-fA-F]*)?([pP][+-]?\d+)?")
 
 
 class Rows(NamedTuple):

@@ -6,18 +6,19 @@ import re
 from html import escape, unescape
 from typing import TYPE_CHECKING
 
-from heldout.data.formats.blocks import Replaced, blocks
+from heldout.data.formats.blocks import LONGEST, Replaced, blocks
 from heldout.data.formats.records import Record, RecordDocuments
 from heldout.errors import FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-__all__ = ["TrecDocuments", "markup_text", "resolve_entities"]
+__all__ = ["TrecDocuments", "markup_text", "resolve_entities", "without_comments"]
 
 _OPEN = re.compile(rb"<doc(?:\s[^<>]*)?>", re.IGNORECASE)
 _CLOSE = re.compile(rb"</doc\s*>", re.IGNORECASE)
-_DOCNO = re.compile(r"<docno\s*>(.*?)</docno\s*>", re.IGNORECASE | re.DOTALL)
+_DOCNO = re.compile(r"<docno\s*>", re.IGNORECASE)
+_END_DOCNO = re.compile(r"</docno\s*>", re.IGNORECASE)
 _ID = re.compile(r"""^<doc\s[^<>]*?\bid\s*=\s*["']?([^"'\s<>]+)""", re.IGNORECASE)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
@@ -87,15 +88,20 @@ def _elements(path: str, begin: int) -> Iterator[tuple[bytes, int, int]]:
             line += held.count(b"\n", at)
             at = len(held)
         held, offset = held[at:], offset + at
+        if len(held) > LONGEST:
+            raise FormatError(
+                f"{path}:{line}", f"a document of more than {LONGEST:,} bytes, or without </DOC>"
+            )
     if held:
         raise FormatError(f"{path}:{line}", "the document that begins here has no </DOC>")
 
 
 def _take_id(tag: str, body: str, where: str) -> tuple[str, str]:
     found = _DOCNO.search(body)
-    if found is not None:
-        one = resolve_entities(found[1]).strip()
-        body = body[: found.start()] + body[found.end() :]
+    end = _END_DOCNO.search(body, found.end()) if found is not None else None
+    if found is not None and end is not None:
+        one = resolve_entities(body[found.end() : end.start()]).strip()
+        body = body[: found.start()] + body[end.end() :]
     else:
         named = _ID.match(tag)
         if named is None:
@@ -117,19 +123,36 @@ def markup_text(body: str, fields: tuple[str, ...] | None = None) -> str:
     'two'
     """
     if "<![CDATA[" in body:
-        body = _CDATA.sub(lambda found: escape(found[1]), body)
-    if "<!--" in body:
-        body = _COMMENT.sub("", body)
+        body = _closed(_CDATA, "]]>", lambda found: escape(found[1]), body)
+    body = without_comments(body)
     if fields is not None:
-        inside = (_element(name).findall(body) for name in fields)
-        body = "<p>".join(part for parts in inside for part in parts)
+        body = "<p>".join(part for name in fields for part in _elements_of(name, body))
     stretches = (part.strip("\r\n") for part in _TAG.split(body) if part.strip())
     return resolve_entities("\n".join(stretches))
 
 
-def _element(name: str) -> re.Pattern[str]:
+def without_comments(body: str) -> str:
+    """A piece of markup without its comments; one that does not end is none."""
+    return _closed(_COMMENT, "-->", lambda _: "", body) if "<!--" in body else body
+
+
+def _closed(
+    pattern: re.Pattern[str], end: str, instead: Callable[[re.Match[str]], str], body: str
+) -> str:
+    """Replace what has an end; behind the last end none is looked for, again and again."""
+    head, last, tail = body.rpartition(end)
+    return pattern.sub(instead, head + last) + tail if last else body
+
+
+def _elements_of(name: str, body: str) -> Iterator[str]:
+    """What stands inside the elements of a name."""
     tag = re.escape(name)
-    return re.compile(rf"<{tag}(?:\s[^<>]*)?>(.*?)</{tag}\s*>", re.IGNORECASE | re.DOTALL)
+    begin = re.compile(rf"<{tag}(?:\s[^<>]*)?>", re.IGNORECASE)
+    end = re.compile(rf"</{tag}\s*>", re.IGNORECASE)
+    at = 0
+    while (opened := begin.search(body, at)) and (closed := end.search(body, opened.end())):
+        yield body[opened.end() : closed.start()]
+        at = closed.end()
 
 
 def resolve_entities(text: str) -> str:

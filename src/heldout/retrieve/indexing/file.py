@@ -182,11 +182,25 @@ def open_sections(path: str | os.PathLike[str]) -> Opened:
     text = content[begin : begin + length]
     if hashlib.sha256(text).digest() != checksum:
         raise InputError(f"{name}: the header of the index is damaged: {_AGAIN}")
-    header = json.loads(text)
-    sections = [Section(**one) for one in header["sections"]]
+    header, sections = _header(name, text)
     _check_sections(name, sections, begin)
     arrays = {one.name: _mapped(content, one) for one in sections}
     return Opened(arrays, {one.name: one.sha256 for one in sections}, header)
+
+
+def _header(name: str, text: bytes) -> tuple[dict[str, Any], list[Section]]:
+    """The header, as far as it must be of the right types."""
+    try:
+        header = json.loads(text)
+        sections = [Section(**one) for one in header["sections"]]
+        texts = [header["fingerprint"], header["signature"]]
+        texts += [text for one in sections for text in (one.name, one.dtype, one.sha256)]
+        numbers = [number for one in sections for number in (one.count, one.offset)]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise InputError(f"{name}: the header of the index is damaged: {_AGAIN}") from None
+    if {type(one) for one in texts} != {str} or {type(one) for one in numbers} != {int}:
+        raise InputError(f"{name}: the header of the index is damaged: {_AGAIN}")
+    return header, sections
 
 
 def _check_head(name: str, head: bytes) -> None:

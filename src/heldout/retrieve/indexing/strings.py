@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, overload
 import numpy as np
 
 from heldout.data.words import PADDING, Bytes, Flags, Ints, Words, words
+from heldout.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["PackedStrings", "bytewise_order", "gather", "join", "leading_words", "pack"]
 
 _PIECE: Final = 1 << 20
+_DAMAGED: Final = "the index is damaged in its terms or ids: build the index again"
 # Of a word whose first byte is the highest: which bits belong to a string of 0, 1, … 8 bytes.
 _KEEP = np.array([((1 << 64) - 1) << 8 * (8 - n) & ((1 << 64) - 1) for n in range(9)], np.uint64)
 
@@ -55,7 +57,10 @@ class PackedStrings(Sequence[str]):
         number = place + len(self) if place < 0 else place
         if not 0 <= number < len(self):
             raise IndexError(f"string {place} of {len(self)}")
-        return self.raw(number).decode()
+        try:
+            return self.raw(number).decode()
+        except UnicodeDecodeError:
+            raise InputError(_DAMAGED) from None
 
     def __iter__(self) -> Iterator[str]:
         for begin in range(0, len(self), _PIECE):
@@ -72,7 +77,11 @@ class PackedStrings(Sequence[str]):
     def _some(self, begin: int, end: int) -> Iterator[str]:
         places = (self.offsets[begin : end + 1] - self.offsets[begin]).tolist()
         data = self.data[self.offsets[begin] : self.offsets[end]].tobytes()
-        return (data[a:b].decode() for a, b in pairwise(places))
+        try:
+            for a, b in pairwise(places):
+                yield data[a:b].decode()
+        except UnicodeDecodeError:
+            raise InputError(_DAMAGED) from None
 
 
 def pack(strings: Sequence[bytes]) -> PackedStrings:
