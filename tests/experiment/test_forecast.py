@@ -1,0 +1,121 @@
+"""What a run will take: said before, kept to, and not too far from what it takes."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from experiment_data import overlap, small_collection, table_bytes
+
+from heldout.cli import main
+from heldout.errors import InputError
+from heldout.experiment.forecast import Forecast, check_memory, forecast, parse_size
+from heldout.experiment.run import Experiment, open_index
+from heldout.experiment.tasks import plan_tasks
+
+GB = 1 << 30
+
+
+def experiment(**fields):
+    systems = ["bm25(k1=0.5:2:3)", ("mine", overlap)]
+    given = {"collection": small_collection(), "systems": systems, "plan": {"folds": 3}}
+    return Experiment(**given | fields)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("1", 1), ("2 KB", 2048), ("1.5MiB", 3 << 19), ("2g", 2 * GB), ("0.5T", GB << 9)],
+)
+def test_sizes(text, size):
+    assert parse_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "much", "-1", "1e9", "5 X"])
+def test_no_sizes(text):
+    with pytest.raises(InputError, match="is not a size"):
+        parse_size(text)
+
+
+def test_workers_are_as_many_as_fit():
+    found = Forecast(memory=GB + 8 * (GB // 4), worker=GB // 4, seconds=0.0, calls=3)
+    assert check_memory(found, 100 * GB, 8) == 8
+    assert check_memory(found, 2 * GB, 8) == 4
+    assert check_memory(found, GB + GB // 8, 8) == 1
+    with pytest.raises(InputError, match=r"takes about 1\.0 GB of memory, and 512 MB are allowed"):
+        check_memory(found, GB // 2, 8)
+
+
+def test_more_of_everything_takes_more():
+    """Memory and time rise with values, depth, documents and repeats."""
+
+    def expected(**fields):
+        settings = experiment(systems="bm25(k1=0.5:2:3)", by="document").check()
+        settings = Experiment(
+            **{"collection": settings.collection, "by": "document", "systems": "bm25"} | fields
+        ).check()
+        return forecast(settings, open_index(settings), plan_tasks(settings), timed=False).memory
+
+    assert expected(systems="bm25(k1=0.1:3:900)") > expected(systems="bm25(k1=0.1:3:9)")
+    assert expected(collection=small_collection(9000, 60)) > expected()
+
+
+def test_a_run_that_cannot_fit_leaves_nothing_behind(tmp_path):
+    with pytest.raises(InputError, match=r"takes about \d+ MB of memory, and 50 MB are allowed"):
+        experiment().run(tmp_path / "results", max_memory="50MB")
+    assert not (tmp_path / "results").exists()
+
+
+def test_fewer_workers_and_an_index_on_the_disk_give_the_same_bytes(tmp_path):
+    experiment().run(tmp_path / "free")
+    said = []
+    limit = forecast(experiment().check(), None, ()).memory + 300 * 2**20
+    experiment().run(tmp_path / "bound", workers=64, max_memory=limit, told=said.append)
+    assert table_bytes(tmp_path / "bound") == table_bytes(tmp_path / "free")
+    assert re.fullmatch(r"[12] of 64 workers, to stay within the memory", said[0])
+    assert said[1].startswith("expected, roughly: about ")
+
+
+def test_the_command_says_what_is_expected(tmp_path, capsys):
+    (tmp_path / "d.jsonl").write_text('{"_id": "d1", "text": "a b"}\n{"_id": "d2", "text": "b"}\n')
+    (tmp_path / "q.tsv").write_text("q1\ta\nq2\tb\n")
+    (tmp_path / "qrels").write_text("q1 0 d1 1\nq2 0 d2 1\n")
+    command = ["run", str(tmp_path / "d.jsonl"), "--queries", str(tmp_path / "q.tsv")]
+    command += ["--qrels", str(tmp_path / "qrels"), "--system", "bm25", "--folds", "2"]
+    main(command)
+    said = capsys.readouterr()
+    assert re.search(
+        r"expected, roughly: about [\d.]+ [MG]B of memory, less than a second", said.err
+    )
+    main([*command, "--quiet"])
+    assert capsys.readouterr().err == ""
+    with pytest.raises(SystemExit) as ended:
+        main([*command, "--max-memory", "10MB"])
+    assert ended.value.code == 2
+    assert "10 MB are allowed" in capsys.readouterr().err
+
+
+MEASURED = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from experiment_data import small_collection
+from heldout.experiment.forecast import forecast, peak_memory
+from heldout.experiment.run import Experiment, open_index
+from heldout.experiment.tasks import plan_tasks
+fields = {"by": sys.argv[2], "measures": ["nDCG@10", "AP"], "systems": "bm25(k1=0.5:3:20)"}
+whole = Experiment(collection=small_collection(3000, 250), **fields)
+settings = whole.check()
+index = open_index(settings)
+print(forecast(settings, index, plan_tasks(settings)).memory)
+whole.run()
+print(peak_memory())
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nobody counts memory there")
+@pytest.mark.parametrize("by", ["query", "document"])
+def test_the_estimate_is_near_what_is_taken(by):
+    command = [sys.executable, "-c", MEASURED, str(Path(__file__).parent), by]
+    said = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
+    expected, taken = map(int, said.stdout.split())
+    assert taken / 1.5 <= expected <= 1.5 * taken
