@@ -47,7 +47,7 @@ def test_an_unfinished_folder_is_not_read(results, tmp_path):
 def test_a_damaged_folder_says_what_is_wrong(results, tmp_path, name):
     results.write(tmp_path)
     (tmp_path / name).write_bytes(b"{")
-    with pytest.raises(InputError, match="can(not)? be read"):
+    with pytest.raises(InputError, match=r"can(not)? be read"):
         Results.read(tmp_path)
 
 

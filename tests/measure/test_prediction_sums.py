@@ -115,6 +115,8 @@ def test_the_median_of_the_units_drawn(seed, units):
 def test_weights_of_units_multiply():
     one = classed(3, 2, weights=True)
     [measure] = parse_prediction_measures("classification", ["AUC"])
-    assert weighing(one, measure, "b")(np.ones((1, 30)))[0] == pytest.approx(measure.value(one, "b"))
+    assert weighing(one, measure, "b")(np.ones((1, 30)))[0] == pytest.approx(
+        measure.value(one, "b")
+    )
     [ovo] = parse_prediction_measures("classification", ["AUC(ovo)"])
     assert weighing(classed(3, 3, weights=True), ovo) is None
