@@ -173,6 +173,7 @@ def test_processes_of_this_machine_are_told_once_too(folder):
 
 @heldout.define_measure
 def ShareOfOne(ranked, *, scale=1.0):  # noqa: N802 - a name of a measure
+    """Whether the first document is relevant, times a scale."""
     return scale * float(len(ranked.grades) > 0 and ranked.grades[0] > 0)
 
 

@@ -254,7 +254,8 @@ def _kind(manifest: dict[str, Any], place: Path) -> type[Results]:
     settings = manifest.get("settings")
     task = settings.get("task") if isinstance(settings, dict) else None
     if task not in ("ranking", "classification", "regression"):
-        raise InputError(f"{place / MANIFEST}: the task is {task!r}, which is none")
+        named = "no task is named" if task is None else f"there is no task {task!r}"
+        raise InputError(f"{place / MANIFEST}: {named}; was it edited?")
     return Results if task == "ranking" else EstimatorResults
 
 

@@ -107,12 +107,12 @@ def test_a_file_instead_of_a_folder(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("file", "content", "said"),
     [
-        ("values.parquet", b"nothing", "a table cannot be read"),
-        ("lists.parquet", None, "a table cannot be read"),
+        ("values.parquet", b"nothing", "not a Parquet table that can be read"),
+        ("lists.parquet", None, "lists.parquet: cannot be read"),
         ("manifest.json", b"{", "cannot be read"),
         ("manifest.json", b'{"format": 99}', "another version"),
-        ("manifest.json", b'{"format": 1}', "lacks 'settings'"),
-        ("summary.json", b'[{"name": "bm25"}]', "lacks 'estimates'"),
+        ("manifest.json", b'{"format": 1}', "manifest.json: no task is named"),
+        ("summary.json", b'[{"name": "bm25"}]', "summary.json is not as an experiment writes it"),
         ("summary.json", b"[", "cannot be read"),
     ],
 )
