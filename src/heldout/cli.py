@@ -165,7 +165,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = options.run(options)
         sys.stdout.flush()
     except HeldoutError as error:
-        sys.stderr.write(f"heldout: {error}\n")
+        from heldout.report.tables import plain_text  # ids of a file can stand in the message
+
+        lines = (plain_text(line) for line in str(error).split("\n"))
+        sys.stderr.write("heldout: " + "\n".join(lines) + "\n")
         sys.exit(2)
     except KeyboardInterrupt:
         sys.stderr.write("heldout: interrupted\n")

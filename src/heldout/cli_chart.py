@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
+    import polars as pl
+
     from heldout.report.charts.named import NamedChart
 
 __all__ = ["add_chart"]
@@ -73,13 +75,26 @@ def _chart(options: argparse.Namespace) -> None:
     if options.data is not None:
         from heldout.cli_files import emit
 
-        emit(chart.frame.write_csv(), None if options.data == "-" else options.data)
+        emit(_safe(chart.frame).write_csv(), None if options.data == "-" else options.data)
     if options.output is not None:
         _draw(chart, options)
     if not options.quiet:
         written = [one for one in (options.output, options.data) if one not in {None, "-"}]
         if written:
             sys.stderr.write(f"{plain_text(chart.title)}: {' and '.join(written)}\n")
+
+
+def _safe(frame: pl.DataFrame) -> pl.DataFrame:
+    """The same, with no text that a spreadsheet takes for a formula."""
+    import polars as pl
+
+    from heldout.report.tables import safe_cell
+
+    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
+    return frame.with_columns(
+        pl.Series(name, [None if one is None else safe_cell(one) for one in frame[name]], pl.String)
+        for name in texts
+    )
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -123,7 +138,7 @@ def _list(options: argparse.Namespace) -> None:
     """All charts in a line each; of results those that they allow."""
     import json
 
-    from heldout.cli_files import show
+    from heldout.cli_files import emit, show
     from heldout.report.charts.names import NAMES
     from heldout.report.tables import plain_text
 
@@ -135,7 +150,7 @@ def _list(options: argparse.Namespace) -> None:
             for one in _charts(options)
         ]
     if options.json:
-        sys.stdout.write(json.dumps(rows, ensure_ascii=False, indent=2) + "\n")
+        emit(json.dumps(rows, ensure_ascii=False, indent=2) + "\n")
         return
     width = max(len(row["name"]) for row in rows) + 2
     show("".join(f"{row['name']:<{width}}{plain_text(row['shows'])}\n" for row in rows))

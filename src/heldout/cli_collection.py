@@ -143,15 +143,15 @@ def _export(options: argparse.Namespace) -> int:
     collection = open_collection(options)
     export_collection(collection, options.output, options.to, force=options.force)
     if options.json:
-        sys.stdout.write(_written(collection, options))
+        emit(_written(collection, options))
     if options.quiet:
         return 0
     for note in collection.notes:
         sys.stderr.write(plain_text(note.message) + "\n")
     sys.stderr.write(
-        f"{options.output}: {len(collection.documents)} documents, {len(collection.queries)} "
-        f"queries, {len(collection.qrels)} judgements; fingerprint of the original "
-        f"{collection.fingerprint()}\n"
+        f"{plain_text(options.output)}: {len(collection.documents)} documents, "
+        f"{len(collection.queries)} queries, {len(collection.qrels)} judgements; fingerprint of "
+        f"the original {collection.fingerprint()}\n"
     )
     return 0
 

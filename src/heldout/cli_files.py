@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
-__all__ = ["emit", "folded", "is_file", "show", "split_paths", "terminal_width"]
+__all__ = ["emit", "folded", "is_file", "safe_json", "show", "split_paths", "terminal_width"]
+
+_STEERING = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 def split_paths(given: str) -> list[str]:
@@ -24,6 +27,7 @@ def is_file(given: str) -> bool:
 
 def emit(text: str, output: str | None = None) -> None:
     """Print a text, or write it to a file when it is complete."""
+    text = safe_json(text)
     if output is None:
         sys.stdout.write(text)
         return
@@ -31,6 +35,22 @@ def emit(text: str, output: str | None = None) -> None:
 
     with write_atomically(output) as aside:
         aside.write_text(text, encoding="utf-8", newline="\n")
+
+
+def safe_json(text: str) -> str:
+    r"""JSON in which no character steers a terminal: it stands there by its number, as JSON has it.
+
+    `json.dumps` writes the first 32 so; those from 127 to 159 do the same harm, and others turn
+    a line around. What is no JSON has been made plain before, and stays as it is.
+
+    Examples
+    --------
+    >>> safe_json('["a\x9b2J"]')
+    '["a\\u009b2J"]'
+    """
+    if not text.startswith(("{", "[")) or text.isascii():
+        return text
+    return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def show(text: str, output: str | None = None) -> None:

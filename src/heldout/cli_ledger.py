@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from heldout.cli_files import emit
 from heldout.cli_help import add_json
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def _ledger(options: argparse.Namespace) -> int:
     with Ledger(options.file, make=False) as ledger:
         rows = [row for data in ledger.fingerprints() for row in ledger.adjusted(data)]
     # Only now: a file that cannot be read leaves no header behind.
-    sys.stdout.write(_json(rows) if options.json else _table(rows))
+    emit(_json(rows) if options.json else _table(rows))
     return 0
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli_files import show
+from heldout.cli_files import emit, show
 from heldout.cli_help import add_json, add_quiet
 from heldout.cli_scores import add_score_arguments, read_inputs
 from heldout.errors import InputError
@@ -56,7 +55,7 @@ def _plan(options: argparse.Namespace) -> int:
     settings = {"power": options.power, "alpha": options.alpha, "tail": options.tail}
     wanted = (options.difference, options.queries)
     if options.json:
-        sys.stdout.write(json_plan(_spreads(options), *wanted, **settings))
+        emit(json_plan(_spreads(options), *wanted, **settings))
         return 0
     lines = [
         line

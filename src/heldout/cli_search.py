@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from heldout.cli_collection import add_collection_options, open_collection
-from heldout.cli_files import split_paths
+from heldout.cli_files import emit, split_paths
 from heldout.cli_help import add_json, add_quiet
 from heldout.cli_index import (
     add_analyzer_options,
@@ -267,7 +267,7 @@ def _print_run(run: Run, *, json: bool) -> None:
     if json:
         from json import dumps
 
-        sys.stdout.write(dumps(run.to_dict(), ensure_ascii=False) + "\n")
+        emit(dumps(run.to_dict(), ensure_ascii=False) + "\n")
         return
     from heldout.data.formats.trec import run_lines
 
@@ -285,7 +285,7 @@ def _evaluate(judged: Qrels, run: Run, options: argparse.Namespace) -> None:
         shown = tables.table_text(result, digits=4, per_query=False, summary=True, terminal=True)
     else:
         shown = tables.tsv_text(result, digits=4, per_query=False, summary=True)
-    sys.stdout.write(shown)
+    emit(shown)
     if not options.quiet:
         sys.stderr.write("".join(line + "\n" for line in tables.policy_lines(result)))
 
@@ -313,7 +313,7 @@ def _show_found(options: argparse.Namespace, model: Model) -> int:
         for number, score in found
     ]
     if options.json:
-        sys.stdout.write(found_json(rows))
+        emit(found_json(rows))
         return 0
     width = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100
     sys.stdout.write(found_text(rows, width=width))

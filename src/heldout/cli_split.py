@@ -227,7 +227,7 @@ def _describe(splits: Splits, collection: Collection, options: argparse.Namespac
 
     found = describe_splits(splits, collection, texts=options.check_texts)
     if options.json:
-        sys.stdout.write(json.dumps(found.to_dict(), ensure_ascii=False, indent=2) + "\n")
+        emit(json.dumps(found.to_dict(), ensure_ascii=False, indent=2) + "\n")
         return
     if options.quiet:
         found = replace(found, notes=())

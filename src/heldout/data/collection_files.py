@@ -22,7 +22,7 @@ from heldout.data.formats.query_files import read_queries
 from heldout.data.formats.source import open_source
 from heldout.data.formats.trec_documents import TrecDocuments
 from heldout.data.notes import Note
-from heldout.data.paths import is_there
+from heldout.data.paths import is_there, names_folder
 from heldout.errors import HeldoutError, InputError
 
 if TYPE_CHECKING:
@@ -225,7 +225,7 @@ def _place(paths: Sequence[str], query: str, doc: str) -> str:
 
 def _find(given: str, reading: Reading, split: str | None, *, given_queries: bool) -> _Found:
     path = Path(given)
-    if path.is_dir():
+    if names_folder(path):
         if is_beir_folder(path):
             return _beir(path, reading, split)
         if is_meta_folder(path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["is_there", "names_file"]
+__all__ = ["is_there", "names_file", "names_folder"]
 
 
 def is_there(path: str | os.PathLike[str]) -> bool:
@@ -18,3 +18,8 @@ def is_there(path: str | os.PathLike[str]) -> bool:
 def names_file(path: str | os.PathLike[str]) -> bool:
     """Whether there is a file."""
     return os.path.isfile(path)  # noqa: PTH113
+
+
+def names_folder(path: str | os.PathLike[str]) -> bool:
+    """Whether there is a folder."""
+    return os.path.isdir(path)  # noqa: PTH112

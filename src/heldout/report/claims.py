@@ -11,7 +11,7 @@ from heldout.infer.compare import claim_row, note_measures
 from heldout.report.claim_words import sentences, show_p, warning_lines
 from heldout.report.codes import code_of
 from heldout.report.grid import Grid, grids_text
-from heldout.report.tables import LATEX_ESCAPES, escape_markdown, latex_row, plain_text
+from heldout.report.tables import LATEX_ESCAPES, escape_markdown, latex_row, plain_text, tsv_lines
 
 if TYPE_CHECKING:
     from heldout.infer.compare import Claim, Comparison
@@ -119,7 +119,7 @@ def _prose(comparison: Comparison) -> str:
 
 
 def _tsv(head: list[str], rows: list[list[str]]) -> str:
-    return "".join("\t".join(row) + "\n" for row in [head, *rows])
+    return tsv_lines([head, *rows])
 
 
 def _markdown(head: list[str], rows: list[list[str]]) -> str:

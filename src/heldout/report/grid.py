@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from heldout.report.tables import LATEX_ESCAPES, escape_markdown, fit_columns, latex_row, plain_text
+from heldout.report.tables import (
+    LATEX_ESCAPES,
+    escape_markdown,
+    fit_columns,
+    latex_row,
+    plain_text,
+    tsv_lines,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,7 +81,7 @@ def _aligned(rows: list[list[str]]) -> str:
 
 
 def _tsv(grid: Grid) -> str:
-    return "".join("\t".join(row) + "\n" for row in [grid.head, *grid.rows])
+    return tsv_lines([grid.head, *grid.rows])
 
 
 def _markdown(grid: Grid) -> str:

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rich.table import Table
 
@@ -26,7 +26,9 @@ __all__ = [
     "markdown_text",
     "plain_text",
     "policy_lines",
+    "safe_cell",
     "table_text",
+    "tsv_lines",
     "tsv_text",
 ]
 
@@ -73,11 +75,34 @@ def text_rows(
 
 
 def plain_text(text: str) -> str:
-    """Text without control characters, which could steer a terminal."""
+    """Text without control characters, which could steer a terminal or turn a line around."""
     if text.isprintable():
         return text
-    return re.sub(r"[\x00-\x1f\x7f-\x9f]", "\N{REPLACEMENT CHARACTER}", text)
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
+
+def safe_cell(text: str) -> str:
+    r"""Text of a cell that no spreadsheet takes for a formula, and that stays in its cell.
+
+    Numbers stay as they are, signs, stars and all.
+
+    Examples
+    --------
+    >>> print(safe_cell("=1+2"), safe_cell("-0.5"), safe_cell("+0.0918*"), safe_cell("-x"))
+    '=1+2 -0.5 +0.0918* '-x
+    """
+    plain = plain_text(text)
+    return f"'{plain}" if _FORMULA.match(text) else plain
+
+
+def tsv_lines(rows: Iterable[Sequence[str]]) -> str:
+    """Rows as tab-separated values."""
+    return "".join("\t".join(map(safe_cell, row)) + "\n" for row in rows)
+
+
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_FORMULA = re.compile(r"[\s\x00]*(?:[=@]|[+-](?![\d.,]*(?:[eE][+-]?\d+)?[%*]*$))|[\t\r]")
+"""What begins so is run by spreadsheets; a number with a sign before it is none."""
 
 _MARKDOWN = re.compile(
     r"""[\\`*|~]             # code, emphasis, cells, strikes
@@ -204,7 +229,7 @@ def _best(evaluation: Evaluation) -> set[tuple[int, int]]:
 def tsv_text(evaluation: Evaluation, *, per_query: bool, summary: bool, digits: int) -> str:
     """Tab-separated values with a header."""
     head, rows = text_rows(evaluation, per_query=per_query, summary=summary, digits=digits)
-    return "".join("\t".join(map(plain_text, row)) + "\n" for row in [head, *rows])
+    return tsv_lines([head, *rows])
 
 
 def markdown_text(evaluation: Evaluation, *, per_query: bool, summary: bool, digits: int) -> str:

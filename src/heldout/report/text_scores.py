@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.report.codes import careful_line
 from heldout.report.grid import Grid, grids_text
-from heldout.report.tables import plain_text
+from heldout.report.tables import plain_text, tsv_lines
 
 if TYPE_CHECKING:
     from heldout.infer.corpus_compare import CorpusComparison
@@ -45,7 +45,7 @@ def text_scores_tsv(names: tuple[str, ...], comparisons: list[CorpusComparison])
     signatures = [one.signature for one in comparisons for _ in names]
     lines = [[*head, "signature"]]
     lines += [[*row, mark] for row, mark in zip(rows, signatures, strict=True)]
-    return "".join("\t".join(line) + "\n" for line in lines)
+    return tsv_lines(lines)
 
 
 def text_scores_text(

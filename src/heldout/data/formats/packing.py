@@ -16,9 +16,9 @@ from heldout.errors import InputError, MissingExtraError
 __all__ = ["LEAST_LIMIT", "MAGIC", "RATIO", "open_packed", "packing_of", "unpack"]
 
 RATIO: Final = 200
-"""How many times its size a file may unpack to: runs reach 20, and no text 100."""
+"""How many times its size a file may unpack to: runs reach 20, made-up ones 70."""
 
-LEAST_LIMIT: Final = 1 << 26
+LEAST_LIMIT: Final = 1 << 22
 """Bytes that may come out of any file, however small."""
 
 _BUFFER: Final = 1 << 17

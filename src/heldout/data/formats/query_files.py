@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["read_queries"]
 
+MOST_EMPTY = 100_000
+"""Lines without a query that a file may have; each would be a query of its own."""
+
 QUERY_IDS = ("_id", "query_id", "qid", "query-id", "id", "topic", "number", "num")
 _TEXTS = ("title", "query", *TEXT_NAMES, "question")
 _OTHERS = {"desc": "description", "narr": "narrative"}
@@ -74,7 +77,14 @@ def _rows(
 
 
 def _line_rows(path: str, reading: Reading, replaced: Replaced, first: int) -> Iterator[QueryRow]:
+    empty = 0
     for number, line in text_lines(path, reading, replaced):
+        empty += not line.strip()
+        if empty > MOST_EMPTY:
+            raise FormatError(
+                f"{path}:{number}",
+                f"more than {MOST_EMPTY:,} lines are empty: these are no queries",
+            )
         yield QueryRow(number, str(first + number - 1), {"title": line.rstrip("\r\n")})
 
 

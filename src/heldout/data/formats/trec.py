@@ -9,6 +9,7 @@ import numpy as np
 
 from heldout.data.columns import GREATEST_GRADE, Stretches
 from heldout.data.formats.scan import BadLine, split_fields
+from heldout.data.formats.source import LONGEST
 from heldout.data.ids import SHORT, IdColumn, ShortIds, id_column
 from heldout.data.parallel import stream_threads
 from heldout.data.words import Floats, Ints, Words, field_words, parse_decimals
@@ -29,6 +30,7 @@ QRELS_LINE: Final = {
 }
 _MANY = 1 << 30
 _SHORTEST_LINE = 6
+_HEAD = 1 << 16
 # What C's strtod takes: decimal or hexadecimal, no thousands marks, no words. Digits before and
 # behind the point cannot be taken for each other: else a long number takes the square of its time.
 _NUMBER = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
@@ -119,10 +121,18 @@ def run_tag(source: Source) -> str:
 
 
 def _columns_of_first_line(source: Source) -> int:
-    for line in source.head().splitlines():
-        if line.strip() and not line.lstrip().startswith(b"#"):
-            return len(line.split())
-    return 4
+    size = _HEAD
+    while True:
+        head = source.head(size)
+        lines = head.split(b"\n")
+        if len(head) == size < LONGEST:  # the last line may go on
+            lines.pop()
+        for line in lines:
+            if line.strip() and not line.lstrip().startswith(b"#"):
+                return len(line.split())
+        if size >= min(source.size, LONGEST):
+            return 4
+        size *= 16
 
 
 def _read(

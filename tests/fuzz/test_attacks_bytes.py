@@ -1,0 +1,387 @@
+"""Bytes and names that mean harm: no text, paths, formulas, sequences that steer a terminal."""
+
+import json
+import re
+import subprocess
+import sys
+import warnings
+from contextlib import contextmanager
+
+import polars as pl
+import pytest
+
+from heldout import (
+    Collection,
+    HeldoutError,
+    InputError,
+    KFold,
+    Run,
+    export_collection,
+    read_collection,
+    read_hypotheses,
+    read_qrels,
+    read_run,
+    read_scores,
+)
+from heldout.cli import main
+from heldout.report.tables import safe_cell
+from heldout.resample.export import export_splits
+
+
+@contextmanager
+def quietly():
+    """Plans warn of few units, which is right, and not what is looked at here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+BAD_BYTES = {
+    "invalid UTF-8": b"\xff\xfe\xfa",
+    "half a character": b"\xc3",
+    "a surrogate": b"\xed\xa0\x80",
+    "beyond Unicode": b"\xf4\x90\x80\x80",
+    "a zero byte": b"a\x00b",
+}
+FILES = {
+    "run": (read_run, b"q1 Q0 %s 1 2 t\n"),
+    "run as CSV": (read_run, b"query_id,doc_id,score\nq1,%s,1\n"),
+    "run as JSON": (read_run, b'{"q1": {"%s": 1.0}}'),
+    "qrels": (read_qrels, b"q1 0 %s 1\n"),
+    "scores": (read_scores, b"unit,A\n%s,1\n"),
+    "text": (read_hypotheses, b"a cat\n%s\n"),
+    "documents": (read_collection, b'{"_id": "%s", "text": "a"}\n'),
+    "a table of documents": (read_collection, b"id\ttext\n%s\ta\n"),
+    "TREC documents": (read_collection, b"<DOC><DOCNO>%s</DOCNO>a</DOC>\n"),
+}
+
+
+@pytest.mark.parametrize("bad", BAD_BYTES)
+@pytest.mark.parametrize("kind", FILES)
+def test_what_is_no_text_is_refused(tmp_path, kind, bad):
+    read, form = FILES[kind]
+    options = {}
+    if read is read_collection:
+        (tmp_path / "queries").write_text("q1\tred\n")
+        options["queries"] = tmp_path / "queries"
+    (tmp_path / "x").write_bytes(form.replace(b"%s", b"fine"))
+    read(tmp_path / "x", **options)
+    (tmp_path / "x").write_bytes(form.replace(b"%s", BAD_BYTES[bad]))
+    with pytest.raises(HeldoutError, match="x"):
+        read(tmp_path / "x", **options)
+
+
+@pytest.mark.parametrize("character", ["\x01", "\x07", "\x08", "\x1b", "\x1f"])
+def test_control_characters_are_no_text_of_a_run(tmp_path, character):
+    (tmp_path / "x").write_text(f"q1 Q0 a{character}b 1 2 t\n")
+    with pytest.raises(InputError, match=r"x:1: not a text file \(byte 0x"):
+        read_run(tmp_path / "x")
+
+
+# Ids that would lead out of a folder if they were ever taken for paths.
+PATHS = ("../../x", "/heldout-was-here", r"C:\x", r"..\..\x", "a\nb", "~root", "CON", ".", "..")
+
+
+def harmful():
+    texts = {one: f"text of {number}" for number, one in enumerate(PATHS)}
+    queries = {f"../q{number}": "text" for number in range(4)}
+    judged = {query: dict.fromkeys(PATHS, 1) for query in queries}
+    return Collection(texts, queries, judged, name="../../name\n/x")
+
+
+def everything_below(home):
+    return {one for one in home.rglob("*") if one.is_file()}
+
+
+@pytest.mark.parametrize("to", ["beir", "lines"])
+def test_no_id_becomes_a_path_when_a_collection_is_written(tmp_path, to):
+    home = tmp_path / "a" / "b" / "c"
+    home.mkdir(parents=True)
+    export_collection(harmful(), home / "out", to)
+    assert everything_below(tmp_path) == everything_below(home / "out")
+    again = read_collection(home / "out")
+    assert len(again.documents) == len(PATHS)
+    if to == "beir":
+        assert list(again.documents.ids) == list(PATHS)
+        assert set(again.qrels.to_dict()["../q0"]) == set(PATHS)
+
+
+def test_ids_that_trec_cannot_hold_are_not_written(tmp_path):
+    with pytest.raises(InputError, match="holds a blank"):
+        export_collection(harmful(), tmp_path / "out", "trec")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("to", ["beir", "lines"])
+def test_no_id_becomes_a_path_when_splits_are_written(tmp_path, to):
+    home = tmp_path / "a" / "b"
+    home.mkdir(parents=True)
+    whole = harmful()
+    with quietly():
+        splits = KFold(2).splits(whole, "document")
+        export_splits(splits, whole, home / "out", to)
+    assert everything_below(tmp_path) == everything_below(home / "out")
+
+
+ELSEWHERE = "what stands in another folder"
+
+
+def all_that_is_read(source):
+    try:
+        found = read_collection(source)
+    except HeldoutError as error:
+        return str(error)
+    texts = [found.documents.text(number) for number in range(len(found.documents))]
+    return "".join([*texts, *found.queries.texts])
+
+
+@pytest.mark.parametrize("way", ["../secret", "..//./secret", "x/../../secret", "{home}/secret"])
+@pytest.mark.parametrize("key", ["dataset", "prefix", "query-path", "query-judgements", "corpus"])
+def test_a_config_leads_to_no_file_outside_its_folder(tmp_path, key, way):
+    home = tmp_path / "collection"
+    (home / "x").mkdir(parents=True)
+    (tmp_path / "secret").mkdir()
+    for place in (tmp_path / "secret", tmp_path):
+        for ending in (".dat", "-queries.txt", "-qrels.txt", ".toml", ""):
+            if not (place / f"secret{ending}").exists():
+                (place / f"secret{ending}").write_text(ELSEWHERE + "\n")
+    (home / "x" / "x.dat").write_text("red\ngreen\n")
+    (home / "x" / "x-queries.txt").write_text("red\n")
+    settings = {
+        "prefix": ".",
+        "dataset": "x",
+        "query-path": "x/x-queries.txt",
+        "corpus": "line.toml",
+    }
+    settings |= {key: way.replace("{home}", str(tmp_path))}
+    lines = [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
+    at = [line.startswith("query-path") for line in lines].index(True)
+    runner = lines.pop(at)
+    (home / "config.toml").write_text("\n".join([*lines, "[query-runner]", runner]) + "\n")
+    assert ELSEWHERE not in all_that_is_read(home / "config.toml")
+
+
+@pytest.mark.parametrize("split", ["../../secret", "/etc/hostname", "..", ""])
+def test_a_split_is_no_path(tmp_path, split):
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "d", "text": "a"}\n')
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q", "text": "a"}\n')
+    (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq\td\t1\n")
+    with pytest.raises(InputError, match="has no split"):
+        read_collection(tmp_path, split=split)
+
+
+FORMULAS = (
+    "=cmd|' /C calc'!A0",
+    "+1+cmd|x",
+    "-2+3+cmd|x",
+    "@SUM(1)",
+    "\t=1",
+    "\r=1",
+    " =1",
+    "=HYPERLINK(1)",
+)
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_a_cell_is_never_a_formula(name):
+    assert not re.match(r"[\s]*[=+\-@]", safe_cell(name))
+    assert "\t" not in safe_cell(name)
+
+
+@pytest.mark.parametrize(
+    "number", ["-0.5", "+0.0918*", "-1e-05", "0.5", "+3", "-", "-.5", "+12%", "-1,234"]
+)
+def test_numbers_stay_numbers(number):
+    assert safe_cell(number) == number
+
+
+def write_runs(folder, names):
+    run = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"b": 2.0}, "q3": {"c": 1.0, "a": 0.5}}
+    for number, name in enumerate(names):
+        Run.from_dict(
+            {q: {d: s + number for d, s in docs.items()} for q, docs in run.items()}
+        ).write(folder / f"{name}.json")
+    (folder / "qrels.json").write_text('{"q1": {"a": 1, "b": 0}, "q2": {"b": 1}, "q3": {"a": 1}}')
+
+
+def cells(text):
+    return [cell for line in text.splitlines() for cell in line.split("\t")]
+
+
+@pytest.mark.parametrize("name", ["=cmd", "@sum", "+x", "-x"])
+def test_tables_of_results_hold_no_formula(tmp_path, capsys, name, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_runs(tmp_path, [name, "other"])
+    runs = [f"./{name}.json", "other.json"]
+    main(["eval", "qrels.json", *runs, "-q", "--format", "tsv"])
+    main(["compare", "qrels.json", *runs, "--format", "tsv"])
+    (tmp_path / "p.csv").write_text(
+        "system,unit,truth,prediction\n"
+        + "".join(
+            f"{who},{n},{'ab'[n % 2]},{'ab'[n % 3 == 0]}\n"
+            for who in (name, "B")
+            for n in range(12)
+        )
+    )
+    main(["score", "classification", "p.csv", "--format", "tsv"])
+    out = capsys.readouterr().out
+    assert f"'{name}" in cells(out)
+    formulas = [one for one in cells(out) if re.match(r"[=@]|[+-][^\d.]", one) and one != "-"]
+    assert formulas == []
+
+
+def test_charts_data_hold_no_formula(tmp_path, capsys):
+    (tmp_path / "s.csv").write_text(
+        "unit,=cmd,B\n" + "".join(f"u{n},{n / 9},{n / 8}\n" for n in range(8))
+    )
+    main(["chart", str(tmp_path / "s.csv"), "pairs", "-m", "AP", "--data", "-"])
+    out = capsys.readouterr().out
+    assert "'=cmd" in out
+    assert not re.search(r'(^|,)"?=cmd', out, re.MULTILINE)
+
+
+def test_files_of_data_keep_their_ids(tmp_path):
+    """What is read back is what was written: an id is no text for people."""
+    ranked = {name.strip(): {name.strip(): 1.0} for name in FORMULAS}
+    Run.from_dict(ranked).write(tmp_path / "x.csv")
+    assert read_run(tmp_path / "x.csv").to_dict() == ranked
+    frame = pl.read_csv(tmp_path / "x.csv", infer_schema=False)
+    assert set(frame["doc_id"]) == set(ranked)
+
+
+EVIL = "\x1b[31mred\x1b]0;title\x07\x9b2J\r\u202eback"
+STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+EVIL_JSON = json.dumps(EVIL)
+
+
+@pytest.fixture
+def evil_files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    docs = {f"{EVIL}{n}": f"word{n} common text" for n in range(8)}
+    queries = {f"q{n}{EVIL}": f"word{n} common" for n in range(8)}
+    (tmp_path / "docs.jsonl").write_text(
+        "".join(
+            json.dumps({"_id": one, "text": f"{text} {EVIL}"}) + "\n" for one, text in docs.items()
+        )
+    )
+    (tmp_path / "queries.jsonl").write_text(
+        "".join(json.dumps({"_id": one, "text": text}) + "\n" for one, text in queries.items())
+    )
+    judged = {query: {doc: 1} for query, doc in zip(queries, docs, strict=True)}
+    (tmp_path / "qrels.json").write_text(json.dumps(judged))
+    run = {
+        q: {doc: 1.0 + at for at, doc in enumerate(list(docs)[n : n + 3])}
+        for n, q in enumerate(queries)
+    }
+    for name in (f"a{EVIL}", "b"):
+        (tmp_path / f"{name}.json").write_text(json.dumps(run))
+    rows = "".join(
+        f'"{who}",u{n},{"xy"[n % 2]},{"xy"[n % 3 == 0]}\n'
+        for who in (EVIL.replace("\r", ""), "B")
+        for n in range(12)
+    )
+    (tmp_path / "p.csv").write_text("system,unit,truth,prediction\n" + rows)
+    (tmp_path / "n.csv").write_text(
+        "system,unit,truth,prediction\n"
+        + "".join(
+            f'"{who}",u{n},{n},{n + n % 3}\n'
+            for who in (EVIL.replace("\r", ""), "B")
+            for n in range(12)
+        )
+    )
+    (tmp_path / "s.csv").write_text(
+        f'unit,"{EVIL}",B\n' + "".join(f"u{n},{n / 9},{n / 8}\n" for n in range(8))
+    )
+    (tmp_path / f"h{EVIL}.txt").write_text("a cat\ntwo cats\nthree\n")
+    (tmp_path / "ref.txt").write_text("a cat\ntwo dogs\nthree\n")
+    (tmp_path / "experiment.toml").write_text(
+        'collection = {source = "docs.jsonl", queries = "queries.jsonl", qrels = "qrels.json"}\n'
+        "measures = ['RR']\n[plan]\nfolds = 2\n"
+        f"[[systems]]\nname = {EVIL_JSON}\nmodel = 'bm25'\nspace = {{k1 = [0.5, 1.0]}}\n"
+        "[[systems]]\nname = 'B'\nmodel = 'tf-idf'\n"
+    )
+    return tmp_path
+
+
+SOURCE = ["docs.jsonl", "--queries", "queries.jsonl", "--qrels", "qrels.json"]
+COMMANDS = {
+    "eval": ["eval", "qrels.json", "b.json", f"a{EVIL}.json"],
+    "eval -q": ["eval", "qrels.json", "b.json", f"a{EVIL}.json", "-q"],
+    "eval table": ["eval", "qrels.json", f"a{EVIL}.json", "--format", "table", "-q"],
+    "eval md": ["eval", "qrels.json", f"a{EVIL}.json", "--format", "md"],
+    "eval latex": ["eval", "qrels.json", f"a{EVIL}.json", "--format", "latex"],
+    "eval json": ["eval", "qrels.json", f"a{EVIL}.json", "--format", "json", "-q"],
+    "compare": ["compare", "qrels.json", "b.json", f"a{EVIL}.json"],
+    "compare md": ["compare", "qrels.json", "b.json", f"a{EVIL}.json", "--format", "md"],
+    "compare json": ["compare", "qrels.json", "b.json", f"a{EVIL}.json", "--json"],
+    "compare ledger": ["compare", "qrels.json", "b.json", f"a{EVIL}.json", "--ledger", "l.sqlite"],
+    "ledger": ["ledger", "l.sqlite"],
+    "compare table": ["compare", "--table", "s.csv", "-m", "AP"],
+    "classification": ["score", "classification", "p.csv", "--compare"],
+    "classification json": ["score", "classification", "p.csv", "--json"],
+    "regression": ["score", "regression", "n.csv", "--compare"],
+    "text": ["score", "text", "-r", "ref.txt", f"h{EVIL}.txt"],
+    "collection": ["collection", "show", *SOURCE],
+    "collection json": ["collection", "show", *SOURCE, "--json"],
+    "export": ["collection", "export", *SOURCE, "--to", "beir", "-o", f"out{EVIL}"],
+    "split": ["split", *SOURCE, "--by", "query", "--folds", "2"],
+    "tune": ["tune", "qrels.json", "b.json", f"a{EVIL}.json", "--folds", "2"],
+    "run": ["run", "experiment.toml", "-o", "results", "--quiet"],
+    "run dry": ["run", "experiment.toml", "--dry-run"],
+    "report": ["report", "results", "-o", "page.html"],
+    "chart list": ["chart", "results", "--list"],
+    "chart": ["chart", "s.csv", "pairs", "-m", "AP", "--data", "-"],
+    "index": ["index", "docs.jsonl", "-o", "x.index"],
+    "index show": ["index", "x.index"],
+    "search": ["search", *SOURCE[:1], "--query", "word1 common"],
+    "no file": ["eval", f"{EVIL}.txt", "b.json"],
+    "bad measure": ["eval", "qrels.json", "b.json", "-m", EVIL],
+    "bad system": ["run", *SOURCE, "--system", EVIL],
+    "twice": ["eval", "qrels.json", "twice.json"],
+    "bad table": ["compare", "--table", "bad.csv", "-m", "AP"],
+}
+
+
+def test_nothing_steers_the_terminal(evil_files, capsys):
+    """Whatever is in ids, names and paths, in what is printed and in what is said of errors."""
+    (evil_files / "twice.json").write_text(f'{{"q": {{{EVIL_JSON}: 1, {EVIL_JSON}: 2}}}}')
+    (evil_files / "bad.csv").write_text(f'unit,A\n"{EVIL}",1\n"{EVIL}",{EVIL}\n')
+    leaks, refused = {}, set()
+    with quietly():
+        for name, command in COMMANDS.items():
+            try:
+                main(command)
+            except SystemExit as end:
+                if end.code:
+                    refused.add(name)
+            out, err = capsys.readouterr()
+            found = STEERING.search(out + err)
+            if found:
+                at = found.start()
+                leaks[name] = (out + err)[max(0, at - 60) : at + 20]
+            assert "Traceback" not in err
+    assert leaks == {}, leaks
+    assert refused == {"no file", "bad measure", "bad system", "twice", "bad table"}
+
+
+def test_a_page_has_no_control_characters(evil_files):
+    with quietly():
+        main(["run", "experiment.toml", "-o", "results", "--quiet"])
+        main(["report", "results", "-o", "page.html", "--quiet"])
+    assert not re.search(
+        r"[\x00-\x08\x0b\x0c\x0e-\x1f]", (evil_files / "page.html").read_text("utf-8")
+    )
+
+
+def test_errors_of_the_program_are_one_text(tmp_path):
+    """The real thing: a process, a file with an escape in its name, and what it says."""
+    script = "from heldout.cli import main; main()"
+    done = subprocess.run(  # noqa: S603 - this Python
+        [sys.executable, "-c", script, "eval", str(tmp_path / "no\x1b[31m\x07file"), "x"],
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert b"\x1b" not in done.stderr + done.stdout
+    assert b"no such file" in done.stderr
