@@ -79,13 +79,15 @@ def start(folder: Path, place: str, number: int) -> subprocess.Popen[bytes]:
     command = ["run", "experiment.toml", "-o", place, "--resume", "--quiet"]
     if number % 3 == 2:
         command += ["--workers", "2"]
-    return subprocess.Popen(
-        [sys.executable, "-c", "from heldout.cli import main; main()", *command],
-        cwd=folder,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
+    # To a file: a worker that outlives a killed run would keep a pipe open.
+    with (folder / "said").open("wb") as said:
+        return subprocess.Popen(
+            [sys.executable, "-c", "from heldout.cli import main; main()", *command],
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+            start_new_session=True,
+        )
 
 
 def digests(place: Path) -> dict[str, str]:
@@ -110,18 +112,18 @@ def state_of(place: Path) -> str:
     return "before the first task was done" if lines < 2 else "between tasks or in one"
 
 
-def kill_run(child: subprocess.Popen[bytes], seconds: float) -> bool:
+def kill_run(folder: Path, child: subprocess.Popen[bytes], seconds: float) -> bool:
     """Whether a run was killed, and had not ended by itself before."""
     try:
         child.wait(seconds)
     except subprocess.TimeoutExpired:
         # The process alone: its workers have to notice.
         child.send_signal(signal.SIGKILL)
-        child.communicate()
+        child.wait()
         return True
-    _, said = child.communicate()
     if child.returncode:
-        sys.exit(f"a run ended with {child.returncode}: {said.decode()}")
+        said = (folder / "said").read_text()
+        sys.exit(f"a run ended with {child.returncode}: {said}")
     return False
 
 
@@ -134,7 +136,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_experiment(folder)
-        start(folder, "warm", 0).communicate()  # compiled code is cached now
+        start(folder, "warm", 0).wait()  # compiled code is cached now
         begin = time.perf_counter()
         if start(folder, "whole", 0).wait():
             sys.exit("the run without kills failed")
@@ -146,8 +148,10 @@ def main() -> None:
             last = kills >= options.kills
             seconds = 600.0 if last else draw.uniform(0.2, 1.1) * took
             runs += 1
-            if kill_run(start(folder, "cut", runs), seconds):
+            if kill_run(folder, start(folder, "cut", runs), seconds):
                 kills += 1
+                if kills % 20 == 0:
+                    print(f"{kills} kills, {ended} ended", file=sys.stderr, flush=True)
                 states[state_of(folder / "cut")] += 1
                 continue
             found = digests(folder / "cut")
