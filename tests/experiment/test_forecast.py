@@ -61,7 +61,9 @@ def test_more_of_everything_takes_more():
 
 
 def test_a_run_that_cannot_fit_leaves_nothing_behind(tmp_path):
-    with pytest.raises(InputError, match=r"takes about [\d.]+ [MG]B of memory, and 50 MB are allowed"):
+    with pytest.raises(
+        InputError, match=r"takes about [\d.]+ [MG]B of memory, and 50 MB are allowed"
+    ):
         experiment().run(tmp_path / "results", max_memory="50MB")
     assert not (tmp_path / "results").exists()
 
