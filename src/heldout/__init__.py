@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from heldout.retrieve.index import Index
     from heldout.retrieve.models import Model, parse_model
     from heldout.retrieve.search import search
+    from heldout.retrieve.shards import ShardedIndex, open_index
     from heldout.tune.choose import Choice, choose
     from heldout.tune.cross_validate import TunedFolds, cross_validate
     from heldout.tune.runs import TunedRuns, tune_runs
@@ -102,6 +103,7 @@ _HOMES = {
     "Run": "heldout.data.run",
     "Scores": "heldout.data.scores",
     "Segments": "heldout.data.segments",
+    "ShardedIndex": "heldout.retrieve.shards",
     "Space": "heldout.tune.space",
     "Split": "heldout.resample.split",
     "SplitKey": "heldout.resample.split",
@@ -127,6 +129,7 @@ _HOMES = {
     "evaluate_text": "heldout.measure.text_evaluate",
     "export_collection": "heldout.data.export",
     "from_sklearn": "heldout.resample.given",
+    "open_index": "heldout.retrieve.shards",
     "parse_axis": "heldout.tune.space",
     "parse_measure": "heldout.measure.names",
     "parse_measures": "heldout.measure.names",
@@ -188,6 +191,7 @@ __all__ = [
     "Run",
     "Scores",
     "Segments",
+    "ShardedIndex",
     "Space",
     "Split",
     "SplitKey",
@@ -213,6 +217,7 @@ __all__ = [
     "evaluate_text",
     "export_collection",
     "from_sklearn",
+    "open_index",
     "parse_axis",
     "parse_measure",
     "parse_measures",

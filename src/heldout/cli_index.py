@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from heldout.data.documents import Documents
     from heldout.retrieve.analyze import Analyzer
-    from heldout.retrieve.index import Index
+    from heldout.retrieve.shards import AnyIndex
 
 __all__ = [
     "add_analyzer_options",
@@ -33,12 +33,18 @@ _EXAMPLES = """\
   heldout index pydocs -o pydocs.index
   heldout index scifact --stemmer english --stop english -o scifact.index
   heldout index docs.jsonl.gz --memory 500MB --threads 4 -o docs.index
+  heldout index pydocs --shards 4 -o pydocs.shards      four parts, built one after another
+  heldout index pydocs.shards --join                    parts that were built elsewhere
   heldout index pydocs.index                what an index holds
   heldout index pydocs.index --verify       compare every byte with its checksums
 
 One index serves every model, every split of the documents and every bootstrap draw. It does not
 depend on the number of threads or on the memory that built it, and it knows the documents it was
 made of. Queries and judgements are not needed to build it.
+
+For a collection that is too large for one machine's memory, build parts (--shards, a folder that is
+then used as any index), or build an index of each file of the collection wherever there is room,
+put them into one folder as *.index, and join them there. Rankings are those of one index.
 """
 
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([KMGT])(?:i?B)?|B)?", re.IGNORECASE)
@@ -118,12 +124,14 @@ def open_documents(options: argparse.Namespace) -> Documents:
     )
 
 
-def build_index(documents: Documents, analyzer: Analyzer | None, **settings: Any) -> Index:
-    """Build an index; on a terminal a bar shows how far it is."""
+def build_index(documents: Documents, analyzer: Analyzer | None, **settings: Any) -> AnyIndex:
+    """Build an index (with `shards` of several parts); a bar on a terminal shows how far it is."""
     from heldout.retrieve.index import Index
+    from heldout.retrieve.shards import ShardedIndex
 
+    build: Callable[..., AnyIndex] = ShardedIndex.build if "shards" in settings else Index.build
     if not sys.stderr.isatty():
-        return Index.build(documents, analyzer, **settings)
+        return build(documents, analyzer, **settings)
     from rich.console import Console  # only for the progress bar
     from rich.progress import Progress
 
@@ -133,7 +141,7 @@ def build_index(documents: Documents, analyzer: Analyzer | None, **settings: Any
         def progress(done: int, of: int) -> None:
             bar.update(task, completed=done, total=of)
 
-        return Index.build(documents, analyzer, progress=progress, **settings)
+        return build(documents, analyzer, progress=progress, **settings)
 
 
 def add_index(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
@@ -142,7 +150,11 @@ def add_index(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
     add_collection_options(parser, or_index="show what it holds")
     add_analyzer_options(parser)
     add = parser.add_argument
-    add("-o", "--output", metavar="FILE", help="the index to write")
+    add("-o", "--output", metavar="FILE", help="the index to write (with --shards: a folder)")
+    add(
+        "--shards", type=positive, metavar="N", help="cut the documents into N parts, each an index"
+    )
+    add("--join", action="store_true", help="join the *.index files of a folder into one index")
     add("--force", action="store_true", help="replace an index that is there already")
     add(
         "--memory",
@@ -161,6 +173,8 @@ def add_index(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
 def _index(options: argparse.Namespace) -> int:
     from heldout.retrieve.indexing.file import is_index
 
+    if options.join:
+        return _join(options)
     if is_index(options.collection):
         return _show(options)
     if options.verify:
@@ -171,13 +185,13 @@ def _index(options: argparse.Namespace) -> int:
 
 
 def _show(options: argparse.Namespace) -> int:
-    from heldout.retrieve.index import Index
+    from heldout.retrieve.shards import open_index
 
     if options.output is not None:
         raise InputError(f"{options.collection} is an index already: give a collection, or no -o")
     if given_analyzer(options) is not None:
         raise InputError(f"{options.collection} is an index, which has its own analyzer")
-    index = Index.open(options.collection)
+    index = open_index(options.collection)
     if options.verify:
         try:
             index.verify()
@@ -189,14 +203,28 @@ def _show(options: argparse.Namespace) -> int:
     return 0
 
 
+def _join(options: argparse.Namespace) -> int:
+    """Make one index of the parts that stand in a folder."""
+    from heldout.data.paths import names_folder
+    from heldout.retrieve.shards import ShardedIndex
+
+    if not names_folder(options.collection):
+        raise InputError(f"{options.collection}: give the folder with the *.index files to join")
+    if options.output is not None or options.shards is not None:
+        raise InputError("--join joins parts where they are: leave -o and --shards out")
+    _print(ShardedIndex.join(options.collection), options.collection, options)
+    return 0
+
+
 def _build(options: argparse.Namespace) -> int:
     import time
 
     _refuse_to_replace(options.output, force=options.force)
     analyzer = given_analyzer(options)
     settings: dict[str, Any] = {"path": options.output, "threads": options.threads}
-    if options.memory is not None:
-        settings["memory"] = options.memory
+    for name in ("memory", "shards"):
+        if getattr(options, name) is not None:
+            settings[name] = getattr(options, name)
     begin = time.perf_counter()
     documents = open_documents(options)
     read = time.perf_counter()
@@ -218,7 +246,7 @@ def _refuse_to_replace(output: str, *, force: bool) -> None:
     from heldout.retrieve.indexing.file import is_index
 
     path = Path(output)
-    if not path.exists() or not path.is_file():
+    if not path.exists() or not (path.is_file() or (path.is_dir() and any(path.iterdir()))):
         return  # what cannot be written is refused by what writes it
     if not is_index(path):
         raise InputError(f"{output} is there, and it is no index: give another name with -o")
@@ -226,12 +254,13 @@ def _refuse_to_replace(output: str, *, force: bool) -> None:
         raise InputError(f"{output} is there already: replace it with --force")
 
 
-def _print(index: Index, path: str | os.PathLike[str], options: argparse.Namespace) -> None:
+def _print(index: AnyIndex, path: str | os.PathLike[str], options: argparse.Namespace) -> None:
     from pathlib import Path
 
     from heldout.report.search import index_json, index_text
+    from heldout.retrieve.shards import ShardedIndex
 
-    size = Path(path).stat().st_size
+    size = index.size() if isinstance(index, ShardedIndex) else Path(path).stat().st_size
     if options.json:
         emit(index_json(index, size), None)
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,14 +21,15 @@ from heldout.cli_index import (
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from heldout.data.documents import Documents
     from heldout.data.notes import Note
     from heldout.data.queries import Queries
     from heldout.data.run import Qrels, Run
-    from heldout.retrieve.index import Index
     from heldout.retrieve.models import Model
+    from heldout.retrieve.parts import EachPart
+    from heldout.retrieve.shards import AnyIndex
 
 __all__ = ["add_search"]
 
@@ -38,6 +40,7 @@ _EXAMPLES = """\
   heldout search scifact --stemmer english --model "bm25(k1=0.9, b=0.4)" --eval -m nDCG@10 -m AP
   heldout search pydocs --index pydocs.index -o bm25.run
   heldout search pydocs.index --queries topics.txt -k 100 > bm25.run
+  heldout search pydocs.shards --queries topics.txt --dask tcp://10.0.0.7:8786 -o bm25.run
   heldout search --models                   all models, their parameters and conventions
 
 Of a collection an index is made in memory, each time anew; for a large one build it once (heldout
@@ -75,6 +78,12 @@ def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -
         metavar="NAME=X",
         help="a parameter of the model (repeat for more)",
     )
+    add(
+        "--dask",
+        metavar="WHERE",
+        help="search the parts of an index (heldout index --shards) on a Dask cluster: "
+        "tcp://HOST:PORT, a scheduler file, or local:4",
+    )
     add("--models", action=_ListModels, nargs=0, help="list the models and end")
     add(
         "-k",
@@ -98,6 +107,8 @@ def _search(options: argparse.Namespace) -> int:
 
     model = _model(options.model, options.param)
     _refuse_misfits(options)
+    if options.dask is not None and options.index is None and not is_index(options.collection):
+        raise InputError("--dask needs an index that all workers see: build one, give --index")
     if options.query is not None:
         return _show_found(options, model)
     if options.measure:
@@ -133,6 +144,7 @@ def _refuse_misfits(options: argparse.Namespace) -> None:
         ("--output", options.output),
         ("--eval", _evaluates(options)),
         ("--name", options.name),
+        ("--dask", options.dask),
     ):
         if value:
             raise InputError(
@@ -163,7 +175,7 @@ def _model(text: str, parameters: Sequence[str]) -> Model:
 class _Given:
     """What is searched: an index, queries, perhaps judgements."""
 
-    index: Index
+    index: AnyIndex
     queries: Queries
     judged: Qrels | None
     notes: tuple[Note, ...] = ()
@@ -194,26 +206,26 @@ def _from_index(options: argparse.Namespace) -> _Given:
     return _Given(index, queries, judged, (*notes, *queries.notes()))
 
 
-def _open_alone(options: argparse.Namespace) -> Index:
-    from heldout.retrieve.index import Index
+def _open_alone(options: argparse.Namespace) -> AnyIndex:
+    from heldout.retrieve.shards import open_index
 
     if options.index is not None:
         raise InputError(
             f"{options.collection} is an index already: --index goes with a collection"
         )
     _refuse_analyzer(options, options.collection)
-    return Index.open(options.collection)
+    return open_index(options.collection)
 
 
-def _index_of(documents: Documents, options: argparse.Namespace) -> Index:
+def _index_of(documents: Documents, options: argparse.Namespace) -> AnyIndex:
     """The index that the options name, or else one in memory."""
     if options.index is None:
         return build_index(documents, given_analyzer(options))
-    from heldout.retrieve.index import Index
+    from heldout.retrieve.shards import open_index
 
     _refuse_analyzer(options, options.index)
-    index = Index.open(options.index)
-    if index.documents_digest != documents.digest():
+    index = open_index(options.index)
+    if not index.made_of(documents):
         raise InputError(
             f"{options.index} was not made of the documents that {options.collection} has now "
             f"({index.n_documents} there, {len(documents)} here; text or ids differ): build it "
@@ -235,13 +247,28 @@ def _run(given: _Given, model: Model, options: argparse.Namespace) -> Run:
 
     depth = min(options.depth or _MOST, max(given.index.n_documents, 1))
     name = options.name or str(model).replace(" ", "")
-    run = search(given.index, given.queries, model, k=depth, name=name)
+    with _each_part(options) as each:
+        run = search(given.index, given.queries, model, k=depth, name=name, each=each)
     if not len(run):
         raise InputError(
             f"no document has a word of any of the {len(given.queries)} queries: are they in "
             "another language, or is the analyzer not the right one?"
         )
     return run
+
+
+@contextmanager
+def _each_part(options: argparse.Namespace) -> Iterator[EachPart]:
+    """Who searches the parts of the index: this process, or the workers of a cluster."""
+    from heldout.retrieve.parts import in_turn
+
+    if options.dask is None:
+        yield in_turn
+        return
+    from heldout.experiment.dask_parts import parts_on_dask
+
+    with parts_on_dask(options.dask) as each:
+        yield each
 
 
 def _note(given: _Given, run: Run) -> None:

@@ -108,6 +108,16 @@ space = {power = [0.5, 1.0]}
     assert made.splits.fingerprint == read.splits.fingerprint
 
 
+def test_named_systems_may_be_tables(folder):
+    collection = small_collection()
+    table = {"model": "bm25", "space": {"k1": [0.5, 1.0], "b": [0.25, 0.75]}}
+    made = Experiment(collection=collection, systems={"mine": table}).check()
+    listed = Experiment(collection=collection, systems=[{"name": "mine", **table}]).check()
+    assert made.systems == listed.systems
+    with pytest.raises(ExperimentError, match="expected a run or the path of one, not dict"):
+        Experiment(collection=collection, systems={"mine": {"modle": {"k1": 1}}}).check()
+
+
 def test_all_problems_are_listed_with_their_lines(folder):
     found = problems(
         folder,

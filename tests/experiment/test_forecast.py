@@ -11,7 +11,7 @@ from experiment_data import overlap, small_collection, table_bytes
 from heldout.cli import main
 from heldout.errors import InputError
 from heldout.experiment.forecast import Forecast, check_memory, forecast, parse_size
-from heldout.experiment.run import Experiment, open_index
+from heldout.experiment.run import Experiment, index_for
 from heldout.experiment.tasks import plan_tasks
 
 GB = 1 << 30
@@ -54,7 +54,7 @@ def test_more_of_everything_takes_more():
         settings = Experiment(
             **{"collection": settings.collection, "by": "document", "systems": "bm25"} | fields
         ).check()
-        return forecast(settings, open_index(settings), plan_tasks(settings), timed=False).memory
+        return forecast(settings, index_for(settings), plan_tasks(settings), timed=False).memory
 
     assert expected(systems="bm25(k1=0.1:3:900)") > expected(systems="bm25(k1=0.1:3:9)")
     assert expected(collection=small_collection(9000, 60)) > expected()
@@ -102,12 +102,12 @@ import sys
 sys.path.insert(0, sys.argv[1])
 from experiment_data import small_collection
 from heldout.experiment.forecast import forecast, peak_memory
-from heldout.experiment.run import Experiment, open_index
+from heldout.experiment.run import Experiment, index_for
 from heldout.experiment.tasks import plan_tasks
 fields = {"by": sys.argv[2], "measures": ["nDCG@10", "AP"], "systems": "bm25(k1=0.5:3:20)"}
 whole = Experiment(collection=small_collection(3000, 250), **fields)
 settings = whole.check()
-index = open_index(settings)
+index = index_for(settings)
 print(forecast(settings, index, plan_tasks(settings)).memory)
 whole.run()
 print(peak_memory())

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from heldout.experiment.problems import Problems
     from heldout.resample.split import Splits
     from heldout.retrieve.analyze import Analyzer
-    from heldout.retrieve.index import Index
+    from heldout.retrieve.shards import AnyIndex
 
 __all__ = ["COLLECTION_KEYS", "DEFAULTS", "Settings", "check_fields"]
 
@@ -110,7 +110,7 @@ class Settings:
     replicates: int
     alpha: float
     baseline: str | None
-    index: Index | str | None
+    index: AnyIndex | str | None
     analyzer: Analyzer | None
     notes: tuple[str, ...] = ()
 
@@ -280,7 +280,10 @@ def _systems(given: Any, problems: Problems, folder: Path | None) -> tuple[Syste
 
 def _system(one: Any, under: str, problems: Problems, folder: Path | None) -> System:
     if isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str):
-        return system_of(one[1], one[0])
+        name, described = one
+        if not (isinstance(described, dict) and set(described) & set(SYSTEM_SOURCES)):
+            return system_of(described, name)
+        one = {"name": name, **described}
     # In Python a mapping may also be runs by name; in a file it is always a table.
     if isinstance(one, dict) and (folder is not None or set(one) & set(SYSTEM_SOURCES)):
         problems.unknown(one, SYSTEM_KEYS, under)
@@ -337,14 +340,15 @@ def _judged(collection: Collection, problems: Problems) -> Collection:
 
 def _index(
     given: Mapping[str, Any], problems: Problems, folder: Path | None
-) -> tuple[Index | str | None, Analyzer | None]:
+) -> tuple[AnyIndex | str | None, Analyzer | None]:
     from heldout.retrieve.analyze import Analyzer
+    from heldout.retrieve.indexing.manifest import is_sharded
 
     index, described = given["index"], given["analyzer"]
     if isinstance(index, str | os.PathLike):
         index = _located(os.fspath(index), folder)
-        if not names_file(index):
-            problems.add("index", f"{index}: there is no such file; build it with heldout index")
+        if not names_file(index) and not is_sharded(index):
+            problems.add("index", f"{index}: there is no such index; build it with heldout index")
     if described is None or isinstance(described, Analyzer):
         return index, described
     if index is not None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from heldout.experiment.estimator_settings import EstimatorSettings
     from heldout.experiment.executors import Done
     from heldout.experiment.jobs import Job
-    from heldout.retrieve.index import Index
+    from heldout.retrieve.shards import AnyIndex
 
 __all__ = ["DaskExecutor", "open_dask"]
 
@@ -103,7 +103,7 @@ class DaskExecutor:
     models = True
 
     def __init__(
-        self, client: Client, settings: Settings | EstimatorSettings, index: Index | None
+        self, client: Client, settings: Settings | EstimatorSettings, index: AnyIndex | None
     ) -> None:
         self._client, self._settings, self._index = client, settings, index
         self._name = ""

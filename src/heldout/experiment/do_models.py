@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from heldout.experiment.systems import ModelSystem
     from heldout.experiment.tasks import Task
     from heldout.resample.combined import TwoWaySplits
-    from heldout.retrieve.index import Index
+    from heldout.retrieve.shards import AnyIndex
 
     Floats = NDArray[np.float64]
 
@@ -39,11 +39,11 @@ _PARTS = 10
 """Parts of a seen side that are measured beside a held-out one, at most."""
 
 
-def _candidates(settings: Settings, index: Index, system: ModelSystem) -> Candidates:
+def _candidates(settings: Settings, index: AnyIndex, system: ModelSystem) -> Candidates:
     return Candidates.make(index, settings.collection, system.models(), depth=settings.depth)
 
 
-def do_grid(settings: Settings, index: Index, system: ModelSystem, task: Task) -> Record:
+def do_grid(settings: Settings, index: AnyIndex, system: ModelSystem, task: Task) -> Record:
     """Some values on all queries: measures × values × queries, the tuning measure last."""
     candidates = _candidates(settings, index, system)
     numbers = range(task.point, min(task.point + CHUNK, len(candidates)))
@@ -53,7 +53,7 @@ def do_grid(settings: Settings, index: Index, system: ModelSystem, task: Task) -
 
 
 def do_lists(
-    settings: Settings, index: Index, system: ModelSystem, numbers: Sequence[int]
+    settings: Settings, index: AnyIndex, system: ModelSystem, numbers: Sequence[int]
 ) -> Record:
     """The top of the rankings of chosen values."""
     candidates = _candidates(settings, index, system)
@@ -66,7 +66,7 @@ def do_lists(
     }
 
 
-def do_folds(settings: Settings, index: Index, system: ModelSystem, repeat: int) -> Record:
+def do_folds(settings: Settings, index: AnyIndex, system: ModelSystem, repeat: int) -> Record:
     """A model under document folds."""
     found = cross_validate_documents(
         index,
@@ -99,7 +99,7 @@ def do_folds(settings: Settings, index: Index, system: ModelSystem, repeat: int)
     }
 
 
-def do_both(settings: Settings, index: Index, system: ModelSystem, repeat: int) -> Record:
+def do_both(settings: Settings, index: AnyIndex, system: ModelSystem, repeat: int) -> Record:
     """A model under two-way folds: held-out queries over held-out documents.
 
     For each fold of the queries a value is chosen for each fold of the documents, on the queries
@@ -172,7 +172,7 @@ def _choose(settings: Settings, values: Floats, weights: NDArray[np.int32]) -> A
     return choose(values, weights, rule=settings.rule, higher_is_better=settings.higher_is_better)
 
 
-def do_side(settings: Settings, index: Index, system: ModelSystem, number: int) -> Record:
+def do_side(settings: Settings, index: AnyIndex, system: ModelSystem, number: int) -> Record:
     """A model on one split of the documents that is not one of several folds."""
     split = settings.splits[number]
     candidates = _candidates(settings, index, system)

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from heldout.data.collection import Collection
     from heldout.experiment.uncertainty import Estimand, Spread
     from heldout.measure.names import Measure
-    from heldout.retrieve.index import Index
     from heldout.retrieve.models import Model
+    from heldout.retrieve.shards import AnyIndex
     from heldout.retrieve.sides import Side
     from heldout.tune.choose import Rule
 
@@ -191,7 +191,7 @@ def choose_values(
 
 
 def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
-    index: Index,
+    index: AnyIndex,
     collection: Collection,
     models: Sequence[Model],
     folds: Numbers,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from heldout.experiment.executors import Executor
     from heldout.experiment.journal import Record
     from heldout.experiment.tasks import Task
-    from heldout.retrieve.index import Index
+    from heldout.retrieve.shards import AnyIndex
 
     Finished = Callable[[Task, Record, float], None]
 
@@ -26,7 +26,7 @@ __all__ = ["execute"]
 
 def execute(
     settings: Settings | EstimatorSettings,
-    index: Index | None,
+    index: AnyIndex | None,
     tasks: Sequence[Task],
     records: dict[str, Record],
     *,

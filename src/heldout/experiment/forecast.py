@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from heldout.errors import InputError
 from heldout.experiment.estimator_settings import EstimatorSettings
 from heldout.experiment.systems import ModelSystem, RunSystem
@@ -25,7 +23,8 @@ if TYPE_CHECKING:
 
     from heldout.experiment.config import Settings
     from heldout.experiment.tasks import Task
-    from heldout.retrieve.index import Index
+    from heldout.retrieve.shards import AnyIndex
+    from heldout.retrieve.statistics import Vocabulary
 
 __all__ = ["Forecast", "check_memory", "forecast", "parse_size"]
 
@@ -107,7 +106,7 @@ def _duration(seconds: float) -> str:
 
 def forecast(
     settings: Settings | EstimatorSettings,
-    index: Index | None,
+    index: AnyIndex | None,
     tasks: Sequence[Task],
     *,
     workers: int = 1,
@@ -195,7 +194,7 @@ def _table_bytes(settings: EstimatorSettings) -> int:
     return sum(sys.getsizeof(one) for one in table)
 
 
-def _task_bytes(settings: Settings, index: Index | None, task: Task) -> int:
+def _task_bytes(settings: Settings, index: AnyIndex | None, task: Task) -> int:
     """What a model holds while it is ranked, beside the index."""
     whole = settings.collection
     queries, depth = len(whole.queries), min(settings.depth, len(whole.documents))
@@ -207,7 +206,7 @@ def _task_bytes(settings: Settings, index: Index | None, task: Task) -> int:
     found += _DOCUMENT_BYTES * len(whole.documents)
     found += int(_LIST_BYTES.get(task.kind, 0)) * queries * depth
     if index is not None and isinstance(settings.index, str):
-        found += int(index.documents.nbytes + index.counts.nbytes)  # mapped, as far as it is read
+        found += index.mapped  # as far as it is read
     return found
 
 
@@ -236,7 +235,7 @@ def _halving(settings: Settings, task: Task) -> float:
     return _HALVING_SECONDS * places * settings.replicates * len(settings.measures)
 
 
-def _slope(settings: Settings, index: Index, models: Sequence[Task]) -> float:
+def _slope(settings: Settings, index: AnyIndex, models: Sequence[Task]) -> float:
     """Seconds for one ranking of all queries by one value, from some of them on this machine."""
     from heldout.retrieve.rank import rank
     from heldout.retrieve.sides import whole_side
@@ -259,7 +258,8 @@ def _slope(settings: Settings, index: Index, models: Sequence[Task]) -> float:
     return took / max(len(values), 1) / max(share, 1e-12)
 
 
-def _postings(index: Index, vocabulary: object) -> float:
-    terms, places = vocabulary.terms, vocabulary.places  # type: ignore[attr-defined]
-    lengths = np.asarray(index.offsets[terms + 1]) - np.asarray(index.offsets[terms])
-    return float(lengths[places].sum())
+def _postings(index: AnyIndex, vocabulary: Vocabulary) -> float:
+    """How many postings the queries have, each counted as often as it is walked."""
+    from heldout.retrieve.statistics import whole_statistics
+
+    return float(whole_statistics(index, vocabulary).df[vocabulary.places].sum())

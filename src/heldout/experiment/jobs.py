@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from heldout.experiment.config import Settings
     from heldout.experiment.journal import Record
     from heldout.experiment.tasks import Task
-    from heldout.retrieve.index import Index
+    from heldout.retrieve.shards import AnyIndex
 
 __all__ = ["Job", "Workshop"]
 
@@ -52,7 +52,7 @@ class Workshop:
         For built-in models.
     """
 
-    def __init__(self, settings: Settings | EstimatorSettings, index: Index | None) -> None:
+    def __init__(self, settings: Settings | EstimatorSettings, index: AnyIndex | None) -> None:
         self.settings, self.index = settings, index
         self._fits = FitMaker(settings) if isinstance(settings, EstimatorSettings) else None
 

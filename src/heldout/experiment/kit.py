@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from heldout.experiment.config import Settings
     from heldout.experiment.systems import System
-    from heldout.retrieve.index import Index
+    from heldout.retrieve.shards import AnyIndex
 
 __all__ = ["Kit", "pack_kit"]
 
@@ -85,7 +85,7 @@ class _Contents:
 
 
 def pack_kit(
-    settings: Settings | EstimatorSettings, index: Index | None, *, sent: bool = False
+    settings: Settings | EstimatorSettings, index: AnyIndex | None, *, sent: bool = False
 ) -> Kit:
     """Make a kit.
 

@@ -15,7 +15,7 @@ from heldout.experiment.summary import plain
 if TYPE_CHECKING:
     from heldout.experiment.config import Settings
     from heldout.experiment.estimator_settings import EstimatorSettings
-    from heldout.retrieve.index import Index
+    from heldout.retrieve.shards import AnyIndex
 
 __all__ = ["estimator_manifest", "experiment_key", "make_manifest", "versions_of"]
 
@@ -34,7 +34,7 @@ _POLICIES: Final = {
 }
 
 
-def make_manifest(settings: Settings, index: Index | None) -> dict[str, Any]:
+def make_manifest(settings: Settings, index: AnyIndex | None) -> dict[str, Any]:
     """Versions, fingerprints, policies and settings, as plain values."""
     described = {
         "versions": versions_of(settings),
@@ -110,7 +110,7 @@ def versions_of(settings: Settings | EstimatorSettings) -> dict[str, str]:
     return found
 
 
-def _settings(settings: Settings, index: Index | None) -> dict[str, Any]:
+def _settings(settings: Settings, index: AnyIndex | None) -> dict[str, Any]:
     collection = settings.collection
     return {
         "task": "ranking",

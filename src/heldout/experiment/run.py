@@ -33,6 +33,7 @@ from heldout.experiment.summary import summarise_system
 from heldout.experiment.tables import make_tables
 from heldout.experiment.tasks import Task, plan_tasks
 from heldout.retrieve.index import Index
+from heldout.retrieve.shards import open_index
 
 if TYPE_CHECKING:
     import os
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from heldout.experiment.executors import Executor
     from heldout.experiment.journal import Record
     from heldout.experiment.progress import Step
+    from heldout.retrieve.shards import AnyIndex
 
 __all__ = ["JOURNAL", "Experiment"]
 
@@ -203,7 +205,7 @@ class Experiment:
             if isinstance(settings, EstimatorSettings):
                 manifest = estimator_manifest(settings)
             else:
-                index = open_index(settings, limit, stack)
+                index = index_for(settings, limit, stack)
                 manifest = make_manifest(settings, index)
             hands = hands.fitting(settings, index)
             if folder is None:
@@ -232,7 +234,7 @@ class _Hands:
     limit: int | None = None
     told: Callable[[str], None] | None = None
 
-    def fitting(self, settings: Settings | EstimatorSettings, index: Index | None) -> _Hands:
+    def fitting(self, settings: Settings | EstimatorSettings, index: AnyIndex | None) -> _Hands:
         """As many workers as there is memory for; refuse what cannot fit."""
         if self.limit is None:
             return self
@@ -244,7 +246,7 @@ class _Hands:
         return replace(self, workers=workers)
 
     def tell(
-        self, settings: Settings | EstimatorSettings, index: Index | None, tasks: list[Task]
+        self, settings: Settings | EstimatorSettings, index: AnyIndex | None, tasks: list[Task]
     ) -> None:
         """Say what is expected."""
         if self.told is not None:
@@ -252,7 +254,7 @@ class _Hands:
 
     @contextmanager
     def executor(
-        self, settings: Settings | EstimatorSettings, index: Index | None
+        self, settings: Settings | EstimatorSettings, index: AnyIndex | None
     ) -> Iterator[Executor | None]:
         if self.dask is None:
             yield Processes(settings, self.workers) if self.workers > 1 else None
@@ -270,9 +272,9 @@ class _Hands:
             yield one
 
 
-def open_index(
+def index_for(
     settings: Settings, limit: int | None = None, stack: ExitStack | None = None
-) -> Index | None:
+) -> AnyIndex | None:
     """The index that built-in models need; built if none was given.
 
     Parameters
@@ -292,8 +294,8 @@ def open_index(
         path = Path(folder) / "index"
         documents = settings.collection.documents
         return Index.build(documents, settings.analyzer, path=path, memory=room)
-    index = Index.open(given) if isinstance(given, str) else given
-    if index.documents_digest != settings.collection.documents.digest():
+    index = open_index(given) if isinstance(given, str) else given
+    if not index.made_of(settings.collection.documents):
         raise InputError(
             f"{given}: not an index of these documents ({index.n_documents} there, "
             f"{len(settings.collection.documents)} here; text or ids differ): build it again with "
@@ -352,7 +354,7 @@ def _refuse_other(place: Path, mine: str, theirs: str) -> None:
 
 def _run(
     settings: Settings | EstimatorSettings,
-    index: Index | None,
+    index: AnyIndex | None,
     manifest: dict[str, Any],
     place: Path | None,
     hands: _Hands,

@@ -23,7 +23,9 @@ from heldout.data.run import Qrels
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from heldout.retrieve.index import Index
+    from collections.abc import Sequence
+
+    from heldout.retrieve.shards import AnyIndex
 
 __all__ = ["CollectionParcel", "IndexParcel", "pack_collection", "pack_index"]
 
@@ -123,26 +125,26 @@ class IndexParcel:
     fingerprint
         Of the index that is meant.
     path
-        Its file; empty: it is in `content`.
-    content
-        The bytes of such a file.
+        Its file or folder; empty: it is in `files`.
+    files
+        Name and bytes of each of its files.
     function
         The function of its analyzer, if it has one.
     """
 
     fingerprint: str
     path: str = ""
-    content: bytes = b""
+    files: tuple[tuple[str, bytes], ...] = ()
     function: Any = None
 
-    def open(self) -> Index:
+    def open(self) -> AnyIndex:
         """The index, mapped into memory."""
-        from heldout.retrieve.index import Index
+        from heldout.retrieve.shards import open_index
 
         found = (
-            Index.open(self.path, function=self.function)
+            open_index(self.path, function=self.function)
             if self.path
-            else _unpacked(self.content, self.function)
+            else _unpacked(self.files, self.function)
         )
         if found.fingerprint != self.fingerprint:
             raise InputError(
@@ -152,7 +154,7 @@ class IndexParcel:
         return found
 
 
-def pack_index(index: Index, given: Any, *, sent: bool = False) -> IndexParcel:
+def pack_index(index: AnyIndex, given: Any, *, sent: bool = False) -> IndexParcel:
     """Make an index ready to be sent.
 
     Parameters
@@ -162,23 +164,30 @@ def pack_index(index: Index, given: Any, *, sent: bool = False) -> IndexParcel:
     sent
         Send what is in it even if it has a file.
     """
+    from heldout.retrieve.index import Index
+
     function = index.analyzer.function
     if isinstance(given, str) and not sent:
         return IndexParcel(index.fingerprint, str(Path(given).absolute()), function=function)
+    if not isinstance(index, Index):
+        files = tuple((one.name, one.read_bytes()) for one in index.files())
+        return IndexParcel(index.fingerprint, files=files, function=function)
     with tempfile.TemporaryDirectory(prefix="heldout-") as folder:
         path = Path(folder) / "index"
         index.save(path)
-        return IndexParcel(index.fingerprint, content=path.read_bytes(), function=function)
+        files = ((path.name, path.read_bytes()),)
+    return IndexParcel(index.fingerprint, files=files, function=function)
 
 
-def _unpacked(content: bytes, function: Any) -> Index:
-    """An index of the bytes of its file, mapped from a file that nobody else sees."""
-    from heldout.retrieve.index import Index
+def _unpacked(files: Sequence[tuple[str, bytes]], function: Any) -> AnyIndex:
+    """An index of the bytes of its files, mapped from files that nobody else sees."""
+    from heldout.retrieve.shards import open_index
 
     with tempfile.TemporaryDirectory(prefix="heldout-", ignore_cleanup_errors=True) as folder:
-        path = Path(folder) / "index"
-        path.write_bytes(content)
-        return Index.open(path, function=function)  # what is mapped outlives its name
+        for name, content in files:
+            (Path(folder) / name).write_bytes(content)
+        whole = Path(folder) / files[0][0] if len(files) == 1 else Path(folder)
+        return open_index(whole, function=function)  # what is mapped outlives its name
 
 
 def shared_parts(collection: Collection) -> dict[str, Any]:

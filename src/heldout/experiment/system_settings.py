@@ -165,7 +165,8 @@ def _checked_model(system: ModelSystem) -> ModelSystem:
 
 def _of_runs(runs: Mapping[Any, Any], name: str | None) -> System:
     listed = {
-        str(key): one if isinstance(one, Run) else os.fspath(one) for key, one in runs.items()
+        str(key): os.fspath(one) if isinstance(one, os.PathLike) else one
+        for key, one in runs.items()
     }
     for key, one in listed.items():
         if not isinstance(one, Run | str):

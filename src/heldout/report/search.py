@@ -9,7 +9,7 @@ from heldout.report.tables import plain_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from heldout.retrieve.index import Index
+    from heldout.retrieve.shards import AnyIndex
 
 __all__ = ["found_json", "found_text", "index_json", "index_text", "models_text"]
 
@@ -17,23 +17,26 @@ _WIDTH = 20
 _WIDEST_ID = 50
 
 
-def index_text(index: Index, size: int) -> str:
+def index_text(index: AnyIndex, size: int) -> str:
     """What there is to know of an index, line by line.
 
     Parameters
     ----------
     size
-        Bytes of its file.
+        Bytes of its files.
     """
     return "".join(f"{name:{_WIDTH}}{value}\n" for name, value in _index_rows(index, size))
 
 
-def _index_rows(index: Index, size: int) -> Iterator[tuple[str, str]]:
+def _index_rows(index: AnyIndex, size: int) -> Iterator[tuple[str, str]]:
     words = index.total_length
     mean = words / index.n_documents if index.n_documents else 0.0
     yield "documents", f"{index.n_documents:,}"
     yield "  length", f"{mean:,.1f} terms on average, in all {words:,}"
-    yield "terms", f"{index.n_terms:,}"
+    number = len(index.parts)
+    if number > 1:
+        yield "parts", f"{number}, of up to {_most(index):,} documents"
+    yield "terms", f"{index.n_terms:,}" + (" in the part with the most" if number > 1 else "")
     yield "postings", f"{index.n_postings:,}"
     each = f" ({size / index.n_postings:.1f} a posting)" if index.n_postings else ""
     yield "bytes", f"{size:,}{each}"
@@ -42,12 +45,17 @@ def _index_rows(index: Index, size: int) -> Iterator[tuple[str, str]]:
     yield "fingerprint", index.fingerprint
 
 
-def index_json(index: Index, size: int) -> str:
+def _most(index: AnyIndex) -> int:
+    return max(part.index.n_documents for part in index.parts)
+
+
+def index_json(index: AnyIndex, size: int) -> str:
     """The same for programs."""
     import json
 
     found = {
         "documents": index.n_documents,
+        "parts": len(index.parts),
         "total_length": index.total_length,
         "terms": index.n_terms,
         "postings": index.n_postings,

@@ -10,6 +10,7 @@ import numpy as np
 from heldout.data.parallel import run_stretches
 from heldout.retrieve.compiled import announce
 from heldout.retrieve.models import FRACTION_SHIFTED, LIKELIHOOD, coefficients
+from heldout.retrieve.parts import Best
 from heldout.retrieve.statistics import weighted_statistics
 
 if TYPE_CHECKING:
@@ -17,9 +18,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from heldout.retrieve.index import Index
     from heldout.retrieve.models import Model
-    from heldout.retrieve.statistics import Vocabulary
+    from heldout.retrieve.parts import Part
+    from heldout.retrieve.shards import AnyIndex
+    from heldout.retrieve.statistics import TermStatistics, Vocabulary
 
     Floats = NDArray[np.float64]
 
@@ -77,7 +79,7 @@ def _stretches(documents: int, replicates: int) -> Iterator[slice]:
 
 
 def rank_bootstrap(
-    index: Index,
+    index: AnyIndex,
     vocabulary: Vocabulary,
     model: Model,
     *,
@@ -109,7 +111,7 @@ def rank_bootstrap(
 
 
 def rank_weighted(
-    index: Index,
+    index: AnyIndex,
     vocabulary: Vocabulary,
     model: Model,
     weights: NDArray[np.uint8],
@@ -118,36 +120,65 @@ def rank_weighted(
     side: Literal["seen", "unseen"] = "seen",
 ) -> ReplicateLists:
     """Rank documents that have multiplicities (documents × replicates)."""
-    from heldout.retrieve.kernels.replicates import Replicates, rank_replicates
-    from heldout.retrieve.kernels.scoring import Queries
+    from heldout.retrieve.kernels.replicates import rank_replicates
 
     announce("the bootstrap", rank_replicates)
     likelihood = model.form.kind == LIKELIHOOD
-    statistics = weighted_statistics(
+    known = weighted_statistics(
         index, vocabulary, weights, occurrences=likelihood, documents=not likelihood
     )
-    added = int(side == "unseen")
+    added, parts = int(side == "unseen"), index.parts
+    found = (
+        _rank_part(part, vocabulary, model, weights[part.rows()], known, added=added, k=k)
+        for part in parts
+    )
+    if len(parts) == 1:
+        return next(found)
+    count = len(vocabulary.offsets) - 1
+    best = Best((count, weights.shape[1], k))
+    scored = np.zeros(count, np.int64)
+    for part, own in zip(parts, found, strict=True):
+        best.add(part, own.documents, own.scores)
+        scored += own.scored
+    return ReplicateLists(best.documents, best.scores, scored)
+
+
+def _rank_part(
+    part: Part,
+    vocabulary: Vocabulary,
+    model: Model,
+    weights: NDArray[np.uint8],
+    known: TermStatistics,
+    *,
+    added: int,
+    k: int,
+) -> ReplicateLists:
+    """The lists of one part's documents, by the statistics of all."""
+    from heldout.retrieve.kernels.replicates import Replicates, rank_replicates
+    from heldout.retrieve.kernels.scoring import Queries
+
+    index = part.index
     most = int(np.max(index.counts, initial=0)) if model.form.kind == FRACTION_SHIFTED else 0
     data = Replicates(
         model.form.kind,
         added,
         weights,
-        model.term_weights(statistics, added),
-        statistics.documents,
-        statistics.length,
+        model.term_weights(known, added),
+        known.documents,
+        known.length,
         coefficients([model])[:, 0].copy(),
         model.form.count(np.arange(most + 1, dtype=np.float64)),
         np.asarray(index.lengths),
         np.asarray(index.distinct),
-        np.asarray(index.id_order),
+        part.id_order,
     )
-    count, postings = len(vocabulary.offsets) - 1, vocabulary.postings(index)
+    count, postings = len(vocabulary.offsets) - 1, vocabulary.postings(part)
     queries = Queries(vocabulary.offsets, vocabulary.places, model.query_weights(vocabulary.counts))
     documents = np.full((count, weights.shape[1], k), -1, np.int32)
     scores = np.full(documents.shape, -np.inf)
     scored = np.zeros(count, np.int64)
     run_stretches(
-        lambda part: rank_replicates(*part, postings, queries, data, documents, scores, scored),
+        lambda some: rank_replicates(*some, postings, queries, data, documents, scores, scored),
         count,
     )
     return ReplicateLists(documents, scores, scored)

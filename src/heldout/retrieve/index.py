@@ -15,12 +15,12 @@ import numpy as np
 
 from heldout.data.documents import Documents, documents_of
 from heldout.data.files import write_atomically
-from heldout.data.parallel import threads as default_threads
 from heldout.errors import InputError
 from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.indexing.file import IndexWriter, digest, fingerprint_of, open_sections
 from heldout.retrieve.indexing.settings import analyzer_settings, restored_analyzer
 from heldout.retrieve.indexing.strings import PackedStrings, leading_words, pack
+from heldout.retrieve.parts import Part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,8 +31,6 @@ __all__ = ["Index", "QueryTerms"]
 
 MEMORY: Final = 1 << 30
 """Bytes that building takes, beside the vocabulary, unless told otherwise."""
-
-_LEAST_MEMORY: Final = 1 << 20
 
 
 class HasDocuments(Protocol):
@@ -57,11 +55,15 @@ class QueryTerms:
         The different terms of each query that the vocabulary holds, ascending.
     counts
         How often each stands in its query.
+    numbers
+        Of an index of several parts: parts × terms, the number that each has there; −1: none.
+        `terms` are columns of it then.
     """
 
     offsets: NDArray[np.int64]
     terms: NDArray[np.int32]
     counts: NDArray[np.float64]
+    numbers: NDArray[np.int32] | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -122,6 +124,7 @@ class Index:
     _term_words: NDArray[np.uint64]
     _digests: Mapping[str, str]
     _sound: NDArray[np.bool_]
+    _path: str = ""
 
     def __repr__(self) -> str:
         return (
@@ -177,21 +180,21 @@ class Index:
 
     def encode(self, queries: Sequence[str]) -> QueryTerms:
         """Analyse queries and look their terms up; terms that no document has are left out."""
-        counted = [Counter(self.analyzer.analyze(query)) for query in queries]
-        different = list(dict.fromkeys(term for one in counted for term in one))
-        numbers = dict(zip(different, self.term_numbers(different).tolist(), strict=True))
-        known = [
-            sorted((numbers[term], count) for term, count in one.items() if numbers[term] >= 0)
-            for one in counted
-        ]
-        offsets = np.zeros(len(known) + 1, np.int64)
-        np.cumsum([len(one) for one in known], out=offsets[1:])
-        pairs = [pair for one in known for pair in one]
-        return QueryTerms(
-            offsets,
-            np.array([number for number, _ in pairs], np.int32),
-            np.array([count for _, count in pairs], np.float64),
-        )
+        return encode_queries(self.analyzer, queries, self.term_numbers)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The ranges of documents that are walked one after another: all of them in one."""
+        return (Part(self, 0, 0, np.asarray(self.id_order), self._path),)
+
+    @property
+    def mapped(self) -> int:
+        """Bytes of postings that a walk can bring into memory at a time."""
+        return int(self.documents.nbytes + self.counts.nbytes)
+
+    def made_of(self, documents: Documents) -> bool:
+        """Whether these are the documents that were indexed."""
+        return self.documents_digest == documents.digest()
 
     @classmethod
     def build(
@@ -224,17 +227,14 @@ class Index:
         """
         from heldout.retrieve.indexing.build import Plan, build_arrays, build_file
 
-        if memory < _LEAST_MEMORY:
-            raise InputError(f"memory is {memory} bytes: give at least {_LEAST_MEMORY} (1 MB)")
-        if threads is not None and threads < 1:
-            raise InputError(f"threads are {threads}: give at least 1")
         analyzer = Analyzer() if analyzer is None else analyzer
-        plan = Plan(analyzer, memory, threads or default_threads(), progress)
-        source = _documents(documents)
+        plan = Plan.checked(analyzer, memory, threads, progress)
+        source = source_documents(documents)
         if path is None:
             arrays, digested = build_arrays(source, plan)
             return cls._assemble(arrays, analyzer, digested)
-        build_file(source, plan, Path(path), partial(_description, analyzer))
+        batches = source.batches(plan.batch_size())
+        build_file(batches, len(source), plan, Path(path), partial(describe_index, analyzer))
         return cls.open(path, function=analyzer.function)
 
     @classmethod
@@ -265,6 +265,7 @@ class Index:
             str(header.get("documents", "")),
             opened.digests,
             str(header["fingerprint"]),
+            os.path.abspath(path),  # noqa: PTH100 - a path of any kind
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -279,7 +280,7 @@ class Index:
                 writer = IndexWriter(file, sizes)
                 for name, array in arrays.items():
                     writer.write(name, array)
-                described = _description(self.analyzer, self.documents_digest)
+                described = describe_index(self.analyzer, self.documents_digest)
                 writer.finish(self.analyzer.signature(), described)
         except OSError as error:
             name = os.fspath(path)
@@ -319,6 +320,7 @@ class Index:
         documents_digest: str,
         digests: Mapping[str, str] | None = None,
         fingerprint: str = "",
+        path: str = "",
     ) -> Index:
         for array in arrays.values():
             array.flags.writeable = False
@@ -341,6 +343,7 @@ class Index:
             _term_words=arrays["term_words"],
             _digests=digests,
             _sound=np.full(len(arrays["term_words"]), built),
+            _path=path,
         )
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
@@ -360,12 +363,35 @@ class Index:
         }
 
 
-def _description(analyzer: Analyzer, documents_digest: str) -> dict[str, Any]:
+def encode_queries(
+    analyzer: Analyzer,
+    queries: Sequence[str],
+    numbers_of: Callable[[Sequence[str]], NDArray[np.int32]],
+) -> QueryTerms:
+    """Analyse queries; terms that `numbers_of` gives no number from 0 on are left out."""
+    counted = [Counter(analyzer.analyze(query)) for query in queries]
+    different = list(dict.fromkeys(term for one in counted for term in one))
+    numbers = dict(zip(different, numbers_of(different).tolist(), strict=True))
+    known = [
+        sorted((numbers[term], count) for term, count in one.items() if numbers[term] >= 0)
+        for one in counted
+    ]
+    offsets = np.zeros(len(known) + 1, np.int64)
+    np.cumsum([len(one) for one in known], out=offsets[1:])
+    pairs = [pair for one in known for pair in one]
+    return QueryTerms(
+        offsets,
+        np.array([number for number, _ in pairs], np.int32),
+        np.array([count for _, count in pairs], np.float64),
+    )
+
+
+def describe_index(analyzer: Analyzer, documents_digest: str) -> dict[str, Any]:
     """What the header says beside the sections."""
     return {**analyzer_settings(analyzer), "documents": documents_digest}
 
 
-def _documents(source: Any) -> Documents:
+def source_documents(source: Any) -> Documents:
     within = getattr(source, "documents", None)
     return within if isinstance(within, Documents) else documents_of(source)
 

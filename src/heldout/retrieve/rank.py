@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -11,21 +11,24 @@ import numpy as np
 from heldout.data.parallel import run_stretches
 from heldout.retrieve.compiled import announce
 from heldout.retrieve.models import FRACTION_SHIFTED, coefficients
+from heldout.retrieve.parts import Best
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from heldout.retrieve.index import Index
+    from heldout.retrieve.kernels.lists import Judged
     from heldout.retrieve.kernels.scoring import Documents, Postings, Queries, Rule
     from heldout.retrieve.models import Model
+    from heldout.retrieve.parts import Part
+    from heldout.retrieve.shards import AnyIndex
     from heldout.retrieve.sides import Side
     from heldout.retrieve.statistics import Vocabulary
 
     Floats = NDArray[np.float64]
 
-__all__ = ["JudgedDocuments", "Ranking", "document_ratios", "rank"]
+__all__ = ["JudgedDocuments", "Ranking", "document_ratios", "rank", "rank_part"]
 
 _LANES: Final = 32
 """Lanes that are scored together at most: a block of documents must stay in cache."""
@@ -94,9 +97,8 @@ class _Job:
         return min(max(fitting, 64), 4096, max(len(self.documents.lengths), 1))
 
 
-def document_ratios(index: Index, side: Side) -> Floats:
+def document_ratios(lengths: NDArray[np.integer], side: Side) -> Floats:
     r"""\|d\| over the average length of the train side that scores d (0 where that is empty)."""
-    lengths = np.asarray(index.lengths)
     place = np.maximum(side.statistics, 0)
     total = side.terms.length[place] + side.added * lengths
     count = side.terms.documents[place] + side.added
@@ -105,41 +107,66 @@ def document_ratios(index: Index, side: Side) -> Floats:
     return ratio
 
 
-def _document_columns(index: Index, side: Side, priors: Floats) -> Documents:
+def _document_columns(part: Part, side: Side, priors: Floats) -> Documents:
     from heldout.retrieve.kernels.scoring import Documents
 
+    lengths = np.asarray(part.index.lengths)
     # Copies: loops that know writable arrays would be compiled again for one that is not.
     return Documents(
         np.array(side.statistics, np.int32, order="C"),
         np.array(side.lists, np.int32, order="C"),
-        document_ratios(index, side),
-        np.asarray(index.lengths),
-        np.asarray(index.distinct),
-        np.asarray(index.id_order),
+        document_ratios(lengths, side),
+        lengths,
+        np.asarray(part.index.distinct),
+        part.id_order,
         priors,
     )
 
 
-def _jobs(
-    index: Index,
-    vocabulary: Vocabulary,
-    models: Sequence[Sequence[Model]],
-    side: Side,
-    priors: Floats | None,
-) -> Iterator[_Job]:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Task:
+    """What is to be ranked, of one part of the index.
+
+    Parameters
+    ----------
+    side, priors
+        The documents of the part, and what is added to their scores.
+    """
+
+    part: Part
+    vocabulary: Vocabulary
+    models: Sequence[Sequence[Model]]
+    side: Side
+    priors: Floats | None
+
+    @classmethod
+    def of(
+        cls,
+        part: Part,
+        vocabulary: Vocabulary,
+        models: Sequence[Sequence[Model]],
+        side: Side,
+        priors: Floats | None,
+    ) -> _Task:
+        """Take from a side of all documents those of a part."""
+        own = None if priors is None else priors[part.rows()]
+        return cls(part, vocabulary, models, side.within(part), own)
+
+
+def _jobs(task: _Task, postings: Postings) -> Iterator[_Job]:
     """Cut the values into pieces that are scored together.
 
-    `models` has one sequence of values for all train sides, or one for each.
+    The models are one sequence of values for all train sides, or one for each.
     """
     from heldout.retrieve.kernels.scoring import Queries, Rule
 
-    first = models[0][0]
-    values = np.stack([coefficients(own) for own in models])
+    first, side, vocabulary = task.models[0][0], task.side, task.vocabulary
+    values = np.stack([coefficients(own) for own in task.models])
     values = np.broadcast_to(values, (len(side.terms), *values.shape[1:]))
-    postings = vocabulary.postings(index)
     weights = first.query_weights(vocabulary.counts)
     queries = Queries(vocabulary.offsets, vocabulary.places, weights)
-    most = int(np.max(index.counts, initial=0)) if first.form.kind == FRACTION_SHIFTED else 0
+    shifted = first.form.kind == FRACTION_SHIFTED
+    most = int(np.max(task.part.index.counts, initial=0)) if shifted else 0
     table = first.form.count(np.arange(most + 1, dtype=np.float64))
     term_weights = first.term_weights(side.terms, int(side.added))
     for begin in range(0, values.shape[2], _LANES):
@@ -154,13 +181,66 @@ def _jobs(
             int(side.relative),
         )
         own = np.zeros((0, rule.values.shape[2]))
-        if priors is not None:
-            own = _padded(priors[None, :, lanes])[0]
-        yield _Job(postings, queries, _document_columns(index, side, own), rule, lanes)
+        if task.priors is not None:
+            own = _padded(task.priors[None, :, lanes])[0]
+        yield _Job(postings, queries, _document_columns(task.part, side, own), rule, lanes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Standing:
+    """Where the judged documents stand; see `heldout.retrieve.kernels.lists.Judged`.
+
+    Parameters
+    ----------
+    offsets, documents
+        The documents of each query, numbers in the part; −1: of another part.
+    lists, order, scores, before
+        Written by the loops, or read: list, place of the id, scores (judged × values), and how many
+        documents stand before (judged × values).
+    """
+
+    offsets: NDArray[np.int64]
+    documents: NDArray[np.int32]
+    lists: NDArray[np.int32]
+    order: NDArray[np.int32]
+    scores: Floats
+    before: NDArray[np.int32]
+
+    @classmethod
+    def unknown(cls, asked: JudgedDocuments, values: int) -> _Standing:
+        """Nothing is known of these documents."""
+        shape = len(asked.documents), values
+        return cls(
+            np.array(asked.offsets),
+            np.array(asked.documents),
+            np.full(shape[0], -1, np.int32),
+            np.zeros(shape[0], np.int32),
+            np.full(shape, -np.inf),
+            np.zeros(shape, np.int32),
+        )
+
+    def within(self, part: Part) -> _Standing:
+        """The same rows, numbers counted from the first document of a part."""
+        local = self.documents - np.int32(part.first)
+        own = np.where((local >= 0) & (local < part.index.n_documents), local, np.int32(-1))
+        return replace(self, documents=own)
+
+    def ranks(self) -> NDArray[np.int32]:
+        """Ranks from 1; 0: not retrieved."""
+        return np.where(self.lists[:, None] >= 0, self.before + 1, 0).astype(np.int32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Lists:
+    """Ranked lists of one part, and how many documents have a term of each query."""
+
+    documents: NDArray[np.int32]
+    scores: Floats
+    retrieved: NDArray[np.int64]
 
 
 def rank(
-    index: Index,
+    index: AnyIndex,
     vocabulary: Vocabulary,
     models: Sequence[Sequence[Model]],
     side: Side,
@@ -187,34 +267,139 @@ def rank(
     announce("the ranker", compiled)
     count, number = len(vocabulary.offsets) - 1, len(models[0])
     asked = judged or JudgedDocuments(np.zeros(count + 1, np.int64), np.zeros(0, np.int32))
-    asked = JudgedDocuments(np.array(asked.offsets), np.array(asked.documents))
-    documents = np.full((count, side.n_lists, number, k), -1, np.int32)
+    standing = _Standing.unknown(asked, number)
+    tasks = (_Task.of(part, vocabulary, models, side, priors) for part in index.parts)
+    if len(index.parts) == 1:
+        task = next(tasks)
+        found = _rank(task, vocabulary.postings(task.part), k, standing)
+        return Ranking(found.documents, found.scores, standing.ranks(), found.retrieved)
+    return _rank_parts(list(tasks), k, standing)
+
+
+def rank_part(
+    part: Part, vocabulary: Vocabulary, model: Model, side: Side, k: int
+) -> tuple[NDArray[np.int32], Floats]:
+    """Numbers and scores (queries × k) of the best documents of one part.
+
+    Parameters
+    ----------
+    side
+        The documents of the part alone, by whatever statistics.
+    """
+    from heldout.retrieve.kernels.lists import rank as compiled
+
+    announce("the ranker", compiled)
+    none = np.zeros(0, np.int32)
+    nobody = JudgedDocuments(np.zeros(len(vocabulary.offsets), np.int64), none)
+    task = _Task(part, vocabulary, [[model]], side, None)
+    found = _rank(task, vocabulary.postings(part), k, _Standing.unknown(nobody, 1))
+    return found.documents[:, 0, 0], found.scores[:, 0, 0]
+
+
+def _rank_parts(tasks: Sequence[_Task], k: int, standing: _Standing) -> Ranking:
+    """Rank part by part: first look up how judged documents score, then count all before them."""
+    if len(standing.documents):
+        for task in tasks:
+            _look_up(task, standing)
+    vocabulary, models, side = tasks[0].vocabulary, tasks[0].models, tasks[0].side
+    best = Best((len(vocabulary.offsets) - 1, side.n_lists, len(models[0]), k))
+    before = np.zeros_like(standing.before)
+    retrieved = np.zeros(best.documents.shape[:2], np.int64)
+    for task in tasks:
+        own = replace(standing.within(task.part), before=np.zeros_like(before))
+        found = _rank(task, vocabulary.postings(task.part), k, own, look_up=False)
+        best.add(task.part, found.documents, found.scores)
+        before += own.before
+        retrieved += found.retrieved
+    ranks = replace(standing, before=before).ranks()
+    return Ranking(best.documents, best.scores, ranks, retrieved)
+
+
+def _look_up(task: _Task, standing: _Standing) -> None:
+    """Score the judged documents of a part: the very loops, over the postings of these alone."""
+    own = replace(
+        standing.within(task.part),
+        lists=np.empty_like(standing.lists),
+        order=np.empty_like(standing.order),
+        scores=np.empty_like(standing.scores),
+    )
+    mine = own.documents >= 0
+    wanted = np.zeros(task.part.index.n_documents, np.bool_)
+    wanted[own.documents[mine]] = True
+    _rank(task, _postings_of(task.vocabulary.postings(task.part), wanted), 0, own, count=False)
+    for into, found in (
+        (standing.lists, own.lists),
+        (standing.order, own.order),
+        (standing.scores, own.scores),
+    ):
+        into[mine] = found[mine]
+
+
+def _postings_of(postings: Postings, wanted: NDArray[np.bool_]) -> Postings:
+    """The postings of some documents."""
+    from heldout.retrieve.kernels.scoring import Postings
+
+    spans = zip(postings.begin.tolist(), postings.end.tolist(), strict=True)
+    rows = [begin + np.flatnonzero(wanted[postings.documents[begin:end]]) for begin, end in spans]
+    sizes = np.array([len(one) for one in rows], np.int64)
+    ends = np.cumsum(sizes)
+    places = np.concatenate([*rows, np.zeros(0, np.int64)])
+    documents, counts = postings.documents[places], postings.counts[places]
+    for array in (documents, counts):
+        array.flags.writeable = False  # as those of an index: loops are compiled for one kind
+    return Postings(ends - sizes, ends, documents, counts)
+
+
+def _rank(
+    task: _Task,
+    postings: Postings,
+    k: int,
+    standing: _Standing,
+    *,
+    look_up: bool = True,
+    count: bool = True,
+) -> _Lists:
+    """Rank the documents of one part."""
+    from heldout.retrieve.kernels.lists import Judged
+
+    queries, number, side = len(task.vocabulary.offsets) - 1, len(task.models[0]), task.side
+    documents = np.full((queries, side.n_lists, number, k), -1, np.int32)
     scores = np.full(documents.shape, -np.inf)
-    ranks = np.zeros((len(asked.documents), number), np.int32)
-    for job in _jobs(index, vocabulary, models, side, priors):
+    retrieved = np.zeros((queries, side.n_lists), np.int64)
+    for job in _jobs(task, postings):
         lists = (scores[:, :, job.lanes], documents[:, :, job.lanes])
         top = (np.array(lists[0], order="C"), np.array(lists[1], order="C"))
-        own = np.array(ranks[:, job.lanes], order="C")
+        judged = Judged(
+            standing.offsets,
+            standing.documents,
+            standing.lists,
+            standing.order,
+            np.array(standing.scores[:, job.lanes], order="C"),
+            int(look_up),
+            int(count),
+        )
+        before = np.zeros(judged.scores.shape, np.int32)
         sizes = np.zeros(top[0].shape[:3], np.int64)
-        retrieved = np.zeros((count, side.n_lists), np.int64)
-        run_stretches(partial(_rank_part, job, (*top, sizes), asked, own, retrieved), count)
-        scores[:, :, job.lanes], documents[:, :, job.lanes], ranks[:, job.lanes] = *top, own
-    return Ranking(documents, scores, ranks, retrieved)
+        retrieved[:] = 0  # the same for all values
+        run_stretches(partial(_rank_some, job, (*top, sizes), judged, before, retrieved), queries)
+        scores[:, :, job.lanes], documents[:, :, job.lanes] = top
+        standing.scores[:, job.lanes], standing.before[:, job.lanes] = judged.scores, before
+    return _Lists(documents, scores, retrieved)
 
 
-def _rank_part(
+def _rank_some(
     job: _Job,
     out: tuple[Floats, NDArray[np.int32], NDArray[np.int64]],
-    asked: JudgedDocuments,
-    ranks: NDArray[np.int32],
+    judged: Judged,
+    before: NDArray[np.int32],
     retrieved: NDArray[np.int64],
-    part: tuple[int, int],
+    some: tuple[int, int],
 ) -> None:
     """Rank some of the queries."""
     from heldout.retrieve.kernels.lists import rank as compiled
 
     scores, documents, sizes = out
     compiled(
-        *part, job.block, job.postings, job.queries, job.documents, job.rule,
-        scores, documents, sizes, asked.offsets, asked.documents, ranks, retrieved,
+        *some, job.block, job.postings, job.queries, job.documents, job.rule,
+        scores, documents, sizes, judged, before, retrieved,
     )  # fmt: skip

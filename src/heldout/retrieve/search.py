@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,16 +14,23 @@ from heldout.data.run import Run
 from heldout.errors import InputError
 from heldout.retrieve.compiled import announce
 from heldout.retrieve.models import FRACTION, Model, coefficients, parse_model
-from heldout.retrieve.rank import rank
-from heldout.retrieve.sides import whole_side
-from heldout.retrieve.statistics import Vocabulary, whole_statistics
+from heldout.retrieve.parts import Best, in_turn
+from heldout.retrieve.rank import rank_part
+from heldout.retrieve.sides import Side
+from heldout.retrieve.statistics import (
+    TermStatistics,
+    Vocabulary,
+    part_statistics,
+    whole_statistics,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from heldout.retrieve.index import Index
+    from heldout.retrieve.parts import EachPart, Part
+    from heldout.retrieve.shards import AnyIndex
 
     Numbers = NDArray[np.int32]
     Floats = NDArray[np.float64]
@@ -34,12 +42,13 @@ LOWEST_SCORE = -1e30
 
 
 def search(
-    index: Index,
+    index: AnyIndex,
     queries: Queries | Mapping[str, str] | Sequence[tuple[str, str]],
     model: Model | str = "bm25",
     *,
     k: int = 1000,
     name: str | None = None,
+    each: EachPart = in_turn,
 ) -> Run:
     """Search a whole collection.
 
@@ -56,6 +65,8 @@ def search(
         query are given.
     name
         The run's name; by default the model's.
+    each
+        Who searches the parts of the index; by default this process, one after another.
 
     Examples
     --------
@@ -67,35 +78,67 @@ def search(
     if k < 1:
         raise InputError(f"k is {k}: give at least 1")
     asked, rule = queries_of(queries), parse_model(model) if isinstance(model, str) else model
-    documents, scores = search_numbers(index, asked.texts, rule, k)
+    documents, scores = search_numbers(index, asked.texts, rule, k, each=each)
     return run_of_lists(index, asked.ids, documents, scores, name or str(rule))
 
 
 def search_numbers(
-    index: Index, texts: Sequence[str], model: Model, k: int
+    index: AnyIndex, texts: Sequence[str], model: Model, k: int, *, each: EachPart = in_turn
 ) -> tuple[Numbers, Floats]:
     """Numbers and scores (queries × k) of the best documents; −1 where there are fewer."""
     vocabulary = Vocabulary.of(index.encode(texts))
-    k = max(min(k, index.n_documents), 1)  # no list is longer
+    shape = len(texts), max(min(k, index.n_documents), 1)  # no list is longer
     if not len(vocabulary):
-        shape = (len(texts), k)
         return np.full(shape, -1, np.int32), np.full(shape, -np.inf)
+    parts = index.parts
     known = whole_statistics(index, vocabulary)
+    if not _is_quick(model, known):
+        counted = each(partial(_count_part, vocabulary=vocabulary), parts)
+        known = TermStatistics.sum(TermStatistics(*columns) for columns in counted)
+    work = partial(_search_part, vocabulary=vocabulary, model=model, known=known, k=shape[1])
+    found = each(work, parts)
+    if len(parts) == 1:
+        _, documents, scores = next(iter(found))
+        return documents, scores
+    best = Best(shape)
+    for number, documents, scores in found:
+        best.add(parts[number], documents, scores)
+    return best.documents, best.scores
+
+
+def _is_quick(model: Model, known: TermStatistics) -> bool:
+    """Whether scores are sums of fractions that are never negative, for which there is a loop."""
+    return model.form.kind == FRACTION and float(model.term_weights(known, 0).min()) >= 0
+
+
+def _count_part(part: Part, vocabulary: Vocabulary) -> tuple[Floats, ...]:
+    """Statistics of one part, as plain arrays: they may come from another process."""
+    zero = np.zeros(part.index.n_documents, np.int32)
+    own = part_statistics(part, vocabulary, zero, 1)
+    return own.documents, own.length, own.df, own.cf
+
+
+def _search_part(
+    part: Part, vocabulary: Vocabulary, model: Model, known: TermStatistics, k: int
+) -> tuple[int, Numbers, Floats]:
+    """Its number, and numbers (from its first document on) and scores of its best documents."""
+    if not _is_quick(model, known):
+        zero = np.zeros(part.index.n_documents, np.int32)
+        found = rank_part(part, vocabulary, model, Side(zero, zero, 1, known, added=False), k)
+        return part.number, *found
     weights = model.term_weights(known, 0)
-    if model.form.kind != FRACTION or weights.min() < 0:
-        found = rank(index, vocabulary, [[model]], whole_side(index, vocabulary), k=k)
-        return found.documents[:, 0, 0], found.scores[:, 0, 0]
     top, fixed, by_length = coefficients([model])[:, 0]
     # |d| over the average length, by the very operations of `document_ratios`.
-    ratios = np.asarray(index.lengths) * known.documents / np.maximum(known.length, 1)
+    ratios = np.asarray(part.index.lengths) * known.documents / np.maximum(known.length, 1)
     norms = fixed + by_length * ratios
-    return _search_fraction(
-        index, vocabulary, model, weights[:, 0], top=float(top), norms=norms, k=k
+    found = _search_fraction(
+        part, vocabulary, model, weights[:, 0], top=float(top), norms=norms, k=k
     )
+    return part.number, *found
 
 
 def _search_fraction(
-    index: Index,
+    part: Part,
     vocabulary: Vocabulary,
     model: Model,
     weights: Floats,
@@ -111,12 +154,12 @@ def _search_fraction(
     announce("the search", compiled)
     count = len(vocabulary.offsets) - 1
     queries = Terms(vocabulary.offsets, vocabulary.places, model.query_weights(vocabulary.counts))
-    postings, order = vocabulary.postings(index), np.asarray(index.id_order)
+    postings, order = vocabulary.postings(part), part.id_order
     own = np.ascontiguousarray(weights)
     documents = np.full((count, k), -1, np.int32)
     scores = np.full((count, k), -np.inf)
     run_stretches(
-        lambda part: compiled(*part, postings, queries, own, top, norms, order, documents, scores),
+        lambda some: compiled(*some, postings, queries, own, top, norms, order, documents, scores),
         count,
         2,
     )
@@ -124,7 +167,7 @@ def _search_fraction(
 
 
 def run_of_lists(
-    index: Index, query_ids: Sequence[str], documents: Numbers, scores: Floats, name: str
+    index: AnyIndex, query_ids: Sequence[str], documents: Numbers, scores: Floats, name: str
 ) -> Run:
     """Ranked lists (queries × k) as a run; queries without a document are left out of it."""
     kept = documents >= 0

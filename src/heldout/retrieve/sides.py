@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,8 @@ from heldout.retrieve.statistics import cell_statistics
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from heldout.retrieve.index import Index
+    from heldout.retrieve.parts import Part
+    from heldout.retrieve.shards import AnyIndex
     from heldout.retrieve.statistics import TermStatistics, Vocabulary
 
     Numbers = NDArray[np.int32]
@@ -50,14 +51,19 @@ class Side:
     added: bool
     relative: bool = False
 
+    def within(self, part: Part) -> Side:
+        """The documents of one part of the index, by the same statistics."""
+        rows = part.rows()
+        return replace(self, statistics=self.statistics[rows], lists=self.lists[rows])
 
-def whole_side(index: Index, vocabulary: Vocabulary) -> Side:
+
+def whole_side(index: AnyIndex, vocabulary: Vocabulary) -> Side:
     """All documents, by the statistics of all documents: plain search."""
     zero = np.zeros(index.n_documents, np.int32)
     return Side(zero, zero, 1, cell_statistics(index, vocabulary, zero, 1), added=False)
 
 
-def seen_side(index: Index, vocabulary: Vocabulary, seen: NDArray[np.bool_]) -> Side:
+def seen_side(index: AnyIndex, vocabulary: Vocabulary, seen: NDArray[np.bool_]) -> Side:
     """The documents of a train side, by its own statistics."""
     cells = np.where(seen, 0, -1).astype(np.int32)
     known = cell_statistics(index, vocabulary, cells, 1)
@@ -65,7 +71,7 @@ def seen_side(index: Index, vocabulary: Vocabulary, seen: NDArray[np.bool_]) -> 
 
 
 def held_out_side(
-    index: Index, vocabulary: Vocabulary, folds: Numbers, number: int, *, pooled: bool = False
+    index: AnyIndex, vocabulary: Vocabulary, folds: Numbers, number: int, *, pooled: bool = False
 ) -> Side:
     """Every document by the statistics of the folds that it is not in, itself added.
 
@@ -83,7 +89,7 @@ def held_out_side(
     return Side(folds, lists, 1 if pooled else number, known, added=True, relative=pooled)
 
 
-def unseen_side(index: Index, vocabulary: Vocabulary, seen: NDArray[np.bool_]) -> Side:
+def unseen_side(index: AnyIndex, vocabulary: Vocabulary, seen: NDArray[np.bool_]) -> Side:
     """The documents outside a train side, each scored as if it were added to it."""
     cells = np.where(seen, 0, -1).astype(np.int32)
     known = cell_statistics(index, vocabulary, cells, 1)

@@ -15,10 +15,14 @@ import numpy as np
 from heldout.data.parallel import run_stretches
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from numpy.typing import NDArray
 
-    from heldout.retrieve.index import Index, QueryTerms
+    from heldout.retrieve.index import QueryTerms
     from heldout.retrieve.kernels.scoring import Postings
+    from heldout.retrieve.parts import Part
+    from heldout.retrieve.shards import AnyIndex
 
     Floats = NDArray[np.float64]
 
@@ -26,6 +30,7 @@ __all__ = [
     "TermStatistics",
     "Vocabulary",
     "cell_statistics",
+    "part_statistics",
     "weighted_statistics",
     "whole_statistics",
 ]
@@ -37,14 +42,15 @@ class Vocabulary:
 
     Parameters
     ----------
-    terms
-        Numbers of the terms in the index, rising.
+    numbers
+        Parts of the index × terms: the number that each term has in each part (rising); −1: no
+        document of the part has it.
     offsets, places, counts
-        Row ``offsets[q]`` to ``offsets[q + 1]``: places in `terms` of the terms of query ``q``,
+        Row ``offsets[q]`` to ``offsets[q + 1]``: columns of `numbers` of the terms of query ``q``,
         and how often the query has each.
     """
 
-    terms: NDArray[np.int64]
+    numbers: NDArray[np.int64]
     offsets: NDArray[np.int64]
     places: NDArray[np.int64]
     counts: Floats
@@ -53,24 +59,34 @@ class Vocabulary:
     def of(cls, queries: QueryTerms) -> Vocabulary:
         """Collect the terms of queries."""
         terms, places = np.unique(queries.terms, return_inverse=True)
+        numbers = terms[None] if queries.numbers is None else queries.numbers[:, terms]
         return cls(
-            terms.astype(np.int64),
+            np.array(numbers, np.int64),
             np.array(queries.offsets, np.int64),
             places.astype(np.int64),
             np.array(queries.counts, np.float64),
         )
 
     def __len__(self) -> int:
-        return len(self.terms)
+        return int(self.numbers.shape[1])
 
-    def postings(self, index: Index) -> Postings:
-        """Where the postings of the terms are."""
+    def postings(self, part: Part) -> Postings:
+        """Where the postings of the terms are in a part of the index."""
         from heldout.retrieve.kernels.scoring import Postings
 
-        index.check_postings(self.terms)
-        begin = np.asarray(index.offsets[self.terms], np.int64)
-        end = np.asarray(index.offsets[self.terms + 1], np.int64)
+        index, (begin, end) = part.index, self.stretches(part)
+        numbers = self.numbers[part.number]
+        index.check_postings(numbers[numbers >= 0])
         return Postings(begin, end, np.asarray(index.documents), np.asarray(index.counts))
+
+    def stretches(self, part: Part) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where the postings of each term begin and end in a part, as its index says."""
+        numbers = self.numbers[part.number]
+        begin, end = np.zeros((2, len(numbers)), np.int64)
+        known = numbers >= 0
+        begin[known] = part.index.offsets[numbers[known]]
+        end[known] = part.index.offsets[numbers[known] + 1]
+        return begin, end
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,6 +111,12 @@ class TermStatistics:
     def __len__(self) -> int:
         return len(self.documents)
 
+    @classmethod
+    def sum(cls, several: Iterable[TermStatistics]) -> TermStatistics:
+        """Add up the statistics of several sets of documents; whole numbers, so exactly."""
+        columns = [(one.documents, one.length, one.df, one.cf) for one in several]
+        return cls(*(np.sum(column, axis=0) for column in zip(*columns, strict=True)))
+
     def complement(self, total: TermStatistics | None = None) -> TermStatistics:
         """For each part the statistics of all the others: train sides of the folds."""
         whole = total or self.merged()
@@ -116,43 +138,55 @@ class TermStatistics:
 
 
 def cell_statistics(
-    index: Index, vocabulary: Vocabulary, cells: NDArray[np.int32], number: int
+    index: AnyIndex, vocabulary: Vocabulary, cells: NDArray[np.int32], number: int
 ) -> TermStatistics:
-    """Statistics of each part of a division of the documents.
+    """Statistics of each cell of a division of the documents.
 
     Parameters
     ----------
     cells
-        The part that each document is in, from 0; −1: in none.
+        The cell that each document is in, from 0; −1: in none.
     number
-        How many parts there are.
+        How many cells there are.
     """
+    return TermStatistics.sum(
+        part_statistics(part, vocabulary, cells[part.rows()], number) for part in index.parts
+    )
+
+
+def part_statistics(
+    part: Part, vocabulary: Vocabulary, cells: NDArray[np.int32], number: int
+) -> TermStatistics:
+    """What `cell_statistics` counts, of one part of the index and its documents' `cells`."""
     from heldout.retrieve.kernels.counting import count_cells
 
-    postings = vocabulary.postings(index)
+    postings = vocabulary.postings(part)
     cells = np.array(cells, np.int32)
     df, cf = np.zeros((2, len(vocabulary), number))
-    run_stretches(lambda part: count_cells(*part, postings, cells, df, cf), len(vocabulary))
+    run_stretches(lambda some: count_cells(*some, postings, cells, df, cf), len(vocabulary))
     known = cells >= 0
-    lengths = np.asarray(index.lengths)[known].astype(np.float64)
+    lengths = np.asarray(part.index.lengths)[known].astype(np.float64)
     documents = np.bincount(cells[known], minlength=number).astype(np.float64)
     length = np.bincount(cells[known], lengths, number).astype(np.float64)
     return TermStatistics(documents, length, df, cf)
 
 
-def whole_statistics(index: Index, vocabulary: Vocabulary) -> TermStatistics:
+def whole_statistics(index: AnyIndex, vocabulary: Vocabulary) -> TermStatistics:
     """Statistics of all documents that need no walk: all but cf, which stays 0."""
-    df = index.offsets[vocabulary.terms + 1] - index.offsets[vocabulary.terms]
+    df = np.zeros(len(vocabulary))
+    for part in index.parts:
+        begin, end = vocabulary.stretches(part)
+        df += end - begin
     return TermStatistics(
         np.array([float(index.n_documents)]),
         np.array([float(index.total_length)]),
-        df[:, None].astype(np.float64),
+        df[:, None],
         np.zeros((len(vocabulary), 1)),
     )
 
 
 def weighted_statistics(
-    index: Index,
+    index: AnyIndex,
     vocabulary: Vocabulary,
     weights: NDArray[np.uint8],
     *,
@@ -168,17 +202,27 @@ def weighted_statistics(
     occurrences, documents
         Whether cf, and df, are wanted; what is not stays 0.
     """
+    kinds = [kind for kind, wanted in ((True, occurrences), (False, documents)) if wanted]
+    return TermStatistics.sum(
+        _part_weighted(part, vocabulary, weights[part.rows()], kinds) for part in index.parts
+    )
+
+
+def _part_weighted(
+    part: Part, vocabulary: Vocabulary, weights: NDArray[np.uint8], kinds: Sequence[bool]
+) -> TermStatistics:
+    """What `weighted_statistics` counts, of one part; `kinds`: occurrences (True), documents."""
     from heldout.retrieve.kernels.counting import count_weighted, sum_weights
 
     replicates = weights.shape[1]
-    postings = vocabulary.postings(index)
+    postings = vocabulary.postings(part)
     df, cf = np.zeros((2, len(vocabulary), replicates), np.int32)
 
-    def count(kind: bool, part: tuple[int, int]) -> None:
-        count_weighted(*part, postings, weights, df, cf, kind)
+    def count(kind: bool, some: tuple[int, int]) -> None:
+        count_weighted(*some, postings, weights, df, cf, kind)
 
-    for kind in [kind for kind, wanted in ((True, occurrences), (False, documents)) if wanted]:
+    for kind in kinds:
         run_stretches(partial(count, kind), len(vocabulary))
     number, length = np.zeros((2, replicates))
-    sum_weights(weights, np.asarray(index.lengths), number, length)
+    sum_weights(weights, np.asarray(part.index.lengths), number, length)
     return TermStatistics(number, length, df.astype(np.float64), cf.astype(np.float64))

@@ -12,6 +12,7 @@ import numpy as np
 
 from heldout.data.documents import TextDigest
 from heldout.data.files import write_atomically
+from heldout.data.parallel import threads as default_threads
 from heldout.errors import InputError
 from heldout.retrieve.compiled import announce
 from heldout.retrieve.indexing.file import IndexWriter
@@ -40,6 +41,7 @@ __all__ = ["Parts", "Plan", "build_arrays", "build_file"]
 _BATCH: Final = 4 << 20
 """Text that a thread works on at a time: more does not fit into a processor's cache."""
 _LEAST: Final = 1 << 16
+_LEAST_MEMORY: Final = 1 << 20
 _PER_TEXT: Final = 32
 """Bytes of working space for each byte of text, in the worst case that is not absurd."""
 
@@ -66,6 +68,21 @@ class Plan:
     threads: int
     progress: Callable[[int, int], None] | None = None
 
+    @classmethod
+    def checked(
+        cls,
+        analyzer: Analyzer,
+        memory: int,
+        threads: int | None,
+        progress: Callable[[int, int], None] | None,
+    ) -> Plan:
+        """A plan of what was asked for, if that can be; `threads` None: as many as cores."""
+        if memory < _LEAST_MEMORY:
+            raise InputError(f"memory is {memory} bytes: give at least {_LEAST_MEMORY} (1 MB)")
+        if threads is not None and threads < 1:
+            raise InputError(f"threads are {threads}: give at least 1")
+        return cls(analyzer, memory, threads or default_threads(), progress)
+
     def batch_size(self) -> int:
         """How much text to take at a time, so that all threads' work fits into a quarter."""
         low, high = self.analyzer.ngrams
@@ -83,8 +100,9 @@ class Parts(NamedTuple):
 
 def build_arrays(documents: Documents, plan: Plan) -> tuple[dict[str, NDArray[Any]], str]:
     """Build all sections in memory; returns them and `Documents.digest`."""
+    batches = documents.batches(plan.batch_size())
     with Spool(None, plan.memory) as spool:
-        inverter, arrays, digest = _first_pass(documents, plan, spool)
+        inverter, arrays, digest = _first_pass(batches, len(documents), plan, spool)
         nothing = Stretch(np.empty(0, np.int32), np.empty(0, np.uint16))
         postings = next(inverter.stretches(None), nothing)
         arrays["documents"], arrays["counts"] = postings.documents, postings.counts
@@ -92,12 +110,18 @@ def build_arrays(documents: Documents, plan: Plan) -> tuple[dict[str, NDArray[An
 
 
 def build_file(
-    documents: Documents, plan: Plan, path: Path, describe: Callable[[str], Mapping[str, Any]]
+    batches: Iterator[TextBatch],
+    size: int,
+    plan: Plan,
+    path: Path,
+    describe: Callable[[str], Mapping[str, Any]],
 ) -> None:
     """Build an index in bounded memory and write it; nothing is left of it if that fails.
 
     Parameters
     ----------
+    batches, size
+        All documents, of about `Plan.batch_size` bytes at a time, and how many they are.
     describe
         Gives what the header says, from `Documents.digest`.
     """
@@ -106,9 +130,9 @@ def build_file(
             write_atomically(path) as aside,
             Spool(path.absolute().parent, plan.memory // 2) as spool,
         ):
-            inverter, arrays, digest = _first_pass(documents, plan, spool)
+            inverter, arrays, digest = _first_pass(batches, size, plan, spool)
             with aside.open("wb") as file:
-                size = int(inverter.offsets[-1])
+                n_postings = int(inverter.offsets[-1])
                 types = {"documents": "<i4", "counts": "<i4" if inverter.wide else "<u2"}
                 writer = IndexWriter(
                     file,
@@ -116,7 +140,7 @@ def build_file(
                         name: (array.dtype.newbyteorder("<").str, len(array))
                         for name, array in arrays.items()
                     }
-                    | {name: (dtype, size) for name, dtype in types.items()},
+                    | {name: (dtype, n_postings) for name, dtype in types.items()},
                 )
                 for name, array in arrays.items():
                     writer.write(name, array)
@@ -128,11 +152,11 @@ def build_file(
         raise InputError(f"{path}: the index cannot be written ({error.strerror})") from error
 
 
-def _first_pass(documents: Documents, plan: Plan, spool: Spool) -> Parts:
+def _first_pass(batches: Iterator[TextBatch], size: int, plan: Plan, spool: Spool) -> Parts:
     """Go through all documents, once."""
     announce("the index builder", cut_words, count_terms, place_postings)
     digest = TextDigest()
-    ids, vocabulary = _tokenize(documents, plan, spool, digest)
+    ids, vocabulary = _tokenize(_digested(batches, digest), size, plan, spool)
     inverter = Inverter.count(spool, vocabulary, len(ids), plan.threads)
     terms = vocabulary.terms
     arrays: dict[str, NDArray[Any]] = {
@@ -150,19 +174,18 @@ def _first_pass(documents: Documents, plan: Plan, spool: Spool) -> Parts:
 
 
 def _tokenize(
-    documents: Documents, plan: Plan, spool: Spool, digest: TextDigest
+    batches: Iterator[TextBatch], size: int, plan: Plan, spool: Spool
 ) -> tuple[PackedStrings, Vocabulary]:
     """Cut all documents into the spool; returns their ids and the vocabulary."""
     tokenizers = [Tokenizer(plan.analyzer, number) for number in range(plan.threads)]
     ids: list[PackedStrings] = []
     n_done = 0
-    batches = _digested(documents.batches(plan.batch_size()), digest)
     for batch_ids, postings in _in_order(batches, tokenizers):
         spool.add(postings)
         ids.append(batch_ids)
         n_done += len(batch_ids)
         if plan.progress is not None:
-            plan.progress(n_done, len(documents))
+            plan.progress(n_done, size)
     raw = [one.raw_terms() for one in tokenizers]
     return join_strings(ids), final_vocabulary(raw, plan.analyzer)
 

@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import numpy as np
 
 from heldout.errors import InputError
+from heldout.retrieve.indexing.manifest import is_sharded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -154,7 +155,9 @@ def fingerprint_of(signature: str, digests: Mapping[str, str]) -> str:
 
 
 def is_index(path: str | os.PathLike[str]) -> bool:
-    """Whether a file begins as an index does, of whatever version, damaged or not."""
+    """Whether a file or folder begins as an index does, of whatever version, damaged or not."""
+    if is_sharded(path):
+        return True
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - a path of any kind
             return file.read(len(_MAGIC)) == _MAGIC

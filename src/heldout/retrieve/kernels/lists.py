@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,25 @@ if TYPE_CHECKING:
         Rule,
     )
 
-__all__ = ["better", "rank", "rise", "sink", "sort_heap"]
+__all__ = ["Judged", "better", "rank", "rise", "sink", "sort_heap"]
+
+
+class Judged(NamedTuple):
+    """Documents whose ranks are wanted: rows `offsets[q]` to `offsets[q + 1]` for query ``q``.
+
+    `documents` are their numbers (−1: not one of those that are ranked here). Where they stand is
+    in `lists` (−1: nowhere), `order` (the place of the id) and `scores` (rows × lanes): looked up
+    here if `look_up` is 1, else known from elsewhere. If `counting` is 1, it is counted how many
+    documents stand before them.
+    """
+
+    offsets: Ints
+    documents: NDArray[np.int32]
+    lists: NDArray[np.int32]
+    order: NDArray[np.int32]
+    scores: Floats
+    look_up: int
+    counting: int
 
 
 @part
@@ -122,15 +140,29 @@ def _keep_best(
 
 
 @part
-def _mark_judged(
-    judged: NDArray[np.int32],
+def _look_up(
+    first: int,
+    last: int,
     places: NDArray[np.int32],
     rows: Floats,
-    lists: NDArray[np.int32],
-    order: NDArray[np.int32],
-    begins: Ints,
-    marks: NDArray[np.int32],
-    least: Floats,
+    documents: Documents,
+    judged: Judged,
+) -> None:
+    """Note where judged documents stand: list, order and scores; the list −1: it was not found."""
+    for j in range(first, last):
+        d = judged.documents[j]
+        judged.lists[j] = -1
+        if d < 0 or places[d] < 0:
+            continue
+        judged.lists[j] = documents.lists[d]
+        judged.order[j] = documents.order[d]
+        for c in range(judged.scores.shape[1]):
+            judged.scores[j, c] = rows[places[d], c]
+
+
+@part
+def _mark_judged(
+    first: int, last: int, judged: Judged, begins: Ints, marks: NDArray[np.int64], least: Floats
 ) -> None:
     """Order the judged documents that were found, each list's by rising rank, for every lane.
 
@@ -138,9 +170,9 @@ def _mark_judged(
     """
     for l in range(len(begins)):  # noqa: E741
         begins[l] = 0
-    for d in judged:
-        if places[d] >= 0:
-            begins[lists[d] + 1] += 1
+    for j in range(first, last):
+        if judged.lists[j] >= 0:
+            begins[judged.lists[j] + 1] += 1
     for l in range(1, len(begins)):  # noqa: E741
         begins[l] += begins[l - 1]
     for c in range(least.shape[1]):
@@ -148,49 +180,45 @@ def _mark_judged(
             least[l, c] = np.inf
     for c in range(marks.shape[1]):
         for l in range(len(least)):  # noqa: E741
-            last = begins[l]
-            for j in range(len(judged)):
-                d = judged[j]
-                if places[d] < 0 or lists[d] != l:
+            end = begins[l]
+            for j in range(first, last):
+                if judged.lists[j] != l:
                     continue
-                score = rows[places[d], c]
-                i = last
+                score, place = judged.scores[j, c], judged.order[j]
+                i = end
                 while i > begins[l]:
-                    other = judged[marks[i - 1, c]]
-                    if better(score, order[d], rows[places[other], c], order[other]):
+                    other = marks[i - 1, c]
+                    if better(score, place, judged.scores[other, c], judged.order[other]):
                         break
-                    marks[i, c] = marks[i - 1, c]
+                    marks[i, c] = other
                     i -= 1
                 marks[i, c] = j
-                last += 1
-            if last > begins[l]:
-                least[l, c] = rows[places[judged[marks[begins[l], c]]], c]
+                end += 1
+            if end > begins[l]:
+                least[l, c] = judged.scores[marks[begins[l], c], c]
 
 
 @part
-def _rank_judged(
+def _count_before(
     found: int,
-    judged: NDArray[np.int32],
     numbers: NDArray[np.int32],
-    places: NDArray[np.int32],
     rows: Floats,
-    lists: NDArray[np.int32],
-    order: NDArray[np.int32],
+    documents: Documents,
+    judged: Judged,
     begins: Ints,
-    marks: NDArray[np.int32],
+    marks: NDArray[np.int64],
     beaten: Ints,
     least: Floats,
-    first: int,
-    ranks: NDArray[np.int32],
+    before: NDArray[np.int32],
 ) -> None:
     """Count for each judged document and lane the documents that stand before it."""
-    real = marks.shape[1]
+    real, order = marks.shape[1], documents.order
     for i in range(begins[-1]):
         for c in range(real):
             beaten[i, c] = 0
     for y in range(found):
         d = numbers[y]
-        l = lists[d]  # noqa: E741
+        l = documents.lists[d]  # noqa: E741
         worthy = 0
         for c in range(rows.shape[1]):
             worthy += rows[y, c] >= least[l, c]
@@ -202,8 +230,8 @@ def _rank_judged(
             under, over = begins[l], begins[l + 1]
             while under < over:
                 middle = (under + over) >> 1
-                other = judged[marks[middle, c]]
-                if better(rows[y, c], order[d], rows[places[other], c], order[other]):
+                other = marks[middle, c]
+                if better(rows[y, c], order[d], judged.scores[other, c], judged.order[other]):
                     under = middle + 1
                 else:
                     over = middle
@@ -211,10 +239,10 @@ def _rank_judged(
                 beaten[under - 1, c] += 1
     for l in range(len(begins) - 1):  # noqa: E741
         for c in range(real):
-            above = 1
+            above = 0
             for i in range(begins[l + 1] - 1, begins[l] - 1, -1):
                 above += beaten[i, c]
-                ranks[first + marks[i, c], c] = above
+                before[marks[i, c], c] = above
 
 
 @kernel
@@ -229,16 +257,15 @@ def rank(
     top_scores: Floats,
     top_docs: NDArray[np.int32],
     sizes: Ints,
-    judged_offsets: Ints,
-    judged: NDArray[np.int32],
-    ranks: NDArray[np.int32],
+    judged: Judged,
+    before: NDArray[np.int32],
     retrieved: Ints,
 ) -> None:
-    """Rank for the queries `first` to `last`: lists, and ranks of judged documents.
+    """Rank for the queries `first` to `last`: lists, and what stands before judged documents.
 
     `top_scores`, `top_docs` (queries × lists × lanes × k, k may be 0) receive the best documents,
-    `sizes` their number, `ranks` (judged × lanes) the rank of each judged document (0: it was not
-    found), `retrieved` (queries × lists) the number of documents that have a term of the query.
+    `sizes` their number, `before` (judged × lanes) how many of these documents stand before each
+    judged one, `retrieved` (queries × lists) the number of documents that have a term of the query.
     """
     lanes, real = rule.values.shape[2], top_scores.shape[2]
     lists, order = documents.lists, documents.order
@@ -246,7 +273,7 @@ def rank(
     longest, most, widest = 0, 0, 0
     for q in range(first, last):
         longest = max(longest, queries.offsets[q + 1] - queries.offsets[q])
-        most = max(most, judged_offsets[q + 1] - judged_offsets[q])
+        most = max(most, judged.offsets[q + 1] - judged.offsets[q])
         width = 0
         for row in range(queries.offsets[q], queries.offsets[q + 1]):
             term = queries.terms[row]
@@ -263,7 +290,7 @@ def rank(
     known = np.empty((len(rule.totals), 2))
     least = np.empty((top_scores.shape[1], lanes))
     begins = np.empty(top_scores.shape[1] + 1, np.int64)
-    marks = np.empty((most, real), np.int32)
+    marks = np.empty((most, real), np.int64)
     beaten = np.empty((most, real), np.int64)
     for q in range(first, last):
         found = score_query(
@@ -272,13 +299,14 @@ def rank(
         )  # fmt: skip
         if top_scores.shape[3] > 0:
             _keep_best(q, found, numbers, rows, lists, order, least, top_scores, top_docs, sizes)
-        if judged_offsets[q + 1] > judged_offsets[q]:
-            mine = judged[judged_offsets[q] : judged_offsets[q + 1]]
-            _mark_judged(mine, places, rows, lists, order, begins, marks, least)
-            _rank_judged(
-                found, mine, numbers, places, rows, lists, order, begins, marks, beaten, least,
-                judged_offsets[q], ranks,
-            )  # fmt: skip
+        begin, end = judged.offsets[q], judged.offsets[q + 1]
+        if judged.look_up:
+            _look_up(begin, end, places, rows, documents, judged)
+        if judged.counting and end > begin:
+            _mark_judged(begin, end, judged, begins, marks, least)
+            _count_before(
+                found, numbers, rows, documents, judged, begins, marks, beaten, least, before
+            )
         for y in range(found):
             retrieved[q, lists[numbers[y]]] += 1
             places[numbers[y]] = -1
