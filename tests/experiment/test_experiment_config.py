@@ -108,7 +108,7 @@ space = {power = [0.5, 1.0]}
     assert made.splits.fingerprint == read.splits.fingerprint
 
 
-def test_named_systems_may_be_tables(folder):
+def test_named_systems_may_be_tables():
     collection = small_collection()
     table = {"model": "bm25", "space": {"k1": [0.5, 1.0], "b": [0.25, 0.75]}}
     made = Experiment(collection=collection, systems={"mine": table}).check()

@@ -31,8 +31,10 @@ __all__ = ["Forecast", "check_memory", "forecast", "parse_size"]
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([KMGT])(?:i?B)?|B)?", re.IGNORECASE)
 _SAMPLE: Final = 16
 """Queries that are ranked to see how fast this machine is."""
-_DOCUMENT_BYTES: Final = 80
-"""For each document of an index: sides, ratios and their copies while a model ranks."""
+_DOCUMENT_BYTES: Final = 16
+"""For each document: folds and sides."""
+_RANKED_BYTES: Final = 64
+"""For each document of the part of the index that is ranked: ratios, and copies of the side."""
 _JUDGEMENT_BYTES: Final = 40
 """For each judgement and value: its rank, and what measures make of it."""
 _LIST_BYTES: Final = {"folds": 150, "both": 170, "side": 60}
@@ -130,7 +132,8 @@ def forecast(
         return Forecast(_whole(held + own, worker, workers), worker, 0.0, len(tasks))
     models = [one for one in tasks if isinstance(settings.systems[one.system], ModelSystem)]
     runs = sum(isinstance(settings.systems[one.system], RunSystem) for one in tasks)
-    own = max((_task_bytes(settings, index, one) for one in models), default=0)
+    kinds = {(one.system, one.kind): one for one in models}  # others take the same
+    own = max((_task_bytes(settings, index, one) for one in kinds.values()), default=0)
     queries, measures = len(settings.collection.queries), len(settings.measures) + 1
     own += _RECORD_BYTES * queries * measures * len(tasks)
     worker = _PROCESS + max(held - _PROCESS, 0)  # it holds the collection too
@@ -203,11 +206,27 @@ def _task_bytes(settings: Settings, index: AnyIndex | None, task: Task) -> int:
         values = min(values, CHUNK)
     measures = len(settings.measures) + 1
     found = _JUDGEMENT_BYTES * len(whole.qrels) * values + 16 * queries * values * measures
-    found += _DOCUMENT_BYTES * len(whole.documents)
+    largest = len(whole.documents)
+    if index is not None:
+        largest = max(part.index.n_documents for part in index.parts)
+    found += _DOCUMENT_BYTES * len(whole.documents) + _RANKED_BYTES * largest
     found += int(_LIST_BYTES.get(task.kind, 0)) * queries * depth
-    if index is not None and isinstance(settings.index, str):
+    if index is None:
+        return found
+    if isinstance(settings.index, str):
         found += index.mapped  # as far as it is read
-    return found
+    return found + _score_bytes(settings, index, task, values)
+
+
+def _score_bytes(settings: Settings, index: AnyIndex, task: Task, values: int) -> int:
+    from heldout.retrieve.rank import score_room
+    from heldout.retrieve.statistics import Vocabulary
+
+    system = settings.systems[task.system]
+    if not isinstance(system, ModelSystem):
+        raise TypeError(system.name)
+    vocabulary = Vocabulary.of(index.encode(settings.collection.queries.texts))
+    return score_room(index, vocabulary, system.models()[0], values)
 
 
 def _lanes(settings: Settings, task: Task) -> float:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.data.parallel import run_stretches
+from heldout.data.parallel import run_stretches, threads
 from heldout.retrieve.compiled import announce
-from heldout.retrieve.models import FRACTION_SHIFTED, coefficients
+from heldout.retrieve.models import FRACTION_SHIFTED, LIKELIHOOD, coefficients
 from heldout.retrieve.parts import Best
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["JudgedDocuments", "Ranking", "document_ratios", "rank", "rank_part"]
+__all__ = ["JudgedDocuments", "Ranking", "document_ratios", "rank", "rank_part", "score_room"]
 
 _LANES: Final = 32
 """Lanes that are scored together at most: a block of documents must stay in cache."""
@@ -66,6 +66,25 @@ class Ranking:
     retrieved: NDArray[np.int64]
 
 
+def _wide(lanes: int) -> int:
+    """How many lanes there are when they are filled up."""
+    return lanes if lanes <= _WIDTH // 2 else lanes + -lanes % _WIDTH
+
+
+def score_room(index: AnyIndex, vocabulary: Vocabulary, model: Model, values: int) -> int:
+    """Bytes at most that the scores of a model take while queries are ranked, on all threads."""
+    queries = np.repeat(np.arange(len(vocabulary.offsets) - 1), np.diff(vocabulary.offsets))
+    widest = 0
+    for part in index.parts:
+        begin, end = vocabulary.stretches(part)
+        found = np.bincount(queries, (end - begin)[vocabulary.places]).max(initial=0)
+        widest = max(widest, min(int(found), part.index.n_documents))
+    floats = _wide(min(values, _LANES))
+    if model.form.kind == LIKELIHOOD:
+        floats = 2 * floats + 2
+    return threads() * widest * (8 * floats + 4)
+
+
 def _padded(values: Floats) -> Floats:
     """Fill up the lanes (copies of the last one) so that vectors are always full.
 
@@ -73,8 +92,7 @@ def _padded(values: Floats) -> Floats:
     once more.
     """
     lanes = values.shape[2]
-    wide = lanes if lanes <= _WIDTH // 2 else lanes + -lanes % _WIDTH
-    filled = np.empty((*values.shape[:2], wide))
+    filled = np.empty((*values.shape[:2], _wide(lanes)))
     filled[:, :, :lanes] = values
     filled[:, :, lanes:] = values[:, :, -1:]
     return filled
