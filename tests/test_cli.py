@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -415,3 +416,28 @@ def test_the_command_that_example_offers_works(capsys):
     command = printed(capsys, "example").out.splitlines()[-1].split()
     assert command[0] == "heldout"
     assert printed(capsys, *command[1:]).out.count("\n") == 1 + 50 + 1
+
+
+STARVED = """
+import re, resource, sys
+from pathlib import Path
+import heldout.retrieve.shards
+from heldout.cli import main
+held = int(re.search(r"VmData:\\s*(\\d+) kB", Path("/proc/self/status").read_text())[1]) * 1024
+resource.setrlimit(resource.RLIMIT_DATA, (held + (24 << 20), -1))
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a limit of memory that is kept to")
+def test_too_little_memory_is_said_in_one_line(tmp_path):
+    (tmp_path / "docs.tsv").write_text(
+        "".join(f"d{n}\tword{n} " + "x " * 60 + "\n" for n in range(99999))
+    )
+    command = [sys.executable, "-c", STARVED, "index", str(tmp_path / "docs.tsv"), "-o"]
+    ended = subprocess.run(  # noqa: S603
+        [*command, str(tmp_path / "index")], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 2
+    assert re.fullmatch(r"heldout: there is not enough memory \(.+\): give less .*\n", ended.stderr)
+    assert [one.name for one in tmp_path.iterdir()] == ["docs.tsv"]

@@ -170,6 +170,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         lines = (plain_text(line) for line in str(error).split("\n"))
         sys.stderr.write("heldout: " + "\n".join(lines) + "\n")
         sys.exit(2)
+    except MemoryError as error:
+        why = str(error) or "no more could be had"
+        sys.stderr.write(
+            f"heldout: there is not enough memory ({why}): give less at a time "
+            "(heldout index --memory, --shards), fewer values or workers, or a larger machine\n"
+        )
+        sys.exit(2)
     except KeyboardInterrupt:
         sys.stderr.write("heldout: interrupted\n")
         sys.exit(130)

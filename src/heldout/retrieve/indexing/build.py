@@ -187,6 +187,7 @@ def _tokenize(
         if plan.progress is not None:
             plan.progress(n_done, size)
     raw = [one.raw_terms() for one in tokenizers]
+    del tokenizers  # of their tables the terms alone are needed while those are put in order
     return join_strings(ids), final_vocabulary(raw, plan.analyzer)
 
 

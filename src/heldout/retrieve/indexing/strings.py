@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PackedStrings", "bytewise_order", "gather", "join", "leading_words", "pack"]
 
-_PIECE: Final = 1 << 20
+_PIECE: Final = 1 << 16
 _DAMAGED: Final = "the index is damaged in its terms or ids: build the index again"
 # Of a word whose first byte is the highest: which bits belong to a string of 0, 1, … 8 bytes.
 _KEEP = np.array([((1 << 64) - 1) << 8 * (8 - n) & ((1 << 64) - 1) for n in range(9)], np.uint64)
