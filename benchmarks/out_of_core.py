@@ -32,11 +32,13 @@ from heaps import QUERY_COUNTS, Corpus, Shape, make
 from watched import Watched, heldout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
 MB = 2**20
 GROUPS = Path("/sys/fs/cgroup")
+REFUSED = 2
+"""The exit code of what heldout refuses."""
 SYSTEM = "bm25(k1=0.6,1.2,1.8, b=0.25,0.5,0.75)"
 
 
@@ -112,16 +114,14 @@ class Places:
         """A file, or a folder of shards."""
         return self.folder / "index"
 
-    def commands(self, memory: int, most: int, shards: int | None) -> dict[str, list[str]]:
-        """The commands of a user; 0: without a bound."""
+    def commands(self, memory: int, most: int, more: Sequence[str] = ()) -> dict[str, list[str]]:
+        """The commands of a user; 0: without a bound; `more` options are for ``heldout index``."""
         corpus = str(self.corpus.documents)
         asked = ["--queries", str(self.corpus.queries(self.queries))]
         asked += ["--qrels", str(self.corpus.qrels(self.queries))]
-        index = ["index", corpus, "-o", str(self.index()), "--quiet"]
+        index = ["index", corpus, "-o", str(self.index()), "--quiet", *more]
         if memory:
             index += ["--memory", f"{memory // MB}MB"]
-        if shards:
-            index += ["--shards", str(shards)]
         search = ["search", str(self.index()), *asked, "--eval", "-m", "nDCG@10", "-m", "AP"]
         run = ["run", corpus, *asked, "--index", str(self.index()), "--system", SYSTEM]
         run += ["--by", "document", "--folds", "5", "-m", "nDCG@10", "--quiet"]
@@ -149,10 +149,10 @@ def index_bytes(path: Path) -> int:
     return sum(one.stat().st_size for one in files if one.is_file())
 
 
-def cells(step: str, limit: str, peak: str, found: Watched) -> str:
+def cells(step: str, limit: Limit, found: Watched) -> str:
     """A row of the table."""
-    shown = [f"{found.seconds:.1f}", peak, f"{found.peak:,.0f}", f"{found.anonymous:,.0f}"]
-    return "| " + " | ".join([step, limit, *shown]) + " |"
+    shown = [f"{found.seconds:.1f}", limit.peak(), f"{found.peak:,.0f}", f"{found.anonymous:,.0f}"]
+    return "| " + " | ".join([step, limit.name, *shown]) + " |"
 
 
 @dataclass(frozen=True)
@@ -175,8 +175,16 @@ def do_all(commands: dict[str, list[str]], limiter: Limiter) -> dict[str, str]:
     said = {}
     for step, words in commands.items():
         with limiter.limit(step) as limit:
-            found = heldout(*words, prepare=limit.prepare)
-            print(cells(step, limit.name, limit.peak(), found), flush=True)
+            found = heldout(*words, prepare=limit.prepare, may_fail=True)
+            print(cells(step, limit, found), flush=True)
+            if found.code == REFUSED and "--max-memory" in words:
+                # An estimate that is too high is worth a line; whether it fits is another question.
+                print(f"| {step}, refused | {found.failure()} | | | | |")
+                at = words.index("--max-memory")
+                found = heldout(*words[:at], *words[at + 2 :], prepare=limit.prepare, may_fail=True)
+                print(cells(f"{step}, without --max-memory", limit, found), flush=True)
+            if found.code:
+                sys.exit(f"\n{step} does not fit: {found.failure()}")
             said[step] = found.output
     return said
 
@@ -200,6 +208,7 @@ def main() -> None:
     add("--times", type=float, default=4, help="size of the corpus in it (default 4)")
     add("--memory", type=int, metavar="MB", help="for heldout index (default a quarter of it)")
     add("--shards", type=int, metavar="N", help="for heldout index (default: none)")
+    add("--threads", type=int, metavar="N", help="for heldout index (default: none given)")
     add("--queries", type=int, default=QUERY_COUNTS[0], choices=QUERY_COUNTS)
     add("--words", type=int, default=300, help="a document (default 300)")
     add("--limit", choices=("auto", "group", "data", "none"), default="auto")
@@ -208,6 +217,12 @@ def main() -> None:
     options = parser.parse_args()
     allowed = options.allowed * MB
     memory = (options.memory or max(options.allowed // 4, 1)) * MB
+    more = [
+        part
+        for name in ("shards", "threads")
+        if getattr(options, name) is not None
+        for part in (f"--{name}", str(getattr(options, name)))
+    ]
     limiter = Limiter(kind_of(options.limit, options.groups), options.groups, allowed)
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
         shape = Shape(words=options.words, size=int(options.times * allowed))
@@ -216,15 +231,16 @@ def main() -> None:
         within, without = (Places(corpus, options.queries, Path(name) / part) for part in "ab")
         for one in (within, without):
             one.folder.mkdir()
+        given = " ".join(["--memory", f"{memory // MB}MB", *more])
         print(
-            f"Corpus {size / MB:,.0f} MB, allowed {options.allowed:,} MB: "
-            f"{size / allowed:.1f} times as much; heldout index --memory {memory // MB}MB"
-            + (f" --shards {options.shards}" if options.shards else "")
-            + "\n\n| command | limit | seconds | group's peak MB | VmHWM MB | anonymous MB |"
-            "\n| --- | --- | ---: | ---: | ---: | ---: |"
+            f"Corpus {size / MB:,.0f} MB, allowed {options.allowed:,} MB: {size / allowed:.1f} "
+            f"times as much; heldout index {given}\n\n"
+            "| command | limit | seconds | group's peak MB | VmHWM MB | anonymous MB |\n"
+            "| --- | --- | ---: | ---: | ---: | ---: |",
+            flush=True,
         )
-        said = do_all(within.commands(memory, allowed, options.shards), limiter)
-        alone = do_all(without.commands(0, 0, None), Limiter("none", options.groups, 0))
+        said = do_all(within.commands(memory, allowed, more), limiter)
+        alone = do_all(without.commands(0, 0), Limiter("none", options.groups, 0))
         print(f"\nIndex {index_bytes(within.index()) / MB:,.0f} MB.")
         compare(within, without, said, alone)
 

@@ -151,7 +151,8 @@ class Column:
         if self.fixed is None:
             return ""
         above = [value - self.fixed for value in self.values]
-        return f"{slope(sizes[-count:], above[-count:]):.2f}"
+        fitted = slope(sizes[-count:], above[-count:])
+        return "not above" if math.isnan(fitted) else f"{fitted:.2f}"
 
 
 def costs(step: str, found: Sequence[Measured], tiny: Measured) -> list[Column]:
