@@ -189,7 +189,7 @@ def do_all(commands: dict[str, list[str]], limiter: Limiter) -> dict[str, Watche
                 found = heldout(*words[:at], *words[at + 2 :], prepare=limit.prepare, may_fail=True)
                 print(cells(f"{step}, without --max-memory", limit, found), flush=True)
             if found.code:
-                sys.exit(f"\n{step} does not fit: {found.failure()}")
+                sys.exit(f"\n{step} has failed: {found.failure()}")
             done[step] = found
     return done
 
