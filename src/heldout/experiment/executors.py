@@ -6,6 +6,7 @@ On other machines: see `heldout.experiment.dask_executor`.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 import time
@@ -27,13 +28,25 @@ if TYPE_CHECKING:
 
     Done = tuple[Job, Record, float]
 
-__all__ = ["Executor", "Here", "Processes", "do_packed", "unpack"]
+__all__ = ["Executor", "Here", "Processes", "do_packed", "local_processes", "unpack"]
 
 DEATHS: Final = 3
 """Worker processes that may die before a run gives up."""
 _MAPPED: Final = 1024
 """Bytes from which joblib puts an array into a file for all processes, instead of each message."""
 _WATCH_SECONDS: Final = 0.5
+
+
+def local_processes(cluster: Any) -> int:
+    """How many processes of this machine ``local:N`` means; 0 for any other cluster.
+
+    Examples
+    --------
+    >>> local_processes("local:4"), local_processes("tcp://node1:8786")
+    (4, 0)
+    """
+    found = re.fullmatch(r"local:([1-9][0-9]{0,8})", cluster) if isinstance(cluster, str) else None
+    return int(found[1]) if found else 0
 
 
 class Executor(Protocol):
