@@ -17,6 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import heldout
 from heldout.cli import main
 from heldout.errors import InputError, MissingExtraError
+from heldout.experiment import executors
 from heldout.experiment import kit as kits
 from heldout.experiment.jobs import Job
 from heldout.experiment.journal import decode
@@ -94,6 +95,7 @@ def cluster():
             threads_per_worker=1,
             processes=True,
             dashboard_address=None,
+            scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
             memory_limit="1GiB",
             silence_logs=50,
         ) as made,
@@ -296,7 +298,10 @@ def test_what_always_fails_is_named_as_it_is_here(folder, client):
 
 
 @pytest.mark.parametrize("where", ["dask", "workers"])
-def test_a_system_that_kills_its_workers_ends_the_run_and_not_the_results(folder, client, where):
+def test_a_system_that_kills_its_workers_ends_the_run_and_not_the_results(
+    folder, client, where, monkeypatch
+):
+    monkeypatch.setattr(executors, "DEATHS", 1)  # given up early: new workers take time to start
     how = {"dask": client} if where == "dask" else {"workers": 2}
     with pytest.raises(InputError, match="died"):
         experiment(folder, "kills").run(folder / "there", **how)

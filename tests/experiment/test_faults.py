@@ -1,8 +1,10 @@
 """Faults, each done for real: full disks, folders that are read-only, kills, clocks, other runs."""
 
 import ast
+import contextlib
 import os
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -285,7 +287,7 @@ def test_of_many_that_come_at_once_one_gets_the_folder(tmp_path):
 
 @linux
 def test_a_parent_that_is_killed_leaves_a_run_that_goes_on(tmp_path):
-    """Killed when a worker process has begun; the journal has what was done before."""
+    """Killed when worker processes have begun, and one waits for a task."""
     import fcntl
 
     os.mkfifo(tmp_path / "pipe")
@@ -296,11 +298,8 @@ def test_a_parent_that_is_killed_leaves_a_run_that_goes_on(tmp_path):
         child = subprocess.Popen([sys.executable, "-c", code])  # noqa: S603 - this Python
         _kill_when_begun(tmp_path, child)
     (tmp_path / "go").touch()
-    systems = {"mine": {"function": f"{tmp_path}/slow.py:rank", "space": {"power": [0.5, 1.0]}}}
-    both = [
-        experiment(systems=[{"name": name, **one} for name, one in systems.items()])
-        for _ in range(2)
-    ]
+    system = {"name": "mine", "function": f"{tmp_path}/slow.py:rank"}
+    both = [experiment(systems=[system], plan={"folds": 2}) for _ in range(2)]
     both[0].run(tmp_path / "results", resume=True)
     both[1].run(tmp_path / "here")
     assert table_bytes(tmp_path / "results") == table_bytes(tmp_path / "here")
@@ -309,13 +308,32 @@ def test_a_parent_that_is_killed_leaves_a_run_that_goes_on(tmp_path):
 def _kill_when_begun(folder, child):
     try:
         with (folder / "pipe").open() as pipe:
-            assert int(pipe.readline()) != child.pid  # a worker has begun, and waits now
+            busy = {int(pipe.readline()), int(pipe.readline())}  # both calls have begun, and wait
+            children = _children(child.pid)
+            # Of three workers one was never given a task; beside them runs what tracks resources.
+            assert busy < children.keys()
+            assert len(children) >= 4
             child.send_signal(signal.SIGKILL)
             child.wait(timeout=60)
             pipe.read()  # ends when no worker is left that could write, though their calls hang
+        for number, handle in children.items():
+            with handle:
+                ended, _, _ = select.select([handle], [], [], 20)
+                assert ended, number
     finally:
         child.kill()
         child.wait()
+
+
+def _children(parent):
+    """Handles of processes, which cannot become those of others, by number."""
+    found = {}
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has ended
+            state = (place / "stat").read_text().rpartition(")")[2].split()
+            if int(state[1]) == parent:
+                found[int(place.name)] = os.fdopen(os.pidfd_open(int(place.name)))
+    return found
 
 
 SLOW = """
@@ -341,8 +359,8 @@ PARENT = """
 import sys
 sys.path.insert(0, {tests!r})
 from test_faults import experiment
-system = {{"name": "mine", "function": "{folder}/slow.py:rank", "space": {{"power": [0.5, 1.0]}}}}
-experiment(systems=[system]).run("{folder}/results", workers=2)
+system = {{"name": "mine", "function": "{folder}/slow.py:rank"}}
+experiment(systems=[system], plan={{"folds": 2}}).run("{folder}/results", workers=3)
 """
 
 WRITES = {"write_text", "write_bytes", "write_parquet", "write_csv", "touch", "save", "savez"}

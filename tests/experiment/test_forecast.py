@@ -31,19 +31,32 @@ def test_sizes(text, size):
     assert parse_size(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "much", "-1", "1e9", "5 X"])
+@pytest.mark.parametrize("text", ["", "much", "-1", "1e9", "5 X", "9999999TB", "9" * 400])
 def test_no_sizes(text):
     with pytest.raises(InputError, match="is not a size"):
         parse_size(text)
 
 
 def test_workers_are_as_many_as_fit():
-    found = Forecast(memory=GB + 8 * (GB // 4), worker=GB // 4, seconds=0.0, calls=3)
-    assert check_memory(found, 100 * GB, 8) == 8
-    assert check_memory(found, 2 * GB, 8) == 4
-    assert check_memory(found, GB + GB // 8, 8) == 1
+    found = Forecast(own=GB, worker=GB // 4, processes=8, seconds=0.0, calls=3)
+    assert found.memory == 3 * GB
+    assert check_memory(found, 100 * GB) == 8
+    assert check_memory(found, 2 * GB) == 4
+    assert check_memory(found, GB + GB // 8) == 0
     with pytest.raises(InputError, match=r"takes about 1\.0 GB of memory, and 512 MB are allowed"):
-        check_memory(found, GB // 2, 8)
+        check_memory(found, GB // 2)
+    # A cluster of this machine has at least one.
+    with pytest.raises(InputError, match=r"takes about 1\.2 GB of memory, and 1\.1 GB are allowed"):
+        check_memory(found, GB + GB // 8, least=1)
+
+
+@pytest.mark.parametrize("where", [{"workers": 999999}, {"dask": "local:999999"}])
+def test_more_processes_than_any_machine_has_memory_for(tmp_path, where):
+    if "dask" in where:
+        pytest.importorskip("distributed", reason="needs the extra dask")
+    with pytest.raises(InputError, match=r"999,999 processes take [\d.]+ GB of memory before"):
+        experiment().run(tmp_path / "results", **where)
+    assert not (tmp_path / "results").exists()
 
 
 def test_more_of_everything_takes_more():
@@ -105,7 +118,7 @@ from heldout.experiment.forecast import forecast, peak_memory
 from heldout.experiment.run import Experiment, index_for
 from heldout.experiment.tasks import plan_tasks
 fields = {"by": sys.argv[2], "measures": ["nDCG@10", "AP"], "systems": "bm25(k1=0.5:3:20)"}
-whole = Experiment(collection=small_collection(3000, 250), **fields)
+whole = Experiment(collection=small_collection(1500, 250), **fields)
 settings = whole.check()
 index = index_for(settings)
 print(forecast(settings, index, plan_tasks(settings)).memory)

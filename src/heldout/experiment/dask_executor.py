@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import logging
 import os
-import re
+import signal
 import socket
 import threading
 import uuid
+from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager, suppress
+from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any, Final
 
+import dask.config
 from distributed import Client, KilledWorker, LocalCluster, WorkerPlugin, as_completed
 
 from heldout.errors import HeldoutError, InputError
-from heldout.experiment.executors import do_packed, unpack
+from heldout.experiment.executors import do_packed, local_processes, unpack
 from heldout.experiment.kit import Kit, pack_kit
 
 if TYPE_CHECKING:
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
     from heldout.experiment.jobs import Job
     from heldout.retrieve.shards import AnyIndex
 
-__all__ = ["DaskExecutor", "open_dask"]
+__all__ = ["DaskExecutor", "open_dask", "workers_of"]
 
 RETRIES: Final = 2
 """How often a job that fails is tried again, perhaps by another worker."""
@@ -54,39 +57,72 @@ def open_dask(where: str | Client, memory: int | None = None) -> Iterator[Client
         The address of a scheduler (``tcp://HOST:PORT``), its scheduler file, ``local:N`` for N
         processes here, or a client that is connected already.
     memory
-        Bytes that the processes here may take together; a worker that takes more is ended.
+        Bytes that each of the processes here may take; one that takes more is ended.
     """
     if isinstance(where, Client):
         yield where
         return
     with ExitStack() as stack:
-        local = re.fullmatch(r"local:([1-9]\d*)", where)
-        if local is not None:
-            cluster = LocalCluster(
-                n_workers=int(local[1]),
-                threads_per_worker=1,
-                processes=True,
-                dashboard_address=None,
-                silence_logs=logging.CRITICAL,
-                memory_limit=(memory or 0) // int(local[1]),
-            )
-            stack.enter_context(cluster)
+        count = local_processes(where)
+        if count:
+            cluster = stack.enter_context(_local(count, memory or 0))
             yield stack.enter_context(Client(cluster))
             return
         yield stack.enter_context(_connected(where))
 
 
+def _local(count: int, memory: int) -> LocalCluster:
+    # A worker that is near its limit would be paused, and the run would wait for ever.
+    never = {f"distributed.worker.memory.{one}": False for one in ("target", "spill", "pause")}
+    try:
+        with dask.config.set(never), _uninterrupted():
+            return LocalCluster(
+                n_workers=count,
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address=None,
+                # Any free port, for this machine alone: another cluster may have the usual one.
+                scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
+                silence_logs=logging.CRITICAL,
+                memory_limit=memory,
+            )
+    except (OSError, RuntimeError, TimeoutError) as error:
+        raise InputError(f"local:{count}: the processes cannot be started ({error})") from error
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Hold Ctrl-C back; threads and processes that are started here never hear of it.
+
+    A terminal tells all processes at once. This one ends the others in good order.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # started later, it would let the signal through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _connected(where: str) -> Client:
-    if "://" not in where and not os.path.isfile(where):  # noqa: PTH113 - any text
-        raise InputError(
-            f"{where!r} is no Dask cluster: give tcp://HOST:PORT, a scheduler file, or local:4 "
-            "for four processes of this machine"
-        )
     given = {"address": where} if "://" in where else {"scheduler_file": where}
     try:
         return Client(**given, timeout=_SECONDS_TO_CONNECT)
-    except (OSError, ValueError, TimeoutError) as error:
-        raise InputError(f"there is no Dask scheduler at {where} ({error})") from None
+    except Exception as error:  # noqa: BLE001 - any kind
+        # Whatever answers there, or stands in that file, need not be a scheduler's.
+        hint = ": name its certificates in distributed.comm.tls of Dask's configuration"
+        raise InputError(
+            f"there is no Dask scheduler at {where} ({_reason(error)})"
+            f"{hint if where.startswith('tls://') else ''}"
+        ) from None
+
+
+def workers_of(client: Client) -> list[str]:
+    """The addresses of the workers that are there now."""
+    return list(client.scheduler_info(n_workers=-1)["workers"])
 
 
 class DaskExecutor:
@@ -148,9 +184,7 @@ class DaskExecutor:
             try:
                 self._client.register_plugin(_Delivery(name, kit), name=name)
             except Exception as error:
-                raise InputError(
-                    f"the workers cannot load heldout ({error}): install the same version there"
-                ) from error
+                raise _not_loaded(error) from error
             self._name = name
         return self._name
 
@@ -169,12 +203,16 @@ class DaskExecutor:
 
     def _all_see(self, kit: Kit) -> bool:
         """Whether the workers that are there find the same files."""
-        known = list(self._client.scheduler_info(n_workers=-1)["workers"])
+        known = workers_of(self._client)
         asked = [
             self._client.submit(_sees, kit.digest, kit.content.tobytes(), pure=False, **place)
             for place in ([{"workers": [one]} for one in known] or [{}])
         ]
-        return all(self._client.gather(asked))
+        try:
+            # One after another: asked for all at once, they would complain of an interruption.
+            return all(_result(one) for one in as_completed(asked))
+        except Exception as error:
+            raise _not_loaded(error) from error
 
 
 def _names_files(settings: Any) -> bool:
@@ -183,20 +221,49 @@ def _names_files(settings: Any) -> bool:
     return source is not None or isinstance(getattr(settings, "index", None), str)
 
 
+def _not_loaded(error: Exception) -> InputError:
+    if isinstance(error, InputError):
+        return error
+    return InputError(
+        f"the workers cannot load the experiment ({_reason(error)}): install the "
+        "same versions of heldout, and of all that your systems need, there"
+    )
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".removesuffix(": ")
+
+
+def _result(future: Any) -> Any:
+    """What a worker has sent; its error is raised."""
+    try:
+        error = future.exception()
+        if error is None:
+            return future.result()
+    except (CancelledError, OSError, TimeoutError) as lost:  # on the way, not on the worker
+        raise InputError(
+            f"the Dask cluster is lost ({getattr(lost, 'reason', '') or _reason(lost)}); what was "
+            "finished before is kept: go on with --resume, there or elsewhere"
+        ) from None
+    raise error
+
+
 def _line(future: Any, job: Job) -> bytes:
     """What a worker has sent; or why there is nothing."""
-    error = future.exception()
-    if error is None:
-        line: bytes = future.result()
-        return line
-    if isinstance(error, KilledWorker):
+    try:
+        line: bytes = _result(future)
+    except KilledWorker:
         raise InputError(
             f"{job.task.key}: every worker that had it has died (out of memory, or a crash in the "
             "code of a system); what was finished before is kept"
         ) from None
-    if isinstance(error, _FailedError):
+    except _FailedError as error:
         raise InputError(str(error)) from None
-    raise InputError(f"{job.task.key} failed on a worker: {type(error).__name__}: {error}")
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(f"{job.task.key} failed on a worker: {_reason(error)}") from error
+    return line
 
 
 class _FailedError(Exception):

@@ -6,12 +6,12 @@ On other machines: see `heldout.experiment.dask_executor`.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 import time
 import warnings
 from contextlib import contextmanager
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from heldout.errors import HeldoutError, InputError
@@ -28,13 +28,25 @@ if TYPE_CHECKING:
 
     Done = tuple[Job, Record, float]
 
-__all__ = ["Executor", "Here", "Processes", "do_packed", "unpack"]
+__all__ = ["Executor", "Here", "Processes", "do_packed", "local_processes", "unpack"]
 
 DEATHS: Final = 3
 """Worker processes that may die before a run gives up."""
 _MAPPED: Final = 1024
 """Bytes from which joblib puts an array into a file for all processes, instead of each message."""
 _WATCH_SECONDS: Final = 0.5
+
+
+def local_processes(cluster: Any) -> int:
+    """How many processes of this machine ``local:N`` means; 0 for any other cluster.
+
+    Examples
+    --------
+    >>> local_processes("local:4"), local_processes("tcp://node1:8786")
+    (4, 0)
+    """
+    found = re.fullmatch(r"local:([1-9][0-9]{0,8})", cluster) if isinstance(cluster, str) else None
+    return int(found[1]) if found else 0
 
 
 class Executor(Protocol):
@@ -120,9 +132,10 @@ class Processes:
             return_as="generator_unordered",
             batch_size=1,
             max_nbytes=_MAPPED,
+            initializer=_end_with,
+            initargs=(os.getpid(),),
         )
-        here = os.getpid()
-        with _stopped(pool(delayed(_do_there)(at, kit, job, here) for at, job in jobs)) as done:
+        with _stopped(pool(delayed(_do_there)(at, kit, job) for at, job in jobs)) as done:
             for at, line, reason in done:
                 if reason:
                     raise InputError(reason)
@@ -141,20 +154,19 @@ def _stopped(results: Any) -> Iterator[Any]:
             results.close()
 
 
-def _do_there(at: int, kit: Kit, job: Job, parent: int) -> tuple[int, bytes, str]:
+def _do_there(at: int, kit: Kit, job: Job) -> tuple[int, bytes, str]:
     """In another process: errors come back as text, since not every error can be sent."""
-    _end_with(parent)
     try:
         return at, do_packed(kit, job), ""
     except HeldoutError as error:
         return at, b"", str(error)
 
 
-@lru_cache(maxsize=1)
 def _end_with(parent: int) -> None:
     """End this process when the one that has started it was killed.
 
-    Without it a worker would wait five minutes for more work, or hang in a call for ever.
+    Without it a worker would wait five minutes for more work, or hang in a call for ever. It is the
+    first thing a worker does: its parent may be killed before it has a task for it.
     """
     if sys.platform != "win32":  # there a process keeps the number of a parent that is gone
         threading.Thread(target=_watch, args=(parent,), daemon=True).start()

@@ -6,10 +6,12 @@ memory that a user's code takes is its own.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import time
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -26,9 +28,18 @@ if TYPE_CHECKING:
     from heldout.retrieve.shards import AnyIndex
     from heldout.retrieve.statistics import Vocabulary
 
-__all__ = ["Forecast", "check_memory", "forecast", "parse_size"]
+__all__ = [
+    "Forecast",
+    "check_machine",
+    "check_memory",
+    "forecast",
+    "machine_memory",
+    "parse_size",
+    "shown_size",
+]
 
-_SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([KMGT])(?:i?B)?|B)?", re.IGNORECASE)
+_SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([KMGT])(?:i?B)?|B)?", re.IGNORECASE | re.ASCII)
+_LARGEST_SIZE: Final = 1 << 60
 _SAMPLE: Final = 16
 """Queries that are ranked to see how fast this machine is."""
 _DOCUMENT_BYTES: Final = 16
@@ -55,24 +66,32 @@ class Forecast:
 
     Parameters
     ----------
-    memory
-        Bytes at the peak, of this process and its workers.
+    own
+        Bytes of this process at its peak.
     worker
         Bytes of one worker process.
+    processes
+        How many of those there are.
     seconds
         Of built-in models.
     calls
         How many calls and fits there are besides, whose time is their own.
     """
 
-    memory: int
+    own: int
     worker: int
+    processes: int
     seconds: float
     calls: int
 
+    @property
+    def memory(self) -> int:
+        """Bytes of this process and its workers."""
+        return self.own + self.worker * self.processes
+
     def sentence(self) -> str:
         """One line for people."""
-        words = [f"about {_shown(self.memory)} of memory"]
+        words = [f"about {shown_size(self.memory)} of memory"]
         if self.seconds:
             words.append(f"{_duration(self.seconds)} for built-in models")
         if self.calls:
@@ -89,12 +108,14 @@ def parse_size(text: str) -> int:
     (1536, True)
     """
     match = _SIZE.fullmatch(text.strip())
-    if match is None:
-        raise InputError(f"{text!r} is not a size, such as 500MB or 1.5GB")
-    return int(float(match[1]) * 1024 ** " KMGT".index((match[2] or " ").upper()))
+    size = float(match[1]) * 1024 ** " KMGT".index((match[2] or " ").upper()) if match else inf
+    if not size < _LARGEST_SIZE:
+        raise InputError(f"{text[:50]!r} is not a size, such as 500MB or 1.5GB")
+    return int(size)
 
 
-def _shown(size: int) -> str:
+def shown_size(size: int) -> str:
+    """A size for people."""
     return f"{size / 2**30:.1f} GB" if size >= 2**30 else f"{max(size >> 20, 1)} MB"
 
 
@@ -111,7 +132,8 @@ def forecast(
     index: AnyIndex | None,
     tasks: Sequence[Task],
     *,
-    workers: int = 1,
+    processes: int = 0,
+    away: bool = False,
     timed: bool = True,
 ) -> Forecast:
     """Estimate what a run will take.
@@ -120,53 +142,69 @@ def forecast(
     ----------
     tasks
         Those that are still to be done.
-    workers
-        Processes for calls and fits.
+    processes
+        Processes of this machine beside this one.
+    away
+        Whether those rank built-in models too.
     timed
         Whether to rank some queries to see how long the others will take.
     """
     held = peak_memory()
     if isinstance(settings, EstimatorSettings):
         worker = _PROCESS + 3 * _table_bytes(settings)
-        own = 2 * _table_bytes(settings)
-        return Forecast(_whole(held + own, worker, workers), worker, 0.0, len(tasks))
+        own = held + 2 * _table_bytes(settings) + _SLACK
+        return Forecast(own, worker, processes, 0.0, len(tasks))
     models = [one for one in tasks if isinstance(settings.systems[one.system], ModelSystem)]
     runs = sum(isinstance(settings.systems[one.system], RunSystem) for one in tasks)
     kinds = {(one.system, one.kind): one for one in models}  # others take the same
-    own = max((_task_bytes(settings, index, one) for one in kinds.values()), default=0)
+    ranking = max((_task_bytes(settings, index, one) for one in kinds.values()), default=0)
     queries, measures = len(settings.collection.queries), len(settings.measures) + 1
-    own += _RECORD_BYTES * queries * measures * len(tasks)
-    worker = _PROCESS + max(held - _PROCESS, 0)  # it holds the collection too
+    own = held + ranking + _RECORD_BYTES * queries * measures * len(tasks) + _SLACK
+    worker = max(held, _PROCESS)  # it holds the collection too
+    if away:
+        worker += ranking + _SLACK
     seconds = 0.0
     if timed and index is not None and models:
         seconds = _slope(settings, index, models) * sum(_lanes(settings, one) for one in models)
         seconds += sum(_halving(settings, one) for one in models)
     calls = len(tasks) - len(models) - runs
-    return Forecast(_whole(held + own, worker, workers), worker, seconds, calls)
+    return Forecast(own, worker, processes, seconds, calls)
 
 
-def check_memory(found: Forecast, allowed: int, workers: int) -> int:
-    """How many workers fit into the memory that is allowed; none: the run cannot fit.
+def check_memory(found: Forecast, allowed: int, *, least: int = 0) -> int:
+    """How many of the processes that are wished for fit into the memory that is allowed.
 
     Parameters
     ----------
-    workers
-        How many are wished for.
+    least
+        How many there must be: a run for which they do not fit is refused.
     """
-    alone = found.memory - (found.worker * workers if workers > 1 else 0)
-    if alone > allowed:
+    needed = found.own + least * found.worker
+    if needed > allowed:
         raise InputError(
-            f"this run takes about {_shown(alone)} of memory, and {_shown(allowed)} are allowed: "
-            "allow more, or take fewer values, a smaller depth, or an index that stands in a file "
-            "(heldout index)"
+            f"this run takes about {shown_size(needed)} of memory, and {shown_size(allowed)} are "
+            "allowed: allow more, or take fewer values, a smaller depth, or an index that stands "
+            "in a file (heldout index)"
         )
-    if workers < 2:
-        return 1
-    return max(min(workers, (allowed - alone) // found.worker), 1)
+    return min(found.processes, (allowed - found.own) // found.worker)
 
 
-def _whole(own: int, worker: int, workers: int) -> int:
-    return own + _SLACK + (worker * workers if workers > 1 else 0)
+def check_machine(processes: int) -> None:
+    """Refuse more processes than this machine has memory for, were they empty."""
+    needed, there = processes * _PROCESS, machine_memory()
+    if processes > 1 and there and needed > there:
+        raise InputError(
+            f"{processes:,} processes take {shown_size(needed)} of memory before they have done "
+            f"anything, and this machine has {shown_size(there)}: take fewer"
+        )
+
+
+def machine_memory() -> int:
+    """Bytes of memory that this machine has; 0 where it does not say."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # not a Unix, or one that does not count
+        return 0
 
 
 def peak_memory() -> int:
@@ -198,7 +236,11 @@ def _table_bytes(settings: EstimatorSettings) -> int:
 
 
 def _task_bytes(settings: Settings, index: AnyIndex | None, task: Task) -> int:
-    """What a model holds while it is ranked, beside the index."""
+    """What a model holds while it is ranked.
+
+    Postings of an index in a file are not counted: they are read from there, and the system takes
+    back their pages when memory is short.
+    """
     whole = settings.collection
     queries, depth = len(whole.queries), min(settings.depth, len(whole.documents))
     values = len(settings.systems[task.system].points())
@@ -213,8 +255,6 @@ def _task_bytes(settings: Settings, index: AnyIndex | None, task: Task) -> int:
     found += int(_LIST_BYTES.get(task.kind, 0)) * queries * depth
     if index is None:
         return found
-    if isinstance(settings.index, str):
-        found += index.mapped  # as far as it is read
     return found + _score_bytes(settings, index, task, values)
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, replace
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.errors import InputError, MissingExtraError
+from heldout.errors import InputError
 from heldout.experiment.config import DEFAULTS, Settings, check_fields
 from heldout.experiment.config_file import place_in, read_fields
 from heldout.experiment.document_differences import document_differences
@@ -20,8 +19,8 @@ from heldout.experiment.estimator_settings import (
     check_estimator_fields,
 )
 from heldout.experiment.execute import execute
-from heldout.experiment.executors import Processes
-from heldout.experiment.forecast import check_memory, forecast, parse_size, peak_memory
+from heldout.experiment.forecast import parse_size, peak_memory
+from heldout.experiment.hands import Hands
 from heldout.experiment.journal import Journal
 from heldout.experiment.lock import locked
 from heldout.experiment.manifest import estimator_manifest, experiment_key, make_manifest
@@ -37,9 +36,8 @@ from heldout.retrieve.shards import open_index
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
-    from heldout.experiment.executors import Executor
     from heldout.experiment.journal import Record
     from heldout.experiment.progress import Step
     from heldout.retrieve.shards import AnyIndex
@@ -193,12 +191,9 @@ class Experiment:
         told
             Called with a sentence about the memory and time that are expected.
         """
-        if workers < 1:
-            raise InputError(f"workers={workers}: give at least 1")
-        if workers > 1 and dask is not None:
-            raise InputError("workers are processes here, dask is a cluster: give one of them")
         limit = parse_size(max_memory) if isinstance(max_memory, str) else max_memory
-        hands = _Hands(workers, dask, limit, told)
+        hands = Hands(workers, dask, limit, told)
+        hands.check()
         settings = self.check()
         with ExitStack() as stack:
             index = None
@@ -223,53 +218,6 @@ class Experiment:
             flush(place)  # the journal goes when the power may go too
             (place / JOURNAL).unlink(missing_ok=True)
         return results
-
-
-@dataclass(frozen=True, slots=True)
-class _Hands:
-    """Who does the work (processes of this machine, or a Dask cluster), and what it may take."""
-
-    workers: int
-    dask: Any
-    limit: int | None = None
-    told: Callable[[str], None] | None = None
-
-    def fitting(self, settings: Settings | EstimatorSettings, index: AnyIndex | None) -> _Hands:
-        """As many workers as there is memory for; refuse what cannot fit."""
-        if self.limit is None:
-            return self
-        tasks = plan_tasks(settings)
-        found = forecast(settings, index, tasks, workers=self.workers, timed=False)
-        workers = check_memory(found, self.limit, self.workers)
-        if workers < self.workers and self.told is not None:
-            self.told(f"{workers} of {self.workers} workers, to stay within the memory")
-        return replace(self, workers=workers)
-
-    def tell(
-        self, settings: Settings | EstimatorSettings, index: AnyIndex | None, tasks: list[Task]
-    ) -> None:
-        """Say what is expected."""
-        if self.told is not None:
-            self.told(forecast(settings, index, tasks, workers=self.workers).sentence())
-
-    @contextmanager
-    def executor(
-        self, settings: Settings | EstimatorSettings, index: AnyIndex | None
-    ) -> Iterator[Executor | None]:
-        if self.dask is None:
-            yield Processes(settings, self.workers) if self.workers > 1 else None
-            return
-        try:
-            from heldout.experiment.dask_executor import DaskExecutor, open_dask
-        except ImportError as error:
-            raise MissingExtraError(
-                "a Dask cluster needs the package distributed: pip install 'heldout[dask]'"
-            ) from error
-        with (
-            open_dask(self.dask, self.limit) as client,
-            closing(DaskExecutor(client, settings, index)) as one,
-        ):
-            yield one
 
 
 def index_for(
@@ -357,7 +305,7 @@ def _run(
     index: AnyIndex | None,
     manifest: dict[str, Any],
     place: Path | None,
-    hands: _Hands,
+    hands: Hands,
     *,
     progress: bool,
 ) -> Results:

@@ -187,11 +187,6 @@ class Index:
         """The ranges of documents that are walked one after another: all of them in one."""
         return (Part(self, 0, 0, np.asarray(self.id_order), self._path),)
 
-    @property
-    def mapped(self) -> int:
-        """Bytes of postings that a walk can bring into memory at a time."""
-        return int(self.documents.nbytes + self.counts.nbytes)
-
     def made_of(self, documents: Documents) -> bool:
         """Whether these are the documents that were indexed."""
         return self.documents_digest == documents.digest()

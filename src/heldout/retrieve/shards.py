@@ -119,11 +119,6 @@ class ShardedIndex:
         """The sum of the lengths of all documents."""
         return sum(part.index.total_length for part in self.parts)
 
-    @property
-    def mapped(self) -> int:
-        """Bytes of postings that a walk can bring into memory at a time."""
-        return max(part.index.mapped for part in self.parts)
-
     @cached_property
     def document_ids(self) -> Sequence[str]:
         """All ids, decoded when asked for."""

@@ -1,0 +1,255 @@
+"""Make corpora of any size as they are written: new words keep coming, as Heaps' law says.
+
+A corpus is a folder with ``corpus.jsonl`` and, for each count of queries, ``queries-N.jsonl`` and
+``qrels-N.txt``. What is written depends on the seed and the words a document alone: a small corpus
+is the beginning of a large one, and all of them are asked the same queries.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from zipf import COPIED, spelled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+
+KNOWN = 8_000
+"""Words of everyday language: Zipf's law with an exponent of 1.05."""
+TAIL = 1.75
+"""The exponent of all rarer words, without an end: the vocabulary grows as n ** (1 / 1.75)."""
+COMMON = 50
+"""The most frequent words, which nobody asks for."""
+QUERY_COUNTS = (100, 1000)
+JUDGED = 10
+CHUNK = 10_000
+_SPREAD = 0.45  # of the logarithm of a document's length
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How large a corpus is: documents (or the least bytes of text), and words a document."""
+
+    documents: int = 0
+    words: int = 60
+    size: int = 0
+    seed: int = 8
+
+    @property
+    def name(self) -> str:
+        """A name for its folder."""
+        extent = f"{self.size}b" if self.size else f"{self.documents}"
+        return f"heaps-{extent}-{self.words}w-{self.seed}"
+
+
+class Corpus(NamedTuple):
+    """Where a corpus stands."""
+
+    folder: Path
+
+    @property
+    def documents(self) -> Path:
+        """JSON lines."""
+        return self.folder / "corpus.jsonl"
+
+    def queries(self, count: int) -> Path:
+        """JSON lines, too."""
+        return self.folder / f"queries-{count}.jsonl"
+
+    def qrels(self, count: int) -> Path:
+        """As TREC has them."""
+        return self.folder / f"qrels-{count}.txt"
+
+
+class Chunk(NamedTuple):
+    """Documents as numbers of words; document i is ``tokens[offsets[i]:offsets[i + 1]]``."""
+
+    first: int
+    tokens: Ints
+    offsets: Ints
+
+    def rows(self) -> Ints:
+        """The document of each token."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+
+class Words:
+    """Draws words: a table for the known ones, a power law without an end for the others."""
+
+    def __init__(self) -> None:
+        weight = (np.arange(1, KNOWN + 1) + 2.7) ** -1.05
+        rest = weight[-1] * KNOWN / (TAIL - 1)  # both laws meet at the last known word
+        self._summed = np.cumsum(weight) / (weight.sum() + rest)
+
+    def draw(self, chance: NDArray[np.float64]) -> Ints:
+        """The numbers of words, from random numbers below 1."""
+        found = np.searchsorted(self._summed, chance).astype(np.int64)
+        rare = np.flatnonzero(found >= KNOWN)
+        left = (1 - chance[rare]) / (1 - self._summed[-1])
+        found[rare] = KNOWN * np.maximum(left, 1e-9) ** (-1 / (TAIL - 1))
+        return found
+
+
+def chunks(shape: Shape) -> Iterator[Chunk]:
+    """All documents, without an end if only their size in bytes is given."""
+    words = Words()
+    first = 0
+    while shape.size or first < shape.documents:
+        rng = np.random.default_rng([shape.seed, shape.words, first // CHUNK])
+        middle = np.log(shape.words) - _SPREAD**2 / 2
+        lengths = np.clip(rng.lognormal(middle, _SPREAD, CHUNK), 5, 8 * shape.words)
+        offsets = np.concatenate(([0], np.cumsum(lengths.astype(np.int64))))
+        tokens = _with_bursts(words.draw(rng.random(offsets[-1])), offsets, rng)
+        # A whole chunk is drawn always, so that a small corpus is the beginning of a large one.
+        count = CHUNK if shape.size else min(CHUNK, shape.documents - first)
+        yield Chunk(first, tokens[: offsets[count]], offsets[: count + 1])
+        first += count
+
+
+def _with_bursts(tokens: Ints, offsets: Ints, rng: np.random.Generator) -> Ints:
+    """Repeat words that a document has before."""
+    place = np.arange(len(tokens))
+    start = np.repeat(offsets[:-1], np.diff(offsets))
+    copied = np.flatnonzero((rng.random(len(tokens)) < COPIED) & (place > start))
+    ago = (rng.random(len(copied)) * (place[copied] - start[copied])).astype(np.int64)
+    found = tokens.copy()
+    found[copied] = tokens[start[copied] + ago]
+    return found
+
+
+def texts(chunk: Chunk) -> Iterator[str]:
+    """The text of each document."""
+    numbers, places = np.unique(chunk.tokens, return_inverse=True)
+    words = np.array([spelled(number) for number in numbers.tolist()], dtype=object)
+    tokens = words[places].tolist()
+    for begin, end in pairwise(chunk.offsets.tolist()):
+        yield " ".join(tokens[begin:end])
+
+
+def ask(chunk: Chunk, count: int, seed: int) -> list[Ints]:
+    """Queries: two to six words of a document each."""
+    rng = np.random.default_rng([seed, 1])
+    found: list[Ints] = []
+    while len(found) < count:
+        at = int(rng.integers(len(chunk.offsets) - 1))
+        words = np.unique(chunk.tokens[chunk.offsets[at] : chunk.offsets[at + 1]])
+        words = words[words >= COMMON]
+        wanted = int(rng.integers(2, 7))
+        if len(words) >= wanted:
+            found.append(rng.choice(words, wanted, replace=False))
+    return found
+
+
+@dataclass
+class Judge:
+    """Keeps the documents that hold most words of each query; chance decides between equals."""
+
+    queries: list[Ints]
+    seed: int
+    best: list[Ints] = field(default_factory=list)
+    values: list[NDArray[np.float64]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.words = np.unique(np.concatenate(self.queries))
+        self.best = [np.empty(0, np.int64) for _ in self.queries]
+        self.values = [np.empty(0) for _ in self.queries]
+
+    def see(self, chunk: Chunk) -> None:
+        """Look at more documents."""
+        rng = np.random.default_rng([self.seed, 2, chunk.first])
+        holders = self._holders(chunk)
+        for number, query in enumerate(self.queries):
+            having = [holders[at] for at in np.searchsorted(self.words, query).tolist()]
+            rows, counts = np.unique(np.concatenate(having), return_counts=True)
+            # The values go on with the chunk: nobody holds all documents.
+            value = np.append(self.values[number], counts + rng.random(len(rows)))
+            documents = np.append(self.best[number], rows + chunk.first)
+            top = np.argsort(-value, kind="stable")[:JUDGED]
+            self.best[number], self.values[number] = documents[top], value[top]
+
+    def _holders(self, chunk: Chunk) -> list[Ints]:
+        """The documents of a chunk that hold each word of the queries."""
+        place = np.searchsorted(self.words, chunk.tokens)
+        place[place == len(self.words)] = 0
+        held = np.flatnonzero(self.words[place] == chunk.tokens)
+        count = len(chunk.offsets) - 1
+        pairs = np.unique(place[held] * count + chunk.rows()[held])
+        cuts = np.searchsorted(pairs, np.arange(1, len(self.words)) * count)
+        return np.split(pairs % count, cuts)
+
+    def lines(self, count: int) -> Iterator[str]:
+        """Judgements of the first queries: 2 for documents with more than half of the words."""
+        for number in range(count):
+            half = len(self.queries[number]) / 2
+            found = zip(self.best[number].tolist(), self.values[number].tolist(), strict=True)
+            for document, value in sorted(found):
+                yield f"q{number:04} 0 {name(document)} {1 + (int(value) > half)}\n"
+
+
+def name(document: int) -> str:
+    """The id of a document."""
+    return f"d{document + 1:07}"
+
+
+def make(folder: Path, shape: Shape) -> Corpus:
+    """Write a corpus, its queries and judgements, unless they are there."""
+    target = folder / shape.name
+    if not target.exists():
+        aside = target.with_name(target.name + ".tmp")
+        shutil.rmtree(aside, ignore_errors=True)
+        aside.mkdir(parents=True)
+        _write(Corpus(aside), shape)
+        aside.rename(target)
+    return Corpus(target)
+
+
+def _write(corpus: Corpus, shape: Shape) -> None:
+    judge = None
+    with corpus.documents.open("w", encoding="ascii", newline="\n") as file:
+        for chunk in chunks(shape):
+            if judge is None:
+                judge = Judge(ask(chunk, max(QUERY_COUNTS), shape.seed), shape.seed)
+            judge.see(chunk)
+            # Spelled words have nothing that JSON would write in another way.
+            file.writelines(
+                f'{{"_id": "{name(number)}", "text": "{text}"}}\n'
+                for number, text in enumerate(texts(chunk), chunk.first)
+            )
+            if shape.size and file.tell() >= shape.size:
+                break
+    assert judge is not None
+    for count in QUERY_COUNTS:
+        with corpus.queries(count).open("w", encoding="ascii", newline="\n") as file:
+            for number, query in enumerate(judge.queries[:count]):
+                text = " ".join(map(spelled, query.tolist()))
+                file.write(json.dumps({"_id": f"q{number:04}", "text": text}) + "\n")
+        with corpus.qrels(count).open("w", encoding="ascii", newline="\n") as file:
+            file.writelines(judge.lines(count))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Make a corpus whose vocabulary keeps growing.")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--documents", type=int, default=0)
+    parser.add_argument("--words", type=int, default=60, help="words a document (default 60)")
+    parser.add_argument("--bytes", type=int, default=0, help="in place of the documents")
+    options = parser.parse_args()
+    if not options.documents and not options.bytes:
+        parser.error("give --documents or --bytes")
+    print(make(options.folder, Shape(options.documents, options.words, options.bytes)).folder)
+
+
+if __name__ == "__main__":
+    main()

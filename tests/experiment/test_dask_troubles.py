@@ -1,0 +1,207 @@
+"""Clusters that are not there, that go away, that have little memory, and that are interrupted."""
+
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from experiment_data import overlap, small_collection, table_bytes
+
+from heldout.errors import InputError
+from heldout.experiment.forecast import forecast
+from heldout.experiment.hands import Hands
+from heldout.experiment.run import Experiment
+from heldout.experiment.tasks import plan_tasks
+
+pytest.importorskip("distributed", reason="needs the extra dask")
+dask_executor = pytest.importorskip("heldout.experiment.dask_executor")
+linux = pytest.mark.skipif(sys.platform != "linux", reason="needs named pipes and signals")
+
+RANKER = """
+import fcntl, json, os
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+
+def rank(train, test):
+    if not (HERE / "go").exists():
+        from distributed import get_worker
+        memory = get_worker().memory_manager
+        seen = [os.getpid(), memory.memory_limit, memory.memory_pause_fraction]
+        with open(HERE / "pipe", "w") as pipe:
+            pipe.write(json.dumps(seen))
+        fcntl.flock(open(HERE / "gate"), fcntl.LOCK_SH)
+    ids = test.collection.documents.ids
+    return {query: {ids[0]: 1.0} for query in test.collection.queries.ids}
+"""
+
+CLUSTER = """
+import sys
+from distributed import LocalCluster
+
+with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None,
+                  scheduler_kwargs={"dashboard_address": "127.0.0.1:0"}, host="127.0.0.1",
+                  protocol="tcp", silence_logs=50) as cluster:
+    print(cluster.scheduler_address, flush=True)
+    sys.stdin.read()
+"""
+
+
+def experiment(folder):
+    """One model, and one function that waits until it may go on."""
+    (folder / "ranker.py").write_text(RANKER)
+    system = {"name": "mine", "function": f"{folder}/ranker.py:rank"}
+    return Experiment(
+        collection=small_collection(20, 8), systems=["bm25", system], plan={"folds": 2}
+    )
+
+
+@pytest.fixture
+def gate(tmp_path):
+    """Whoever calls the function tells of itself in a pipe, and waits for the end of the test."""
+    import fcntl
+
+    os.mkfifo(tmp_path / "pipe")
+    with (tmp_path / "gate").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+@linux
+@pytest.mark.usefixtures("gate")
+def test_a_cluster_that_is_killed_leaves_a_run_that_goes_on(tmp_path, monkeypatch):
+    """Scheduler and worker are one process here, and gone at once."""
+    monkeypatch.setattr(dask_executor, "_SECONDS_TO_CONNECT", 2)
+    process = subprocess.Popen(  # noqa: S603 - this Python
+        [sys.executable, "-c", CLUSTER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    failed = []
+
+    def run(address):
+        try:
+            experiment(tmp_path).run(tmp_path / "there", dask=address)
+        except InputError as error:
+            failed.append(str(error))
+
+    try:
+        runner = threading.Thread(target=run, args=(process.stdout.readline().strip(),))
+        runner.start()
+        assert json.loads((tmp_path / "pipe").read_text())[0] == process.pid
+        process.kill()
+        runner.join(timeout=120)
+        assert not runner.is_alive()
+    finally:
+        process.kill()
+        process.communicate()
+    assert len(failed) == 1
+    assert failed[0].startswith("the Dask cluster is lost (")
+    assert failed[0].endswith("go on with --resume, there or elsewhere")
+    (tmp_path / "go").touch()
+    experiment(tmp_path).run(tmp_path / "there", resume=True)
+    experiment(tmp_path).run(tmp_path / "here")
+    assert table_bytes(tmp_path / "there") == table_bytes(tmp_path / "here")
+
+
+INTERRUPTED = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from pathlib import Path
+from test_dask_troubles import experiment
+from heldout import cli_run
+
+if __name__ == "__main__":
+    from heldout.cli import main
+    cli_run._experiment = lambda options: experiment(Path(sys.argv[2]))
+    main(["run", "small.toml", "--quiet", "--dask", "local:1", "--max-memory", "2GB"])
+"""
+
+
+@linux
+@pytest.mark.usefixtures("gate")
+def test_an_interruption_from_a_terminal_ends_all_processes_in_good_order(tmp_path):
+    """Ctrl-C goes to every process; only the first says something, and in one line."""
+    (tmp_path / "main.py").write_text(INTERRUPTED)
+    command = [sys.executable, "main.py", str(Path(__file__).parent), str(tmp_path)]
+    process = subprocess.Popen(  # noqa: S603 - this Python
+        command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        number, limit, pause = json.loads((tmp_path / "pipe").read_text())
+        assert number != process.pid
+        assert 0 < limit < 2 << 30
+        assert pause is False  # a worker that is paused near its limit would wait for ever
+        worker = os.pidfd_open(number)
+        os.killpg(process.pid, signal.SIGINT)
+        said = process.communicate(timeout=120)[1]
+        assert said == "heldout: interrupted; nothing was kept; with -o FOLDER a run can go on\n"
+        assert process.returncode == 130
+        with os.fdopen(worker) as handle:
+            assert select.select([handle], [], [], 60)[0]
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def stranger():
+    """Something that answers, but not as a scheduler does."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer():
+            while True:
+                try:
+                    caller, _ = server.accept()
+                except OSError:
+                    return
+                with caller:
+                    caller.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n" * 10)
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        yield f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        server.shutdown(socket.SHUT_RDWR)
+        thread.join(timeout=60)
+
+
+def refused(where):
+    with (
+        pytest.raises(InputError, match="there is no Dask scheduler at ") as caught,
+        dask_executor.open_dask(where),
+    ):
+        raise AssertionError(where)
+    return str(caught.value)
+
+
+def test_what_is_no_scheduler_is_named(tmp_path, stranger, monkeypatch):
+    monkeypatch.setattr(dask_executor, "_SECONDS_TO_CONNECT", 0.5)
+    assert stranger in refused(stranger)
+    assert "0.5 s" in refused("tcp://127.0.0.1:1")  # nobody is there
+    assert "distributed.comm.tls" in refused("tls://127.0.0.1:1")
+    for content in ("[collection]", '{"id": "x"}', "[]", "null"):
+        (tmp_path / "scheduler.json").write_text(content)
+        refused(str(tmp_path / "scheduler.json"))
+
+
+def test_a_cluster_here_has_as_many_processes_as_fit(tmp_path):
+    whole = Experiment(collection=small_collection(), systems=[("mine", overlap)])
+    settings = whole.check()
+    found = forecast(settings, None, plan_tasks(settings), processes=4, away=True)
+    said = []
+    limit = found.own + 2 * found.worker + found.worker // 2
+    assert Hands(1, "local:4", limit, said.append).fitting(settings, None).dask == "local:2"
+    assert said == ["2 of 4 workers, to stay within the memory"]
+    with pytest.raises(InputError, match=r"takes about .* are allowed"):
+        whole.run(tmp_path / "results", dask="local:4", max_memory=found.own + found.worker // 2)
+    assert not (tmp_path / "results").exists()
+
+
+def test_what_names_no_cluster_is_refused_before_anything_is_read():
+    with pytest.raises(InputError, match="'nowhere' is no Dask cluster"):
+        Experiment(collection="no such folder", systems="bm25").run(dask="nowhere")
