@@ -109,6 +109,25 @@ def test_a_cluster_that_is_killed_leaves_a_run_that_goes_on(tmp_path, monkeypatc
     assert table_bytes(tmp_path / "there") == table_bytes(tmp_path / "here")
 
 
+def test_workers_without_heldout_are_named(tmp_path):
+    """They would die of the first task, and the run would wait for others for ever."""
+    code = "import sys\nsys.modules['heldout'] = None\n" + CLUSTER
+    process = subprocess.Popen(  # noqa: S603 - this Python
+        [sys.executable, "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        address = process.stdout.readline().strip()
+        with pytest.raises(InputError, match=r"cannot load the experiment \(.*heldout.*install"):
+            experiment(tmp_path).run(dask=address)
+    finally:
+        process.kill()
+        process.communicate()
+
+
 INTERRUPTED = """
 import sys
 sys.path.insert(0, sys.argv[1])

@@ -15,6 +15,7 @@ import pytest
 from experiment_data import small_collection, table_bytes
 
 import heldout
+from heldout.data.export import export_collection
 from heldout.errors import InputError
 from heldout.experiment.journal import Journal, encode
 from heldout.experiment.lock import locked
@@ -177,6 +178,8 @@ def test_whatever_the_journal_ends_with_the_results_are_the_same(tmp_path, whole
         "only the line end is missing": full[:-1],
         "zeros, as after a power cut": full[: ends[-2] + 10] + bytes(5000),
         "garbage": full + bytes(range(256)) * 3,
+        "records of nobody": full
+        + b"".join(map(encode, ({}, {"key": ["a"]}, {"key": "bm25/grid/p0"}))),
         "garbage lines": full + b"\xff\x00\n{}\nnull\n" + encode({"key": "nobody"}),
         "a byte in the middle": _flipped(full, ends[0] + 40),
         "a byte of the first record": _flipped(full, 40),
@@ -230,6 +233,26 @@ def test_what_a_killed_run_has_left_aside_does_not_stand_in_the_way(tmp_path, wh
     (place / "lock").write_text("half of i")
     experiment().run(place, resume=True)
     assert table_bytes(place) == whole
+
+
+def test_neither_does_it_where_one_file_is_written(tmp_path):
+    left = tmp_path / f".x.run.{os.getpid()}.tmp"
+    left.write_bytes(b"half of it")
+    heldout.Run.from_dict({"q": {"d": 1.0}}).write(tmp_path / "x.run")
+    assert heldout.read_run(tmp_path / "x.run").to_dict() == {"q": {"d": 1.0}}
+    folder = tmp_path / f".out.{os.getpid()}.tmp"
+    folder.mkdir()
+    (folder / "corpus.jsonl").write_text("half of it")
+    export_collection(small_collection(), tmp_path / "out")
+    assert heldout.read_collection(tmp_path / "out").queries.ids == small_collection().queries.ids
+    (tmp_path / "nowhere").symlink_to(tmp_path / "gone")
+    with pytest.raises(InputError, match="cannot be written"):
+        export_collection(small_collection(), tmp_path / "nowhere" / "out")
+    (tmp_path / "nowhere").unlink()
+    # What may be another's is left alone.
+    assert sorted(one.name for one in tmp_path.iterdir()) == sorted(
+        [left.name, folder.name, "x.run", "out"]
+    )
 
 
 def test_killed_between_the_manifest_and_the_end(tmp_path, whole):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from heldout.data.files import write_qrels
+from heldout.data.files import make_aside, write_qrels
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -69,13 +69,16 @@ def write_folder(target: Path, *, force: bool) -> Iterator[Path]:
     """Give a folder beside `target`, and rename it when all is written."""
     target = Path(os.path.abspath(target))  # noqa: PTH100 - a name is needed even for "."
     _refuse_target(target, force=force)
-    aside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    old = target.with_name(f".{target.name}.{os.getpid()}.old")
+    gone: list[Path] = []
     try:
-        aside.mkdir(parents=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        aside = make_aside(target, Path.mkdir)
+        gone.append(aside)
         yield aside
+        old = aside.with_suffix(".old")
         if target.exists():
             target.rename(old)
+            gone.append(old)
         try:
             aside.rename(target)
         except OSError:
@@ -87,7 +90,7 @@ def write_folder(target: Path, *, force: bool) -> Iterator[Path]:
     except OSError as error:
         raise InputError(f"{target}: cannot be written ({error.strerror or error})") from None
     finally:
-        for one in (aside, old):
+        for one in gone:
             with suppress(OSError):
                 shutil.rmtree(one)
 

@@ -6,6 +6,7 @@ import os
 import re
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -26,7 +27,15 @@ if TYPE_CHECKING:
 
     Path_ = str | os.PathLike[str]
 
-__all__ = ["Format", "read_qrels", "read_run", "write_atomically", "write_qrels", "write_run"]
+__all__ = [
+    "Format",
+    "make_aside",
+    "read_qrels",
+    "read_run",
+    "write_atomically",
+    "write_qrels",
+    "write_run",
+]
 
 Format = Literal["trec", "csv", "tsv", "json", "parquet"]
 _ENDINGS = (".csv", ".tsv", ".json", ".parquet")
@@ -202,8 +211,7 @@ def write_atomically(path: Path_) -> Iterator[Path]:
         if target.exists() and not target.is_file():
             yield target
             return
-        aside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-        aside.touch(exist_ok=False)
+        aside = make_aside(target, lambda path: path.touch(exist_ok=False))
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror})") from None
     try:
@@ -213,6 +221,19 @@ def write_atomically(path: Path_) -> Iterator[Path]:
         with suppress(OSError):
             aside.unlink()
         raise
+
+
+def make_aside(target: Path, make: Callable[[Path], None]) -> Path:
+    """Make a file or folder beside another, under a name that nobody has.
+
+    One of the same process number may have been killed there: in a container, all have the same.
+    """
+    for number in count(os.getpid()):
+        aside = target.with_name(f".{target.name}.{number}.tmp")
+        with suppress(FileExistsError):
+            make(aside)
+            return aside
+    raise AssertionError  # numbers do not end
 
 
 def write_run(run: Run, path: Path_) -> None:

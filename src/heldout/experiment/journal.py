@@ -34,6 +34,9 @@ Record = dict[str, Any]
 
 _ARRAY = "array"
 
+_LONGEST: Final = 1 << 30
+"""Bytes of a record: what goes on without an end was not written here."""
+
 FLUSH_SECONDS: Final = 0.5
 """A disk takes longer to flush than many a task takes; a power cut costs this much work."""
 
@@ -127,7 +130,7 @@ class Journal:
     def _read(self) -> None:
         kept = 0
         with self.path.open("rb") as file:
-            for line in file:
+            while line := file.readline(_LONGEST):
                 record = decode(line)
                 if record is None:
                     break

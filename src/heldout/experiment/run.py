@@ -349,9 +349,10 @@ def _take_up(
     _refuse_other(place, key, str(head.get("experiment")))
     known = {task.key for task in tasks}
     for line in rest:
-        if line["key"] in known:
-            records[line["key"]] = line["record"]
-            seconds[line["key"]] = line["seconds"]
+        name, record, took = (line.get(one) for one in ("key", "record", "seconds"))
+        if isinstance(name, str) and name in known and isinstance(record, dict):
+            records[name] = record
+            seconds[name] = took if isinstance(took, float) else 0.0
 
 
 def _results(
