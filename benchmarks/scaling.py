@@ -121,13 +121,12 @@ def posting_bytes(path: Path) -> int:
 def postings_a_query(path: Path, queries: Path) -> float:
     """How many postings the words of a query have, on average."""
     from heldout.retrieve.index import Index
-    from heldout.retrieve.statistics import Vocabulary
+    from heldout.retrieve.statistics import Vocabulary, whole_statistics
 
     index = Index.open(path)
     texts = [json.loads(line)["text"] for line in queries.read_text().splitlines()]
     asked = Vocabulary.of(index.encode(texts))
-    lengths = np.asarray(index.offsets[asked.terms + 1]) - np.asarray(index.offsets[asked.terms])
-    return float(lengths[asked.places].sum()) / len(texts)
+    return float(whole_statistics(index, asked).df[asked.places].sum()) / len(texts)
 
 
 def slope(sizes: Sequence[float], values: Sequence[float]) -> float:
