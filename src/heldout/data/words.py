@@ -60,6 +60,8 @@ _FILL = np.array([int(_ZEROS) & ((1 << 8 * (8 - n)) - 1) for n in range(9)], np.
 _TENS = np.array([10**n for n in range(MAX_DIGITS + 1)], np.uint64)
 _FLOAT_TENS = np.array([10.0**n for n in range(MAX_DIGITS + 1)])
 _EXACT = np.uint64(1 << 53)
+_WORDWISE = 1024
+"""Bytes of a field that are hashed eight at a time; what is behind them, at once."""
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _MINUS, _PLUS, _DOT = 45, 43, 46
 
@@ -112,10 +114,18 @@ def hash_fields(data: Bytes, starts: Ints, lengths: Ints) -> Words:
     """
     text = words(data)
     hashes = mix(text[starts] & _KEEP[np.minimum(lengths, 8)])
-    for skip in range(8, int(lengths.max(initial=0)), 8):
-        rows = np.flatnonzero(lengths > skip)
+    rows, skip = np.flatnonzero(lengths > 8), 8
+    while len(rows) and skip < _WORDWISE:
         word = text[starts[rows] + skip] & _KEEP[np.minimum(lengths[rows] - skip, 8)]
         hashes[rows] = mix(hashes[rows] ^ word)
+        skip += 8
+        rows = rows[lengths[rows] > skip]
+    if len(rows):  # megabytes would take seconds word by word
+        from hashlib import blake2b
+
+        spans = zip((starts[rows] + skip).tolist(), (starts + lengths)[rows].tolist(), strict=True)
+        rests = b"".join(blake2b(data[a:z].tobytes(), digest_size=8).digest() for a, z in spans)
+        hashes[rows] = mix(hashes[rows] ^ np.frombuffer(rests, "<u8"))
     return hashes
 
 

@@ -174,13 +174,24 @@ def _query_stretches(piece: Piece, starts: Ints, ends: Ints) -> tuple[list[int],
     """Where the query changes, and to what."""
     if not len(starts):
         return [], []
-    changes = np.zeros(len(starts), np.bool_)
-    changes[0] = True
-    for word in field_words(piece.data, starts, ends - starts):
-        changes[1:] |= word[1:] != word[:-1]
-    firsts = np.flatnonzero(changes)
+    firsts = _changes(piece, starts, ends)
     spans = zip(starts[firsts].tolist(), ends[firsts].tolist(), strict=True)
     return firsts.tolist(), [piece.data[a:z].tobytes().decode() for a, z in spans]
+
+
+def _changes(piece: Piece, starts: Ints, ends: Ints) -> Ints:
+    """The rows whose first field is another one than that of the row before."""
+    changes = np.zeros(len(starts), np.bool_)
+    changes[0] = True
+    lengths = ends - starts
+    changes[1:] = lengths[1:] != lengths[:-1]
+    # As words, all rows would take as much room as the longest.
+    for word in field_words(piece.data, starts, np.minimum(lengths, SHORT)):
+        changes[1:] |= word[1:] != word[:-1]
+    for row in np.flatnonzero(~changes & (lengths > SHORT)).tolist():
+        before = piece.data[starts[row - 1] : ends[row - 1]]
+        changes[row] = not np.array_equal(piece.data[starts[row] : ends[row]], before)
+    return np.flatnonzero(changes)
 
 
 def _documents(piece: Piece, starts: Ints, ends: Ints) -> list[Words] | list[str]:
