@@ -47,7 +47,6 @@ then used as any index), or build an index of each file of the collection wherev
 put them into one folder as *.index, and join them there. Rankings are those of one index.
 """
 
-_SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([KMGT])(?:i?B)?|B)?", re.IGNORECASE)
 _ANALYZER_OPTIONS: Final = ("tokens", "keep_case", "stop", "stemmer", "ngrams", "min_length")
 
 
@@ -59,11 +58,12 @@ def positive(text: str) -> int:
 
 
 def _size(text: str) -> int:
-    match = _SIZE.fullmatch(text.strip())
-    if match is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a size, such as 500MB or 1.5GB")
-    power = " KMGT".index((match[2] or " ").upper())
-    return int(float(match[1]) * 1024**power)
+    from heldout.data.sizes import parse_size
+
+    try:
+        return parse_size(text)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _ngrams(text: str) -> tuple[int, int]:

@@ -9,8 +9,9 @@ import pytest
 from experiment_data import overlap, small_collection, table_bytes
 
 from heldout.cli import main
+from heldout.data.sizes import parse_size
 from heldout.errors import InputError
-from heldout.experiment.forecast import Forecast, check_memory, forecast, parse_size
+from heldout.experiment.forecast import Forecast, check_memory, forecast
 from heldout.experiment.run import Experiment, index_for
 from heldout.experiment.tasks import plan_tasks
 

@@ -11,10 +11,10 @@ import re
 import sys
 import time
 from dataclasses import dataclass
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from heldout.data.sizes import shown_size
 from heldout.errors import InputError
 from heldout.experiment.estimator_settings import EstimatorSettings
 from heldout.experiment.systems import ModelSystem, RunSystem
@@ -34,12 +34,8 @@ __all__ = [
     "check_memory",
     "forecast",
     "machine_memory",
-    "parse_size",
-    "shown_size",
 ]
 
-_SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([KMGT])(?:i?B)?|B)?", re.IGNORECASE | re.ASCII)
-_LARGEST_SIZE: Final = 1 << 60
 _SAMPLE: Final = 16
 """Queries that are ranked to see how fast this machine is."""
 _DOCUMENT_BYTES: Final = 16
@@ -97,26 +93,6 @@ class Forecast:
         if self.calls:
             words.append(f"{self.calls:,} calls or fits, whose time and memory are their own")
         return f"expected, roughly: {', '.join(words)}"
-
-
-def parse_size(text: str) -> int:
-    """Bytes of a size such as ``500MB``.
-
-    Examples
-    --------
-    >>> parse_size("1.5 kB"), parse_size("2GB") == 2 << 30
-    (1536, True)
-    """
-    match = _SIZE.fullmatch(text.strip())
-    size = float(match[1]) * 1024 ** " KMGT".index((match[2] or " ").upper()) if match else inf
-    if not size < _LARGEST_SIZE:
-        raise InputError(f"{text[:50]!r} is not a size, such as 500MB or 1.5GB")
-    return int(size)
-
-
-def shown_size(size: int) -> str:
-    """A size for people."""
-    return f"{size / 2**30:.1f} GB" if size >= 2**30 else f"{max(size >> 20, 1)} MB"
 
 
 def _duration(seconds: float) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from heldout.data.paths import names_file
+from heldout.data.sizes import shown_size
 from heldout.errors import InputError, MissingExtraError
 from heldout.experiment.executors import Processes, local_processes
 from heldout.experiment.forecast import (
@@ -14,7 +15,6 @@ from heldout.experiment.forecast import (
     check_memory,
     forecast,
     machine_memory,
-    shown_size,
 )
 from heldout.experiment.tasks import plan_tasks
 

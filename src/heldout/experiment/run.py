@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
+from heldout.data.sizes import parse_size
 from heldout.errors import InputError
 from heldout.experiment.config import DEFAULTS, Settings, check_fields
 from heldout.experiment.config_file import place_in, read_fields
@@ -19,7 +20,7 @@ from heldout.experiment.estimator_settings import (
     check_estimator_fields,
 )
 from heldout.experiment.execute import execute
-from heldout.experiment.forecast import parse_size, peak_memory
+from heldout.experiment.forecast import peak_memory
 from heldout.experiment.hands import Hands
 from heldout.experiment.journal import Journal
 from heldout.experiment.lock import locked
