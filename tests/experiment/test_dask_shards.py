@@ -5,10 +5,11 @@ import signal
 
 import numpy as np
 import pytest
-from experiment_data import small_collection
+from experiment_data import overlap, small_collection
 
 from heldout.cli import main
 from heldout.errors import InputError
+from heldout.experiment.kit import pack_kit
 from heldout.experiment.run import Experiment
 from heldout.experiment.shared import pack_index
 from heldout.retrieve.index import Index
@@ -108,6 +109,21 @@ def test_parts_that_workers_do_not_see_are_sent(sharded):
     sent = pack_index(sharded, sharded.path, sent=True)
     assert not sent.path
     assert sent.open().fingerprint == sharded.fingerprint
+
+
+def test_workers_that_rank_models_need_no_text(collection, sharded):
+    fields = {"collection": collection, "systems": ["bm25"], "index": sharded.path}
+    kit = pack_kit(Experiment(**fields).check(), sharded)
+    assert collection.documents.text(0).encode() not in kit.content.tobytes()
+    there = kit.open().settings.collection
+    assert list(there.documents.ids) == list(collection.documents.ids)
+    with pytest.raises(InputError, match="was not sent to this process"):
+        there.documents.text(0)
+    with pytest.raises(InputError, match="was not sent to this process"):
+        there.fingerprint()
+    fields["systems"] = ["bm25", ("mine", overlap)]
+    kit = pack_kit(Experiment(**fields).check(), sharded)
+    assert kit.open().settings.collection.documents.text(0) == collection.documents.text(0)
 
 
 def test_the_command(collection, tmp_path, capsys, client):

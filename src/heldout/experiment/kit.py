@@ -22,6 +22,7 @@ from heldout.experiment.shared import (
     load_beside,
     pack_collection,
     pack_index,
+    pack_questions,
     shared_parts,
 )
 from heldout.experiment.system_settings import load_reference
@@ -102,8 +103,11 @@ def pack_kit(
     families: tuple[Any, ...] = ()
     parts: dict[str, Any] = {}
     if not isinstance(settings, EstimatorSettings):
-        collection = pack_collection(settings.collection, settings.source, sent=sent)
         box = None if index is None else pack_index(index, settings.index, sent=sent)
+        if box is not None and not any(isinstance(one, CallSystem) for one in settings.systems):
+            collection = pack_questions(settings.collection)
+        else:
+            collection = pack_collection(settings.collection, settings.source, sent=sent)
         parts = shared_parts(settings.collection)
         fields["index"] = None
         families = _own_families(settings)
@@ -156,7 +160,8 @@ def _opened(kit: Kit) -> Workshop:
     for family in contents.families:
         if find_family(family.name) is None:
             add_family(family)
-    parts = {} if contents.collection is None else shared_parts(contents.collection.open())
+    index = None if contents.index is None else contents.index.open()
+    parts = {} if contents.collection is None else shared_parts(contents.collection.open(index))
     settings = load_beside(contents.settings, parts)
     _refuse_other_versions(contents.versions, versions_of(settings))
     loaded = (
@@ -164,7 +169,7 @@ def _opened(kit: Kit) -> Workshop:
         for system, source in zip(settings.systems, contents.sources, strict=True)
     )
     whole = replace(settings, systems=tuple(loaded))
-    return Workshop(whole, None if contents.index is None else contents.index.open())
+    return Workshop(whole, index)
 
 
 def _refuse_other_versions(there: dict[str, str], here: dict[str, str]) -> None:

@@ -3,6 +3,8 @@
 A collection can be larger than memory and is not to be sent with every task: one that was read
 from files is read again there, once for each process, and told by its fingerprint. One that came as
 an object is sent as plain columns. The same holds for an index: opened from its file, or sent.
+Built-in models need no text: for those alone queries and judgements are sent, and the index knows
+the documents.
 """
 
 from __future__ import annotations
@@ -17,17 +19,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heldout.data.collection import Collection
-from heldout.data.documents import documents_of
+from heldout.data.document_ids import document_ids
+from heldout.data.documents import BATCH, Documents, documents_of
 from heldout.data.queries import Queries
 from heldout.data.run import Qrels
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from heldout.data.documents import TextBatch
     from heldout.retrieve.shards import AnyIndex
 
-__all__ = ["CollectionParcel", "IndexParcel", "pack_collection", "pack_index"]
+__all__ = ["CollectionParcel", "IndexParcel", "pack_collection", "pack_index", "pack_questions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +45,19 @@ class CollectionParcel:
     source
         How to read it again, as JSON; empty: it is in `columns`.
     columns
-        Ids and texts of documents, ids, texts and fields of queries, judgements, as JSON.
+        Ids and texts of documents (none: the index has the ids, and no text is needed), ids, texts
+        and fields of queries, judgements, as JSON.
     """
 
     fingerprint: str
     source: str = ""
     columns: bytes = b""
 
-    def open(self) -> Collection:
+    def open(self, index: AnyIndex | None = None) -> Collection:
         """The collection; read once in each process."""
-        return _read(self.source, self.fingerprint) if self.source else _assemble(self.columns)
+        if self.source:
+            return _read(self.source, self.fingerprint)
+        return _assemble(self.columns, index)
 
 
 def pack_collection(
@@ -69,14 +76,22 @@ def pack_collection(
         # A worker may have been started in another folder.
         placed = {key: _absolute(value) for key, value in source.items()}
         return CollectionParcel(whole.fingerprint(), json.dumps(placed))
-    documents = list(whole.documents.pairs())
+    return _packed(whole, list(whole.documents.pairs()))
+
+
+def pack_questions(whole: Collection) -> CollectionParcel:
+    """Make queries and judgements ready to be sent, for whoever has an index of the documents."""
+    return _packed(whole, None)
+
+
+def _packed(whole: Collection, documents: list[tuple[str, str]] | None) -> CollectionParcel:
     qrels = whole.qrels
     names = [qrels.queries[at] for at in qrels.query_of_row().tolist()]
     fields = {key: tuple(value) for key, value in whole.queries.fields.items()}
     columns = (
         whole.name,
-        [one for one, _ in documents],
-        [text for _, text in documents],
+        None if documents is None else [one for one, _ in documents],
+        None if documents is None else [text for _, text in documents],
         (whole.queries.ids, whole.queries.texts, fields),
         (names, qrels.docs.tolist(), qrels.grades.tolist()),
     )
@@ -105,11 +120,37 @@ def _read(source: str, fingerprint: str) -> Collection:
     return found
 
 
-def _assemble(columns: bytes) -> Collection:
+class _NamedDocuments(Documents):
+    """Documents of which an index has the ids, and nobody here the text."""
+
+    __slots__ = ("ids", "notes")
+
+    def __init__(self, ids: Sequence[str]) -> None:
+        self.ids = document_ids(ids)
+        self.notes = ()
+
+    def batches(self, size: int = BATCH) -> Iterator[TextBatch]:
+        """Refuse: what was sent here is for those that need no text."""
+        del size
+        raise InputError("the text of the documents was not sent to this process")
+
+    def text(self, number: int) -> str:
+        """Refuse, as well."""
+        raise InputError(f"the text of document {number} was not sent to this process")
+
+
+def _assemble(columns: bytes, index: AnyIndex | None) -> Collection:
     name, ids, texts, queries, judged = json.loads(columns)
     asked, asked_texts, fields = queries
+    documents: Documents
+    if ids is not None:
+        documents = documents_of(ids, texts)
+    elif index is not None:
+        documents = _NamedDocuments(index.document_ids)
+    else:
+        raise InputError("the documents were not sent to this process, and there is no index")
     return Collection(
-        documents_of(ids, texts),
+        documents,
         Queries(tuple(asked), tuple(asked_texts), {k: tuple(v) for k, v in fields.items()}),
         Qrels.from_columns(*judged),
         name=name,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.formats.blocks import Replaced, blocks
 from heldout.data.formats.records import Record, RecordDocuments, joined_text
@@ -18,6 +18,8 @@ __all__ = ["ID_NAMES", "TEXT_NAMES", "JsonLines", "json_id", "json_objects", "js
 
 ID_NAMES = ("_id", "id", "doc_id", "docno", "docid", "document_id")
 TEXT_NAMES = ("text", "contents", "content", "body", "passage")
+_SCAN: Final = json.JSONDecoder().raw_decode
+"""What `json.loads` calls, without its looks at what stands before and behind."""
 
 
 class JsonLines(RecordDocuments):
@@ -28,8 +30,14 @@ class JsonLines(RecordDocuments):
     def records(self, path: str, begin: int, replaced: Replaced) -> Iterator[Record]:
         """The documents of a file, from byte `begin` on."""
         reading = self._reading
-        for offset, line, found in json_objects(path, begin, reading, replaced):
+        plain = reading.is_utf8 and reading.fields is None
+        for offset, line, raw in _lines(path, begin):
+            quick = _plain_document(raw) if plain else None
+            if quick is not None:
+                yield Record(*quick, offset, line)
+                continue
             where = f"{path}:{line}"
+            found = _decoded(raw, where, reading, replaced)
             one = json_id(found, ID_NAMES, where)
             text = joined_text(_fields(found, reading.fields, where))
             encoded = replaced.encode(text, reading, lambda where=where: where)  # type: ignore[misc]
@@ -40,14 +48,42 @@ def json_objects(
     path: str, begin: int, reading: Reading, replaced: Replaced
 ) -> Iterator[tuple[int, int, dict[str, Any]]]:
     """Offset, line number and content of each line that is not blank."""
+    for offset, number, raw in _lines(path, begin):
+        yield offset, number, _decoded(raw, f"{path}:{number}", reading, replaced)
+
+
+def _lines(path: str, begin: int) -> Iterator[tuple[int, int, bytes]]:
+    """Offset, number and bytes of each line that is not blank."""
     for block in blocks(path, begin):
         offset = block.offset
         for number, raw in enumerate(block.raw.split(b"\n"), block.line):
             if raw and not raw.isspace():
-                where = f"{path}:{number}"
-                text = replaced.decode(raw, reading, lambda _, where=where: where)  # type: ignore[misc]
-                yield offset, number, _object(text, where)
+                yield offset, number, raw
             offset += len(raw) + 1
+
+
+def _plain_document(raw: bytes) -> tuple[str, bytes] | None:
+    """Id and text of a line as almost all are; None: it must be looked at closely.
+
+    Twice as quick as the close look, which finds the same and can say what is wrong.
+    """
+    try:
+        line = raw.decode()
+        found, end = _SCAN(line)
+        one = found["_id" if "_id" in found else "id"]
+        text = found["text" if "text" in found else "contents"]
+        title = found.get("title", "")
+        if {type(one), type(text), type(title)} != {str} or line[end:].strip():
+            return None
+        if not one.isascii() or "\0" in one:
+            return None
+        return one, (f"{title}\n{text}" if title and text else title or text).encode()
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def _decoded(raw: bytes, where: str, reading: Reading, replaced: Replaced) -> dict[str, Any]:
+    return _object(replaced.decode(raw, reading, lambda _: where), where)
 
 
 def _object(text: str, where: str) -> dict[str, Any]:
