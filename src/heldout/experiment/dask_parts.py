@@ -65,9 +65,12 @@ def _do_part(place: tuple[str, int, str], work: Callable[[Part], Any]) -> Any:
     # A worker has so many cores for itself, and not the whole machine.
     os.environ.setdefault("HELDOUT_THREADS", str(get_worker().state.nthreads))
     try:
-        return work(open_part(*place)), ""
+        part = open_part(*place)
+        found = work(part)
     except HeldoutError as error:
         return None, str(error)
+    part.index.release()
+    return found, ""
 
 
 def _result(future: Any) -> Any:

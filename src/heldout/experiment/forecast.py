@@ -125,17 +125,18 @@ def forecast(
     timed
         Whether to rank some queries to see how long the others will take.
     """
-    held = peak_memory()
+    held, peak = held_memory(), peak_memory()
     if isinstance(settings, EstimatorSettings):
         worker = _PROCESS + 3 * _table_bytes(settings)
-        own = held + 2 * _table_bytes(settings) + _SLACK
+        own = max(peak, held + 2 * _table_bytes(settings) + _SLACK)
         return Forecast(own, worker, processes, 0.0, len(tasks))
     models = [one for one in tasks if isinstance(settings.systems[one.system], ModelSystem)]
     runs = sum(isinstance(settings.systems[one.system], RunSystem) for one in tasks)
     kinds = {(one.system, one.kind): one for one in models}  # others take the same
     ranking = max((_task_bytes(settings, index, one) for one in kinds.values()), default=0)
     queries, measures = len(settings.collection.queries), len(settings.measures) + 1
-    own = held + ranking + _RECORD_BYTES * queries * measures * len(tasks) + _SLACK
+    more = ranking + _RECORD_BYTES * queries * measures * len(tasks) + _SLACK
+    own = max(peak, held + more)
     worker = max(held, _PROCESS)  # it holds the collection too
     if away:
         worker += ranking + _SLACK
@@ -187,15 +188,28 @@ def peak_memory() -> int:
     """Bytes that this process has held at most, up to now; 0 where nobody counts."""
     if sys.platform == "win32":
         return 0
-    status = Path("/proc/self/status")
-    if status.exists():
-        # What `resource` says counts the process that has started this one, too.
-        found = re.search(r"VmHWM:\s*(\d+) kB", status.read_text(encoding="ascii"))
-        return int(found[1]) * 1024 if found else 0
+    counted = _counted("VmHWM")
+    if counted:  # what `resource` says counts the process that has started this one, too
+        return counted
     import resource
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return int(peak) if sys.platform == "darwin" else int(peak) * 1024
+
+
+def held_memory() -> int:
+    """Bytes that this process holds now, or has held at most where nobody counts that."""
+    return _counted("VmRSS") or peak_memory()
+
+
+def _counted(name: str) -> int:
+    """What Linux counts of this process, in bytes; 0 elsewhere."""
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii")
+    except OSError:
+        return 0
+    found = re.search(rf"{name}:\s*(\d+) kB", status)
+    return int(found[1]) * 1024 if found else 0
 
 
 def _table_bytes(settings: EstimatorSettings) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from heldout.data.parallel import run_stretches
 from heldout.retrieve.compiled import announce
 from heldout.retrieve.models import FRACTION_SHIFTED, LIKELIHOOD, coefficients
-from heldout.retrieve.parts import Best
+from heldout.retrieve.parts import Best, in_turn
 from heldout.retrieve.statistics import weighted_statistics
 
 if TYPE_CHECKING:
@@ -128,12 +128,14 @@ def rank_weighted(
         index, vocabulary, weights, occurrences=likelihood, documents=not likelihood
     )
     added, parts = int(side == "unseen"), index.parts
-    found = (
-        _rank_part(part, vocabulary, model, weights[part.rows()], known, added=added, k=k)
-        for part in parts
+    found = in_turn(
+        lambda part: _rank_part(
+            part, vocabulary, model, weights[part.rows()], known, added=added, k=k
+        ),
+        parts,
     )
     if len(parts) == 1:
-        return next(found)
+        return next(iter(found))
     count = len(vocabulary.offsets) - 1
     best = Best((count, weights.shape[1], k))
     scored = np.zeros(count, np.int64)

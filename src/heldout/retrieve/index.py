@@ -17,12 +17,20 @@ from heldout.data.documents import Documents, documents_of
 from heldout.data.files import write_atomically
 from heldout.errors import InputError
 from heldout.retrieve.analyze import Analyzer
-from heldout.retrieve.indexing.file import IndexWriter, digest, fingerprint_of, open_sections
+from heldout.retrieve.indexing.file import (
+    IndexWriter,
+    digest,
+    fingerprint_of,
+    open_sections,
+    release,
+)
 from heldout.retrieve.indexing.settings import analyzer_settings, restored_analyzer
 from heldout.retrieve.indexing.strings import PackedStrings, leading_words, pack
 from heldout.retrieve.parts import Part
 
 if TYPE_CHECKING:
+    import mmap
+
     from numpy.typing import NDArray
 
     from heldout.retrieve.analyze import TokenFunction
@@ -125,6 +133,7 @@ class Index:
     _digests: Mapping[str, str]
     _sound: NDArray[np.bool_]
     _path: str = ""
+    _content: mmap.mmap | None = None
 
     def __repr__(self) -> str:
         return (
@@ -186,6 +195,11 @@ class Index:
     def parts(self) -> tuple[Part, ...]:
         """The ranges of documents that are walked one after another: all of them in one."""
         return (Part(self, 0, 0, np.asarray(self.id_order), self._path),)
+
+    def release(self) -> None:
+        """Give back the memory of a mapped file; what is needed again is read again."""
+        if self._content is not None:
+            release(self._content)
 
     def made_of(self, documents: Documents) -> bool:
         """Whether these are the documents that were indexed."""
@@ -260,7 +274,8 @@ class Index:
             str(header.get("documents", "")),
             opened.digests,
             str(header["fingerprint"]),
-            os.path.abspath(path),  # noqa: PTH100 - a path of any kind
+            path=os.path.abspath(path),  # noqa: PTH100 - a path of any kind
+            content=opened.content,
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -315,7 +330,9 @@ class Index:
         documents_digest: str,
         digests: Mapping[str, str] | None = None,
         fingerprint: str = "",
+        *,
         path: str = "",
+        content: mmap.mmap | None = None,
     ) -> Index:
         for array in arrays.values():
             array.flags.writeable = False
@@ -339,6 +356,7 @@ class Index:
             _digests=digests,
             _sound=np.full(len(arrays["term_words"]), built),
             _path=path,
+            _content=content,
         )
 
     def _arrays(self) -> dict[str, NDArray[Any]]:

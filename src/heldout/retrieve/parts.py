@@ -15,7 +15,7 @@ import numpy as np
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -74,9 +74,12 @@ class EachPart(Protocol):
         """Do `work` for each of `parts`."""
 
 
-def in_turn(work: Callable[[Part], _R], parts: Sequence[Part], /) -> Iterable[_R]:
+def in_turn(work: Callable[[Part], _R], parts: Sequence[Part], /) -> Iterator[_R]:
     """Do the work here, one part after another: no more than one is in memory."""
-    return map(work, parts)
+    for part in parts:
+        yield work(part)
+        if len(parts) > 1:
+            part.index.release()
 
 
 class Best:

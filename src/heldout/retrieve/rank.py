@@ -319,6 +319,7 @@ def _rank_parts(tasks: Sequence[_Task], k: int, standing: _Standing) -> Ranking:
     if len(standing.documents):
         for task in tasks:
             _look_up(task, standing)
+            task.part.index.release()
     vocabulary, models, side = tasks[0].vocabulary, tasks[0].models, tasks[0].side
     best = Best((len(vocabulary.offsets) - 1, side.n_lists, len(models[0]), k))
     before = np.zeros_like(standing.before)
@@ -329,6 +330,7 @@ def _rank_parts(tasks: Sequence[_Task], k: int, standing: _Standing) -> Ranking:
         best.add(task.part, found.documents, found.scores)
         before += own.before
         retrieved += found.retrieved
+        task.part.index.release()
     ranks = replace(standing, before=before).ranks()
     return Ranking(best.documents, best.scores, ranks, retrieved)
 

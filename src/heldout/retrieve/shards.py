@@ -160,6 +160,7 @@ class ShardedIndex:
         """Compare every byte with the checksums that were taken when the parts were built."""
         for part in self.parts:
             part.index.verify()
+            part.index.release()
         if hashlib.sha256(self.id_order.data).hexdigest() != self._order_digest:
             raise InputError("the order of the ids is damaged: join the parts again")
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heldout.data.parallel import run_stretches
+from heldout.retrieve.parts import in_turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -150,7 +151,9 @@ def cell_statistics(
         How many cells there are.
     """
     return TermStatistics.sum(
-        part_statistics(part, vocabulary, cells[part.rows()], number) for part in index.parts
+        in_turn(
+            lambda part: part_statistics(part, vocabulary, cells[part.rows()], number), index.parts
+        )
     )
 
 
@@ -204,7 +207,9 @@ def weighted_statistics(
     """
     kinds = [kind for kind, wanted in ((True, occurrences), (False, documents)) if wanted]
     return TermStatistics.sum(
-        _part_weighted(part, vocabulary, weights[part.rows()], kinds) for part in index.parts
+        in_turn(
+            lambda part: _part_weighted(part, vocabulary, weights[part.rows()], kinds), index.parts
+        )
     )
 
 

@@ -33,6 +33,7 @@ __all__ = [
     "fingerprint_of",
     "is_index",
     "open_sections",
+    "release",
 ]
 
 FORMAT: Final = 1
@@ -79,6 +80,7 @@ class Opened:
     arrays: Mapping[str, NDArray[Any]]
     digests: Mapping[str, str]
     header: Mapping[str, Any]
+    content: mmap.mmap
 
 
 class IndexWriter:
@@ -188,7 +190,17 @@ def open_sections(path: str | os.PathLike[str]) -> Opened:
     header, sections = _header(name, text)
     _check_sections(name, sections, begin)
     arrays = {one.name: _mapped(content, one) for one in sections}
-    return Opened(arrays, {one.name: one.sha256 for one in sections}, header)
+    return Opened(arrays, {one.name: one.sha256 for one in sections}, header, content)
+
+
+def release(content: mmap.mmap) -> None:
+    """Give back the memory of a mapped file; what is needed again is read again.
+
+    The system would do so when memory is short. Not to wait for that keeps what a process seems to
+    take near what it needs.
+    """
+    if hasattr(content, "madvise"):  # not on Windows
+        content.madvise(mmap.MADV_DONTNEED)
 
 
 def _header(name: str, text: bytes) -> tuple[dict[str, Any], list[Section]]:
