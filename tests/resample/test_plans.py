@@ -26,6 +26,7 @@ from heldout import (
     SplitKey,
     TestSet,
 )
+from heldout.data.ids import id_column
 from heldout.resample.assign import even_sizes
 from heldout.resample.hashing import draws, id_keys, random_order, seed_word
 from heldout.resample.sources import Made, Partition, Sides
@@ -391,3 +392,13 @@ def test_later_units_are_held_out_and_ties_stay_together():
         1,
         0,
     ]
+
+
+@pytest.mark.parametrize("together", [1, 7, 1000])
+def test_keys_do_not_depend_on_what_is_hashed_together(together, monkeypatch):
+    """Ids of one word, of several and of very many bytes, side by side."""
+    names = [f"{'x' * (n % 60)}{n}" for n in range(300)]
+    monkeypatch.setattr("heldout.resample.hashing._TOGETHER", together)
+    found = id_keys(names)
+    assert found.tolist() == id_column(names).hashes(0, 300).tolist()
+    assert len(set(found.tolist())) == 300

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["draws", "id_keys", "random_order", "seed_word"]
 
+_TOGETHER = 1 << 16
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
@@ -38,9 +39,12 @@ def seed_word(*parts: object) -> np.uint64:
 
 
 def id_keys(ids: Sequence[str]) -> Words:
-    """64 bits of each id."""
-    column = id_column(ids)
-    return column.hashes(0, len(column))
+    """64 bits of each id; some at a time, so that not all are strings at once."""
+    keys = np.empty(len(ids), np.uint64)
+    for begin in range(0, len(ids), _TOGETHER):
+        column = id_column(ids[begin : begin + _TOGETHER])
+        keys[begin : begin + _TOGETHER] = column.hashes(0, len(column))
+    return keys
 
 
 def random_order(keys: Words, ids: Sequence[str], word: np.uint64) -> Ints:
