@@ -11,7 +11,7 @@ import numpy as np
 from heldout.data.parallel import run_stretches, threads
 from heldout.retrieve.compiled import announce
 from heldout.retrieve.models import FRACTION_SHIFTED, LIKELIHOOD, coefficients
-from heldout.retrieve.parts import Best
+from heldout.retrieve.parts import Best, in_turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,8 +75,8 @@ def score_room(index: AnyIndex, vocabulary: Vocabulary, model: Model, values: in
     """Bytes at most that the scores of a model take while queries are ranked, on all threads."""
     queries = np.repeat(np.arange(len(vocabulary.offsets) - 1), np.diff(vocabulary.offsets))
     widest = 0
-    for part in index.parts:
-        begin, end = vocabulary.stretches(part)
+    spans = in_turn(vocabulary.stretches, index.parts)
+    for part, (begin, end) in zip(index.parts, spans, strict=True):
         found = np.bincount(queries, (end - begin)[vocabulary.places]).max(initial=0)
         widest = max(widest, min(int(found), part.index.n_documents))
     floats = _wide(min(values, _LANES))

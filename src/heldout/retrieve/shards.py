@@ -41,7 +41,7 @@ from heldout.retrieve.indexing.manifest import (
     write_manifest,
 )
 from heldout.retrieve.indexing.merge_ids import merged_order
-from heldout.retrieve.parts import Part
+from heldout.retrieve.parts import Part, in_turn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -117,7 +117,7 @@ class ShardedIndex:
     @cached_property
     def total_length(self) -> int:
         """The sum of the lengths of all documents."""
-        return sum(part.index.total_length for part in self.parts)
+        return sum(in_turn(lambda part: part.index.total_length, self.parts))
 
     @cached_property
     def document_ids(self) -> Sequence[str]:
@@ -146,7 +146,8 @@ class ShardedIndex:
             nonlocal table
             # Numbered bytewise, as in one index: scores are summed in the order of terms.
             ordered = sorted(terms, key=partial(str.encode, errors="surrogatepass"))
-            found = np.stack([part.index.term_numbers(ordered) for part in self.parts])
+            each = in_turn(lambda part: part.index.term_numbers(ordered), self.parts)
+            found = np.stack(list(each))
             there = (found >= 0).any(axis=0)
             table = found[:, there]
             numbers = np.where(there, np.cumsum(there) - 1, -1)

@@ -177,8 +177,7 @@ def part_statistics(
 def whole_statistics(index: AnyIndex, vocabulary: Vocabulary) -> TermStatistics:
     """Statistics of all documents that need no walk: all but cf, which stays 0."""
     df = np.zeros(len(vocabulary))
-    for part in index.parts:
-        begin, end = vocabulary.stretches(part)
+    for begin, end in in_turn(vocabulary.stretches, index.parts):
         df += end - begin
     return TermStatistics(
         np.array([float(index.n_documents)]),
