@@ -13,6 +13,7 @@ from heldout.data.formats.parquet import (
     refuse_long_texts,
     refuse_many_rows,
 )
+from heldout.data.formats.parquet_pages import check_pages_of_file
 from heldout.data.formats.records import Record, RecordDocuments, joined_text
 from heldout.errors import FormatError, InputError
 
@@ -154,6 +155,8 @@ def parquet_rows(path: str, begin: int = 0) -> Iterator[tuple[int, dict[str, Any
         raise InputError(f"{path}: a packed Parquet file cannot be read in slices: unpack it first")
     size = Path(path).stat().st_size
     with parquet_errors(path):
+        if begin == 0:  # what comes later has been read from here before
+            check_pages_of_file(path)
         frame = pl.scan_parquet(path)
         refuse_many_rows(frame.select(pl.len()).collect().item(), size, path)
         schema = frame.collect_schema()

@@ -11,6 +11,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
 from heldout.data.formats.packing import LEAST_LIMIT, RATIO
+from heldout.data.formats.parquet_pages import check_pages
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def read_parquet(content: bytes, name: str) -> pl.DataFrame:
 
     if not (content.startswith(_MAGIC) and content.endswith(_MAGIC)):
         raise InputError(f"{name}: not a Parquet table that can be read (it was cut off)")
+    check_pages(content, name)
     with parquet_errors(name):
         rows = pl.scan_parquet(BytesIO(content)).select(pl.len()).collect().item()
         refuse_many_rows(rows, len(content), name)
