@@ -155,10 +155,10 @@ def parquet_rows(path: str, begin: int = 0) -> Iterator[tuple[int, dict[str, Any
         raise InputError(f"{path}: a packed Parquet file cannot be read in slices: unpack it first")
     size = Path(path).stat().st_size
     with parquet_errors(path):
-        if begin == 0:  # what comes later has been read from here before
-            check_pages_of_file(path)
         frame = pl.scan_parquet(path)
         refuse_many_rows(frame.select(pl.len()).collect().item(), size, path)
+        if begin == 0:  # what comes later has been read from here before
+            check_pages_of_file(path)
         schema = frame.collect_schema()
         usable = [name for name, kind in schema.items() if not kind.is_nested()]
         columns = [pl.col(name).cast(pl.String).alias(name.strip().lower()) for name in usable]

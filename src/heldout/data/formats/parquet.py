@@ -36,10 +36,10 @@ def read_parquet(content: bytes, name: str) -> pl.DataFrame:
 
     if not (content.startswith(_MAGIC) and content.endswith(_MAGIC)):
         raise InputError(f"{name}: not a Parquet table that can be read (it was cut off)")
-    check_pages(content, name)
     with parquet_errors(name):
         rows = pl.scan_parquet(BytesIO(content)).select(pl.len()).collect().item()
         refuse_many_rows(rows, len(content), name)
+        check_pages(content, name)
         frame = pl.read_parquet(BytesIO(content))
         refuse_long_texts(frame, len(content), name)
     return frame

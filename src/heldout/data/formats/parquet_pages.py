@@ -11,7 +11,7 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.data.formats.packing import LEAST_LIMIT, RATIO
+from heldout.data.formats.packing import RATIO
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,6 +33,9 @@ _PAGE_HEADERS: Final = (_FIRST, _DICTIONARY, _SECOND)
 """Of data pages, of dictionaries, of data pages of the second version."""
 _LEVELS: Final = (5, 6)
 """Bytes of levels, in data pages of the second version."""
+
+_LEAST_ROOM: Final = 1 << 26
+"""Bytes or values that a page of any file may have: some programs write one page a column."""
 
 
 def check_pages(content: bytes | mmap, name: str) -> None:
@@ -87,7 +90,7 @@ def _check_chunk(content: bytes | mmap, chunk: Struct) -> None:
     end = at + chunk[_PACKED_SIZE]
     if not (0 < at <= end <= len(content) and wanted > 0):
         raise ValueError("a column is not where the footer says")
-    room = max(LEAST_LIMIT, RATIO * len(content))
+    room = max(_LEAST_ROOM, RATIO * len(content))
     seen = 0
     while seen < wanted and at < end:
         reader = _Thrift(content, at)
@@ -97,7 +100,7 @@ def _check_chunk(content: bytes | mmap, chunk: Struct) -> None:
             raise ValueError("a page has a size that no page has")
         for kind in _PAGE_HEADERS:
             header = page.get(kind, {1: 0})
-            most = room if kind == _DICTIONARY else wanted - seen
+            most = room if kind == _DICTIONARY else min(room, wanted - seen)
             if not 0 <= header[1] <= most:
                 raise ValueError(f"a page of {header[1]:,} values, which it cannot hold")
             seen += 0 if kind == _DICTIONARY else header[1]
