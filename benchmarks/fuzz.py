@@ -17,6 +17,7 @@ import mmap
 import os
 import resource
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -40,6 +41,8 @@ STUCK = 120.0
 MEMORY = 1 << 30
 """Bytes that a case may take beyond what the process has taken before."""
 BATCH = 25_000
+PROGRESS = struct.Struct("<QQQ")
+"""The number of the case, and how many were read and refused before it: known after a death."""
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -158,9 +161,9 @@ def work(options: argparse.Namespace) -> None:
     tally = Tally(options.work)
     known: set[tuple[str, str]] = set()
     with (folder.parent / "progress").open("r+b") as file:
-        progress = mmap.mmap(file.fileno(), 8)
+        progress = mmap.mmap(file.fileno(), PROGRESS.size)
     for number in range(options.first, options.first + options.cases):
-        progress[:8] = number.to_bytes(8, "little")
+        PROGRESS.pack_into(progress, 0, number, tally.read, tally.refused)
         name, content = case_of(options.work, reader, options.seed, number)
         begin = time.process_time()
         outcome, finding = attempt(reader, folder, name, content)
@@ -175,6 +178,7 @@ def work(options: argparse.Namespace) -> None:
             finding.case = number
             _minimised(reader, folder, finding)
             tally.findings.append({**asdict(finding), "content": finding.content.hex()})
+            (folder.parent / "findings").write_text(json.dumps(tally.findings))
     tally.memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
     print(json.dumps(asdict(tally)))
 
@@ -209,23 +213,20 @@ def run_batch(name: str, seed: int, first: int, cases: int) -> Tally:
     while first < end:
         with TemporaryDirectory(prefix="fuzz", dir=place) as home:
             (Path(home) / "files").mkdir()
-            (Path(home) / "progress").write_bytes(bytes(8))
-            done, number = _run_worker(name, seed, first, end - first, Path(home))
-        if done is not None:
-            _add(total, done)
+            (Path(home) / "progress").write_bytes(bytes(PROGRESS.size))
+            (Path(home) / "findings").write_text("[]")
+            whole, done = _run_worker(name, seed, first, end - first, Path(home))
+        _add(total, done)
+        if whole:
             break
-        total.cases += number - first + 1
-        total.findings.append(
-            {"file": "", "what": "died or stuck", "where": "", "content": "",
-             "case": number}
-        )  # fmt: skip
-        first = number + 1
+        first += done["cases"]
     return total
 
 
 def _run_worker(
     name: str, seed: int, first: int, cases: int, home: Path
-) -> tuple[dict[str, Any] | None, int]:
+) -> tuple[bool, dict[str, Any]]:
+    """Whether it came to its end, and what came of the cases, up to the one that ended it."""
     command = [
         *(sys.executable, __file__, "--work", name, "--seed", str(seed), "--first", str(first)),
         *("--cases", str(cases), "--folder", str(home / "files")),
@@ -244,9 +245,15 @@ def _run_worker(
             elif time.monotonic() - since > STUCK:
                 process.kill()
                 process.wait()
-    number = max(first, int.from_bytes((home / "progress").read_bytes(), "little"))
     printed = (home / "output").read_text()
-    return (json.loads(printed) if process.returncode == 0 and printed else None), number
+    if process.returncode == 0 and printed:
+        return True, json.loads(printed)
+    number, read, refused = PROGRESS.unpack((home / "progress").read_bytes())
+    number = max(first, number)
+    findings = json.loads((home / "findings").read_text())
+    findings.append(asdict(Finding("", "died or stuck", "", case=number)) | {"content": ""})
+    done = Tally(name, number - first + 1, read, refused, findings=findings)
+    return False, asdict(done)
 
 
 def _add(total: Tally, done: dict[str, Any]) -> None:
@@ -256,7 +263,7 @@ def _add(total: Tally, done: dict[str, Any]) -> None:
     if done["slowest"] > total.slowest:
         total.slowest, total.slowest_case = done["slowest"], done["slowest_case"]
     total.memory = max(total.memory, done["memory"])
-    known = {(one["what"], one["where"]) for one in total.findings}
+    known = {(one["what"], one["where"]) for one in total.findings if one["where"]}
     total.findings += [one for one in done["findings"] if (one["what"], one["where"]) not in known]
 
 

@@ -6,13 +6,14 @@ import bz2
 import gzip
 import json
 import lzma
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from random import Random
 
-__all__ = ["mutate", "random_json"]
+__all__ = ["mutate", "random_json", "with_other_values"]
 
 NUMBERS = (
     *(b"0", b"-0", b"-1", b"1e9", b"1000000000", b"1e308", b"1e999", b"-1e999", b"nan", b"inf"),
@@ -40,6 +41,26 @@ TOKENS = (
     *(b"PAR1", b"\x1f\x8b", b"BZh9", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"),
     *(b"__import__('os')", b"${x}", b"{0}", b"a" * 3000, b" " * 3000, b"= =", b"[[", b"]]"),
 )
+_VALUES = (
+    *(
+        b"true",
+        b"[]",
+        b"{}",
+        b'"x"',
+        b'""',
+        b'"1"',
+        b"[1]",
+        b"[[1]]",
+        b'["x"]',
+        b"[nan]",
+        b"[inf, 1]",
+    ),
+    *(b"{a = 1}", b"[{}]", b"2020-01-01", b"12:00:00", b"-5", b"99999", b"100000", b"1e-300"),
+    *(b'"1:2:3"', b'"1:1e400:3"', b'"0:5e-324:5"', b'"1:1.0000000000000002:7"', b"[1e400, 1]"),
+    *(b"[" + b"1" * 400 + b"]", b'"1:' + b"1" * 400 + b':3"', b"9007199254740993", b"0.5"),
+)
+"""Values of TOML, of every kind: those of a file stay well formed when they are exchanged."""
+_VALUE = re.compile(rb'"[^"\n]*"|\[[^\]\n]*\]|-?[0-9][0-9.e]*')
 _PLAIN: tuple[Any, ...] = (
     *(None, True, False, 0, 1, -1, 2**31, 2**63, 10**30, 0.5, -0.0, 1e308, float("nan")),
     *(float("inf"), "", "a", "d1", "q1", "\0", "\ud800", "x" * 500, "../x", "1e9", [], {}),
@@ -55,6 +76,14 @@ def random_json(random: Random, keys: Sequence[str], depth: int = 3) -> Any:
         return [random_json(random, keys, depth - 1) for _ in range(random.randrange(4))]
     names = random.sample(keys, min(len(keys), random.randrange(5)))
     return {name: random_json(random, keys, depth - 1) for name in names}
+
+
+def with_other_values(random: Random, content: bytes) -> bytes:
+    """The same settings with one value, or a few, exchanged for others of any kind."""
+    for _ in range(random.choice((1, 1, 1, 2, 3))):
+        begin, end = random.choice([one.span() for one in _VALUE.finditer(content)])
+        content = content[:begin] + random.choice((*_VALUES, *NUMBERS)) + content[end:]
+    return content
 
 
 def mutate(random: Random, content: bytes, others: Sequence[bytes]) -> bytes:

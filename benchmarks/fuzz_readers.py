@@ -51,12 +51,13 @@ from fuzz_files import (
     VECTORS,
     WIDE,
 )
-from fuzz_mutate import random_json
+from fuzz_mutate import random_json, with_other_values
 from fuzz_reading import (
     use_collection,
     use_experiment,
     use_folds,
     use_index,
+    use_index_folder,
     use_journal,
     use_ledger,
     use_loosely,
@@ -241,6 +242,15 @@ def _index(path: Path, **settings: Any) -> None:
     Index.build(texts, Analyzer(**settings), path=path, threads=1)
 
 
+def _index_folder() -> dict[str, bytes]:
+    from heldout.retrieve.shards import ShardedIndex
+
+    texts = {f"d{n}": f"red apples{n % 3} green pears{n} plums" for n in range(9)}
+    with TemporaryDirectory() as home:
+        ShardedIndex.build(texts, path=Path(home) / "x", shards=3, threads=1)
+        return _folder(Path(home) / "x")
+
+
 def _journal(path: Path) -> None:
     from heldout.experiment.journal import Journal
 
@@ -330,7 +340,11 @@ def _experiments() -> Reader:
     files = {"docs.jsonl": DOCUMENTS, "data.csv": DATA, "one.run": RUN, "queries.jsonl": QUERIES}
     files |= {"qrels.txt": QRELS, "experiment.toml": EXPERIMENT}
     variants = (EXPERIMENT, ESTIMATORS, OF_DOCUMENTS, BOTH)
-    return Reader(files, use_experiment, {"experiment.toml": variants})
+
+    def make(random: Random) -> bytes:
+        return with_other_values(random, random.choice(variants))
+
+    return Reader(files, use_experiment, {"experiment.toml": variants}, make=make)
 
 
 def _indexes(**more: Any) -> Reader:
@@ -410,6 +424,11 @@ READERS: dict[str, tuple[int, Callable[[], Reader]]] = {
     ),
     "index files": (20, _indexes),
     "index files, header mended": (20, lambda: _indexes(mend=_mended_index)),
+    "index folders": (
+        20, lambda: _any_of(
+            _index_folder(), use_index_folder, wrong=("shards.json", "ids.order")
+        ),
+    ),
     "journals": (50, lambda: _single(use_journal, _made(_journal))),
     "journals, checksums mended": (
         80, lambda: _single(use_journal, _made(_journal), mend=_mended_journal)

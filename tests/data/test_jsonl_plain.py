@@ -27,7 +27,7 @@ LINES = st.one_of(
         st.sampled_from(
             [b'{"_id": "a", "text": "b"}', b'{"id": 1}', b"[]", b"1", b'{"_id"', b"{}"]
         ),
-        st.sampled_from([b"", b"\r", b" ", b"x", b"{}", b"\xff"]),
+        st.sampled_from([b"", b"\r", b" ", b"x", b"{}", b"\xff", b"\x0b", b"\xc2\xa0"]),
     ).map(b"".join),
     st.binary(max_size=20),
 )
@@ -62,6 +62,14 @@ def test_usual_lines_are_taken_quickly(found):
     raw = json.dumps(found).encode()
     assert jsonl._plain_document(raw) == close_look(raw)
     assert jsonl._plain_document(raw + b"\r") == close_look(raw)
+
+
+@pytest.mark.parametrize("behind", ["\x0b", "\x0c", "\x1c", "\u00a0", "\u2028"])
+def test_what_json_does_not_call_blank_is_refused_behind_a_document(behind):
+    raw = ('{"_id": "a", "text": "b"}' + behind).encode()
+    assert jsonl._plain_document(raw) is None
+    with pytest.raises(FormatError, match="Extra data"):
+        close_look(raw)
 
 
 def test_an_error_names_its_line_still(tmp_path):

@@ -266,7 +266,8 @@ def test_an_npz_that_unpacks_to_gigabytes(tmp_path):
     "text",
     ["depth = {}\n", "[plan]\nfolds = {}\n", "[plan]\nrepeats = {}\n", "replicates = {}\n",
      "[plan]\nkind = 'bootstrap'\nreplicates = {}\n", "[plan]\nruns = {}\n",
-     "inner = {}\n", "target_size = {}\n", "analyzer = {{ngrams = [1, {}]}}\n"],
+     "[plan]\nfolds = 2\nrepeats = {}\n", "inner = {}\n", "target_size = {}\n",
+     "analyzer = {{ngrams = [1, {}]}}\n"],
 )  # fmt: skip
 def test_a_billion_in_an_experiment_is_refused_or_costs_nothing(tmp_path, text):
     (tmp_path / "docs.jsonl").write_text(

@@ -5,6 +5,7 @@ import sys
 from functools import cache
 from pathlib import Path
 from random import Random
+from runpy import run_path
 
 import pytest
 
@@ -137,6 +138,10 @@ def test_a_reader_that_dies_is_found_and_the_rest_goes_on(tmp_path, monkeypatch)
     monkeypatch.setattr(fuzz, "__file__", str(copied))
     tally = fuzz.run_batch("mine", 0, 0, 40)
     assert tally.cases == 40
+    reader = run_path(str(script))["Reader"]
+    made = [fuzz.case_of("mine", reader, 0, number)[1] for number in range(40)]
     found = [one["what"] for one in tally.findings]
-    assert "died or stuck" in found
+    assert found.count("died or stuck") == made.count(b"die") > 1
     assert "MemoryError" in found
+    # What was done before a death is not forgotten with it.
+    assert tally.read == sum(one not in {b"die", b"large"} for one in made)

@@ -62,6 +62,10 @@ REFUSED = [
     (lambda: Chronological([1, "x", 3]).splits(3, ROWS), "different kinds"),
     (lambda: Chronological([1, None, 3]).splits(3, ROWS), "unit 2 has no time"),
     (lambda: RepeatedRuns(KFold(2), 0), "runs=0"),
+    (lambda: KFold(2, repeats=100_001), "repeats=100001: at most 100,000"),
+    (lambda: HoldOut(0.2, repeats=2**64), "repeats=.*at most 100,000"),
+    (lambda: Bootstrap(10**9), "replicates=.*at most 100,000"),
+    (lambda: RepeatedRuns(KFold(2), 10**9), "runs=.*at most 100,000"),
 ]
 
 

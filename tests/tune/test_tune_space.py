@@ -135,6 +135,25 @@ def test_a_sample_of_given_values_never_repeats(sizes, count):
     assert len(drawn) == len(set(drawn)) == min(count, len(space))
 
 
+def test_a_sample_of_more_than_can_be_tried_is_refused():
+    with pytest.raises(InputError, match="1,000,000,000 points, at most 100,000"):
+        Space((linear("a", 0.0, 1.0, 3),)).sample(10**9)
+
+
+@pytest.mark.parametrize(
+    ("axis", "there"),
+    [
+        (linear("a", 1.0, math.nextafter(1.0, 2), 2), 2),
+        (linear("a", 2**60, 2**60 + 256, 2), 2),
+    ],
+)
+def test_a_sample_between_ends_with_hardly_a_number_between_them_ends(axis, there):
+    """Floats are so coarse there that it would otherwise draw for ever."""
+    drawn = Space((axis,)).sample(50)
+    assert 1 <= len(drawn) <= there + 1
+    assert len({one["a"] for one in drawn}) == len(drawn)
+
+
 @pytest.mark.parametrize("count", [0, -1, 2.5])
 def test_a_sample_needs_a_number(count):
     with pytest.raises(InputError, match="whole number from 1 on"):

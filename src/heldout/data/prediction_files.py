@@ -65,7 +65,8 @@ class _Rows(NamedTuple):
 
     def has(self, column: int) -> bool:
         """Whether any cell is filled: in a table of several systems some have no scores."""
-        return any(self.table.rows[at][column] not in {None, ""} for at in self.numbers)
+        cells = (self.table.rows[at][column] for at in self.numbers)
+        return any(cell is not None and cell != "" for cell in cells)  # also lists, refused later
 
     def writing(self, column: int) -> Callable[[str], str]:
         """How names of columns are to be read so that they are written as typed cells are.

@@ -23,7 +23,7 @@ from heldout.experiment.system_settings import (
 from heldout.experiment.systems import CallSystem, ModelSystem, System
 from heldout.measure.names import Measure, parse_measure, parse_measures
 from heldout.resample.combined import TwoWay
-from heldout.resample.plan import Plan
+from heldout.resample.plan import MOST_REPEATS, Plan
 from heldout.resample.plans import KFold
 from heldout.tune.choose import Rule
 
@@ -204,6 +204,8 @@ def _numbers(given: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
             problems.add(name, f"{value!r} is not a whole number from {least} on")
             value = DEFAULTS[name]
         found[name] = value
+    if found["replicates"] > MOST_REPEATS:
+        problems.add("replicates", f"at most {MOST_REPEATS:,} are drawn; take fewer")
     if given["rule"] not in get_args(Rule):
         problems.add("rule", f"there is no rule {given['rule']!r}; there are best, one-se")
     if given["estimator"] not in ESTIMATORS:

@@ -15,6 +15,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -33,6 +34,9 @@ Record = dict[str, Any]
 """What a task gives: plain values and arrays by name."""
 
 _ARRAY = "array"
+
+_KIND: Final = re.compile(r"[<|][biufcSU][0-9]{1,9}")
+"""How arrays of plain values are named; NumPy knows more, some of which it warns of."""
 
 _LONGEST: Final = 1 << 30
 """Bytes of a record: what goes on without an end was not written here."""
@@ -62,6 +66,8 @@ def _unpacked(value: Any) -> Any:
         kind, shape, data = value[_ARRAY]
         if kind == "float":
             return float(data)
+        if not _KIND.fullmatch(kind):
+            raise ValueError(f"an array of {kind}")
         return np.frombuffer(base64.b64decode(data), np.dtype(kind)).reshape(shape).copy()
     if isinstance(value, dict):
         return {key: _unpacked(one) for key, one in value.items()}

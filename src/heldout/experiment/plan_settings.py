@@ -85,7 +85,7 @@ def _single(
     table: Mapping[str, Any], under: str, seed: int, problems: Problems, folder: Path | None
 ) -> Plan | None:
     kind = table.get("kind", "kfold")
-    if kind not in _KEYS:
+    if not isinstance(kind, str) or kind not in _KEYS:
         problems.add(f"{under}kind", f"there is no plan {kind!r}; there are {', '.join(_KEYS)}")
         return None
     before = len(problems.found)

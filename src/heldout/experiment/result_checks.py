@@ -68,6 +68,7 @@ def _wrong(fields: Fields, value: Any) -> list[str]:
     return [name for name, check in fields.items() if name not in value or not check(value[name])]
 
 
+_DESCRIBED: Final[Fields] = {"name": _text, "points": _each(_table)}
 _SETTINGS: Final[Fields] = {
     "task": _text,
     "by": lambda value: value in ("query", "document", "both", "instance"),
@@ -81,7 +82,7 @@ _SETTINGS: Final[Fields] = {
     "inner": _maybe(_count),
     "alpha": _share,
     "baseline": _maybe(_text),
-    "systems": _each(_table),
+    "systems": _each(_with(_DESCRIBED)),
 }
 _COLLECTION: Final[Fields] = {
     "name": _text, "documents": _count, "queries": _count, "judgements": _count,
@@ -161,6 +162,7 @@ def check_results(
     known = "collection" if ranking else "data"
     _refuse(place, "manifest.json", _wrong({known: _text}, manifest["fingerprints"]))
     _check_summary(place, summary, settings, ranking=ranking)
+    _check_tuned(place, summary, settings)
     _check_tables(place, summary, settings, tables, ranking=ranking)
 
 
@@ -181,6 +183,13 @@ def _check_summary(place: str, summary: Any, settings: Any, *, ranking: bool) ->
     names = [one["name"] for one in summary]
     if len(set(names)) < len(names) or settings["baseline"] not in (None, *names):
         _refuse(place, "summary.json", ["name"])
+
+
+def _check_tuned(place: str, summary: Any, settings: Any) -> None:
+    """Refuse settings that do not say what was tried for a system that was tuned."""
+    tried = {one["name"] for one in settings["systems"] if one["points"]}
+    if any(one["tuned"] and one["name"] not in tried for one in summary):
+        _refuse(place, "manifest.json", ["systems"])
 
 
 def _check_tables(

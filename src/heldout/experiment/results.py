@@ -269,6 +269,10 @@ def _table(path: Path) -> pl.DataFrame:
 
 def _json(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        found = json.loads(text)
+        if "\\u" in text:  # half of a surrogate pair can be escaped, and be written nowhere then
+            json.dumps(found, ensure_ascii=False).encode()
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: cannot be read ({error})") from None
+    return found

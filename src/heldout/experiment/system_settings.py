@@ -361,7 +361,8 @@ def _runs_from(
             raise InputError(f"runs have no {key}: their values are read from the files' names")
     _refuse_comparable(settings)
     listed = [given_runs] if isinstance(given_runs, str) else given_runs
-    if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
+    texts = isinstance(listed, list) and all(isinstance(one, str) for one in listed)
+    if not texts or not listed:
         raise InputError(f"runs = {given_runs!r}: expected a path, a pattern, or a list of them")
     base = folder or Path()
     paths: dict[str, str] = {}

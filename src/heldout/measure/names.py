@@ -273,6 +273,8 @@ def parse_measures(names: Iterable[str | Measure], **defaults: Value) -> list[Me
         if isinstance(name, Measure):
             found.append(name)
             continue
+        if not isinstance(name, str):
+            raise MeasureError(f"{name!r} is not the name of a measure: give a text such as AP")
         for one in _split(name):
             found.extend(_parse(one, defaults))
     return list(dict.fromkeys(found))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from heldout.data.collection import Collection
 from heldout.resample.notices import PlanError
-from heldout.resample.plan import Plan, check_count
+from heldout.resample.plan import MOST_REPEATS, Plan, check_count
 from heldout.resample.plans import KFold
 from heldout.resample.split import Split, SplitKey, Splits
 
@@ -194,7 +194,7 @@ class RepeatedRuns(Plan):
     runs: int = 5
 
     def __post_init__(self) -> None:
-        check_count("runs", self.runs, 1, "5 is usual")
+        check_count("runs", self.runs, 1, "5 is usual", MOST_REPEATS)
 
     def splits(
         self,

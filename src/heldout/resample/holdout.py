@@ -14,7 +14,7 @@ from heldout.data.notes import named_few
 from heldout.resample.assign import choose, fill_groups, spread
 from heldout.resample.hashing import draws, id_keys, random_order
 from heldout.resample.notices import PlanError
-from heldout.resample.plan import Plan, check_count, check_seed
+from heldout.resample.plan import MOST_REPEATS, Plan, check_count, check_seed
 from heldout.resample.sources import Made, Sides
 from heldout.resample.stratify import Strata, group_codes, label_rows, shuffled, stratification
 
@@ -69,7 +69,7 @@ class HoldOut(Plan):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_count("repeats", self.repeats, 1, "1 draws once")
+        check_count("repeats", self.repeats, 1, "1 draws once", MOST_REPEATS)
         check_seed(self.seed)
         _check_share("test", self.test)
         if self.validation:

@@ -6,7 +6,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     from heldout.resample.split import Split
     from heldout.resample.units import Column
 
-__all__ = ["Plan", "check_count", "check_seed"]
+__all__ = ["MOST_REPEATS", "Plan", "check_count", "check_seed"]
+
+MOST_REPEATS: Final = 100_000
+"""Of one division: beyond this nothing is learned, and a slip of the keyboard would take days."""
 
 
 class Plan(ABC):
@@ -172,8 +175,10 @@ def check_seed(seed: int) -> None:
         raise PlanError(f"seed={seed!r}: a seed is a whole number from 0 on")
 
 
-def check_count(name: str, value: int, least: int, advice: str) -> None:
-    """Refuse a number that is too small, or none."""
+def check_count(name: str, value: int, least: int, advice: str, most: int | None = None) -> None:
+    """Refuse a number that is too small or too large, or none."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or value < least:
         raise PlanError(f"{name}={value!r}: expected a whole number from {least} on; {advice}")
+    if most is not None and value > most:
+        raise PlanError(f"{name}={value}: at most {most:,} are made; take fewer")

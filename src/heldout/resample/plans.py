@@ -11,7 +11,7 @@ from heldout.data.notes import Note, named_few
 from heldout.resample.assign import cut, deal, even_sizes, place_groups, spread
 from heldout.resample.hashing import draws, id_keys, random_order
 from heldout.resample.notices import PlanError
-from heldout.resample.plan import Plan, check_count, check_seed
+from heldout.resample.plan import MOST_REPEATS, Plan, check_count, check_seed
 from heldout.resample.sources import Made, Partition, Sides
 from heldout.resample.stratify import (
     Strata,
@@ -74,7 +74,7 @@ class KFold(Plan):
 
     def __post_init__(self) -> None:
         check_count("k", self.k, 2, "with one fold nothing would be seen; 5 and 10 are usual")
-        check_count("repeats", self.repeats, 1, "1 divides once")
+        check_count("repeats", self.repeats, 1, "1 divides once", MOST_REPEATS)
         check_seed(self.seed)
 
     def get_n_splits(
@@ -224,7 +224,7 @@ class Bootstrap(Plan):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_count("replicates", self.replicates, 1, "200 is usual")
+        check_count("replicates", self.replicates, 1, "200 is usual", MOST_REPEATS)
         check_seed(self.seed)
         if self.side not in {"train", "test"}:
             raise PlanError(f"side={self.side!r}: expected 'train' or 'test'")

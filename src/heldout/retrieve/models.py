@@ -275,7 +275,7 @@ class Model:
         """A model by name, with the parameters that shall not have their default."""
         form = _form(name)
         parameters = {_SPELLINGS.get(key, key): value for key, value in parameters.items()}
-        k3 = float(parameters.pop("k3", math.inf))
+        k3 = _real(name, "k3", parameters.pop("k3", math.inf))
         known = dict(form.defaults)
         for key in parameters:
             if key not in known:
@@ -287,7 +287,7 @@ class Model:
             raise InputError(f"{name} has no parameter k3: it is a query likelihood")
         if math.isnan(k3) or k3 < 0:
             raise InputError(f"{name}: k3 = {k3:g} must not be below 0")
-        values = tuple((key, float(parameters.get(key, known[key]))) for key in known)
+        values = tuple((key, _real(name, key, parameters.get(key, known[key]))) for key in known)
         for (key, value), (low, high) in zip(values, form.ranges, strict=True):
             if not low <= value <= high or math.isinf(value):
                 upto = f"outside {low:g} to {high:g}" if math.isfinite(high) else f"below {low:g}"
@@ -330,6 +330,15 @@ def _form(name: str) -> Form:
     if name not in MODELS:
         raise InputError(f"there is no model {name!r}; there are {', '.join(MODELS)}")
     return MODELS[name]
+
+
+def _real(name: str, key: str, value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        raise InputError(f"{name}: {key} is a whole number too large for any use") from None
+    except (TypeError, ValueError):
+        raise InputError(f"{name}: {key} = {value!r} is not a number") from None
 
 
 def coefficients(models: Sequence[Model]) -> Floats:

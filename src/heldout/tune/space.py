@@ -21,6 +21,7 @@ MOST: Final = 1e300
 
 MOST_VALUES: Final = 10_000
 MOST_POINTS: Final = 1_000_000
+MOST_DRAWN: Final = 100_000
 """More values of a parameter, or more points of a space, are a slip of the pen."""
 
 Value = float | int | str | bool
@@ -302,10 +303,18 @@ class Space:
         """
         if not isinstance(count, int) or count < 1:
             raise InputError(f"{count!r} points, expected a whole number from 1 on")
+        if count > MOST_DRAWN:
+            raise InputError(f"{count:,} points, at most {MOST_DRAWN:,} can be drawn: draw fewer")
         generator = np.random.default_rng(seed)
         drawn: dict[tuple[Value, ...], None] = {}
         possible = math.prod(_possible(axis) for axis in self.axes)
-        while len(drawn) < min(count, possible):
+        # There are fewer than possible where the ends are so near that hardly any number lies
+        # between them: many draws without a new point say so.
+        patience = 1000 + (20 * count if math.isfinite(possible) else 0)
+        before = missed = 0
+        while len(drawn) < min(count, possible) and missed < patience:
+            missed = missed + 1 if len(drawn) == before else 0
+            before = len(drawn)
             shares = generator.random(len(self.axes)).tolist()
             point = tuple(_at(axis, share) for axis, share in zip(self.axes, shares, strict=True))
             drawn.setdefault(point)

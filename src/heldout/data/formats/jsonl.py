@@ -20,6 +20,8 @@ ID_NAMES = ("_id", "id", "doc_id", "docno", "docid", "document_id")
 TEXT_NAMES = ("text", "contents", "content", "body", "passage")
 _SCAN: Final = json.JSONDecoder().raw_decode
 """What `json.loads` calls, without its looks at what stands before and behind."""
+_BLANKS: Final = " \t\n\r"
+"""What JSON calls blank; `str.strip` takes more for it."""
 
 
 class JsonLines(RecordDocuments):
@@ -73,7 +75,7 @@ def _plain_document(raw: bytes) -> tuple[str, bytes] | None:
         one = found["_id" if "_id" in found else "id"]
         text = found["text" if "text" in found else "contents"]
         title = found.get("title", "")
-        if {type(one), type(text), type(title)} != {str} or line[end:].strip():
+        if {type(one), type(text), type(title)} != {str} or line[end:].strip(_BLANKS):
             return None
         if not one.isascii() or "\0" in one:
             return None

@@ -11,6 +11,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
 from heldout.data.formats.packing import LEAST_LIMIT, RATIO
+from heldout.data.formats.parquet_pages import check_pages
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def read_parquet(content: bytes, name: str) -> pl.DataFrame:
     with parquet_errors(name):
         rows = pl.scan_parquet(BytesIO(content)).select(pl.len()).collect().item()
         refuse_many_rows(rows, len(content), name)
+        check_pages(content, name)
         frame = pl.read_parquet(BytesIO(content))
         refuse_long_texts(frame, len(content), name)
     return frame
