@@ -29,7 +29,7 @@ types: $(STAMP)
 	$(BIN)/mypy
 
 tests: $(STAMP)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile
 
 coverage: $(STAMP)
 	$(BIN)/python -m pytest --cov --cov-report=term-missing

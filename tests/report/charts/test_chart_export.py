@@ -1,7 +1,6 @@
 """Charts as files: real pictures, nothing half-written, names that stay text."""
 
 import json
-import shutil
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -88,28 +87,22 @@ def test_names_do_not_leave_the_data_of_a_page(chart):
     assert "default-src 'none'" in page.partition("</head>")[0].replace("&#x27;", "'")
 
 
-def test_a_page_draws_itself_without_a_network(chart, tmp_path):
-    playwright = pytest.importorskip("playwright.sync_api")
-    browser = shutil.which("chromium")
-    if browser is None:
-        pytest.skip("there is no Chromium")
+def test_a_page_draws_itself_without_a_network(chart, tmp_path, chromium):
     path = tmp_path / "chart.html"
     save_chart(chart, path)
     said, asked = [], []
-    with playwright.sync_playwright() as play:
-        started = play.chromium.launch(executable_path=browser, args=["--no-sandbox"])
-        page = started.new_page()
-        page.on("console", lambda message: said.append(message.text))
-        page.on("dialog", lambda dialog: said.append(dialog.message))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("request", lambda request: asked.append(request.url))
-        page.goto(path.as_uri())
-        page.wait_for_selector("svg")
-        texts = page.eval_on_selector_all("svg text", "all => all.map((one) => one.textContent)")
-        page.hover("svg .mark-rect path >> nth=0")
-        tip = page.wait_for_selector("#vg-tooltip-element.visible").inner_text()
-        images = page.locator("img").count()
-        started.close()
+    page = chromium.new_page()
+    page.on("console", lambda message: said.append(message.text))
+    page.on("dialog", lambda dialog: said.append(dialog.message))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(path.as_uri())
+    page.wait_for_selector("svg")
+    texts = page.eval_on_selector_all("svg text", "all => all.map((one) => one.textContent)")
+    page.hover("svg .mark-rect path >> nth=0")
+    tip = page.wait_for_selector("#vg-tooltip-element.visible").inner_text()
+    images = page.locator("img").count()
+    page.close()
     assert said == []
     assert asked == [path.as_uri()]
     assert {EVIL, WORSE} <= set(texts)

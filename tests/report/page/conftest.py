@@ -1,7 +1,5 @@
 """A small experiment with names and texts as bad as can be, and a browser to look at it."""
 
-import shutil
-
 import pytest
 
 from heldout.data.collection import Collection
@@ -55,19 +53,6 @@ def page_file(page_text, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "report.html"
     write_page(path, page_text)
     return path
-
-
-@pytest.fixture(scope="session")
-def chromium():
-    """One browser for all tests."""
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    if program is None:
-        pytest.skip("there is no Chromium here")
-    with api.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 class Visit:
