@@ -127,6 +127,15 @@ def test_workers_that_rank_models_need_no_text(collection, sharded):
     assert kit.open().settings.collection.documents.text(0) == collection.documents.text(0)
 
 
+@pytest.mark.parametrize("where", ["nonsense", "local:0", "local:99999", ""])
+def test_what_is_no_cluster_is_refused_at_once(where):
+    with (
+        pytest.raises(InputError, match=r"is no Dask cluster|processes take"),
+        parts_on_dask(where),
+    ):
+        pass
+
+
 def test_the_command(collection, tmp_path, capsys, client):
     lines = [f"{one}\t{text}\n" for one, text in collection.documents.pairs()]
     (tmp_path / "docs.tsv").write_text("".join(lines))

@@ -7,6 +7,9 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from heldout.errors import HeldoutError, InputError, MissingExtraError
+from heldout.experiment.executors import local_processes
+from heldout.experiment.forecast import check_machine
+from heldout.experiment.hands import check_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -39,6 +42,8 @@ def parts_on_dask(where: Any) -> Iterator[EachPart]:
         ) from error
     from distributed import as_completed
 
+    check_cluster(where)
+    check_machine(local_processes(where))
     with open_dask(where) as client:
 
         def each(work: Callable[[Part], _R], parts: Sequence[Part], /) -> Iterator[_R]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from heldout.experiment.tasks import Task
     from heldout.retrieve.shards import AnyIndex
 
-__all__ = ["Hands"]
+__all__ = ["Hands", "check_cluster"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +68,7 @@ class Hands:
         if self.workers > 1:
             raise InputError("workers are processes here, dask is a cluster: give one of them")
         _dask_tools()
-        if isinstance(self.dask, str) and not _names_cluster(self.dask):
-            raise InputError(
-                f"{self.dask!r} is no Dask cluster: give tcp://HOST:PORT, a scheduler file, or "
-                "local:4 for four processes of this machine"
-            )
+        check_cluster(self.dask)
 
     def fitting(self, settings: Settings | EstimatorSettings, index: AnyIndex | None) -> Hands:
         """As many workers as there is memory for; refuse what cannot fit."""
@@ -139,8 +135,15 @@ class Hands:
         return forecast(settings, index, tasks, processes=self.processes, away=away, timed=timed)
 
 
-def _names_cluster(where: str) -> bool:
-    return bool(local_processes(where)) or "://" in where or names_file(where)
+def check_cluster(where: Any) -> None:
+    """Refuse text that names no cluster: to look for one there could take for ever."""
+    if not isinstance(where, str) or local_processes(where):
+        return
+    if "://" not in where and not names_file(where):
+        raise InputError(
+            f"{where!r} is no Dask cluster: give tcp://HOST:PORT, a scheduler file, or local:4 for "
+            "four processes of this machine"
+        )
 
 
 def _dask_tools() -> tuple[Any, Any, Any]:
