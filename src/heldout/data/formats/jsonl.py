@@ -67,7 +67,7 @@ def _lines(path: str, begin: int) -> Iterator[tuple[int, int, bytes]]:
 def _plain_document(raw: bytes) -> tuple[str, bytes] | None:
     """Id and text of a line as almost all are; None: it must be looked at closely.
 
-    Twice as quick as the close look, which finds the same and can say what is wrong.
+    Quicker than the close look, which finds the same and can say what is wrong.
     """
     try:
         line = raw.decode()
