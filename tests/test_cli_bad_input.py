@@ -44,6 +44,8 @@ BAD_QRELS = {
     "no number": (b"q1 0 a yes\n", ":1: grade 'yes' is not a number"),
     "NaN": (b"q1 0 a nan\n", ":1: grade 'nan' is not a finite number"),
     "half a grade": (b"q1 0 a 0.5\n", "0.5"),
+    "exponent": (b"q1 0 a 1\nq2 0 a 1e1\n", ":2: grade '1e1' is not a whole number"),
+    "hexadecimal": (b"q1 0 a 0x2\n", ":1: grade '0x2' is not a whole number"),
     "two grades": (b"q1 0 a 1\nq1 0 a 0\n", ":2: the qrels: document a stands twice"),
     "empty": (b"", "bad.qrels is empty"),
     "only comments": (b"# a\n", "bad.qrels has no rows"),

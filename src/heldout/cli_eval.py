@@ -29,6 +29,9 @@ Files may be TREC, CSV or TSV with a header, JSON or Parquet, plain or packed (.
 Measures are named as in ir_measures, ranx or trec_eval; heldout measures lists them.
 """
 
+# Options that only trec_eval has, and the one value that changes nothing.
+_TREC_OPTIONS = {"-R": "qrels", "-T": "trec_results", "-Z": "", "-D": "0"}
+
 FORMATS = ("auto", "table", "tsv", "json", "md", "latex", "parquet", "trec")
 
 
@@ -46,7 +49,7 @@ def add_eval(command: Callable[..., argparse.ArgumentParser], commands: Any) -> 
     add(
         "-l",
         "--rel",
-        type=int,
+        type=_grade,
         default=1,
         metavar="GRADE",
         help="the least grade that counts as relevant (default 1)",
@@ -109,7 +112,15 @@ def add_eval(command: Callable[..., argparse.ArgumentParser], commands: Any) -> 
     add("--digits", type=_digits, default=4, metavar="N", help="decimals (default 4)")
     add("-o", "--output", metavar="FILE", help="write to a file instead")
     add("--quiet", action="store_true", help="only the result, no notes")
+    for option, usual in _TREC_OPTIONS.items():
+        add(option, dest=option, default=usual, help=argparse.SUPPRESS)
     parser.set_defaults(run=_eval)
+
+
+def _grade(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a grade (a whole number from 0 on)")
+    return int(text)
 
 
 def _positive(text: str) -> int:
@@ -129,6 +140,7 @@ def _eval(options: argparse.Namespace) -> None:
 
     if options.no_summary and not options.per_query:
         raise InputError("--no-summary without --per-query leaves nothing to print")
+    _refuse_trec_options(options)
     skipped = _Skipped(quiet=options.quiet)
     reading: dict[str, Any] = {"skip_bad_lines": options.skip_bad_lines, "report": skipped}
     judgements = read_qrels(*split_paths(options.qrels), **reading)
@@ -140,6 +152,15 @@ def _eval(options: argparse.Namespace) -> None:
     else:
         _show(_evaluate(judgements, options, reading), options)
     skipped.summary()
+
+
+def _refuse_trec_options(options: argparse.Namespace) -> None:
+    from heldout.measure.trec_names import refuse_unsupported
+
+    for option, usual in _TREC_OPTIONS.items():
+        value = getattr(options, option)
+        if value != usual:
+            refuse_unsupported(f"{option} {value}")
 
 
 def _select(judgements: Qrels, wanted: list[str], *, quiet: bool) -> Qrels:

@@ -146,6 +146,41 @@ def test_sphericity_by_the_covariance_of_the_systems():
     assert found.corrected_p == pytest.approx(stats.f.sf(f, 3 * epsilon, 42 * epsilon))
 
 
+def chi2_tail(z, df):
+    """The upper tail for an odd number of degrees of freedom, in closed form."""
+    total, term = 0.0, math.sqrt(2 * z / math.pi) * math.exp(-z / 2)
+    for odd in range(1, df, 2):
+        total += term
+        term *= z / (odd + 2)
+    return math.erfc(math.sqrt(z / 2)) + total
+
+
+@pytest.mark.parametrize("units", [5, 6, 8, 20])
+def test_mauchly_p_is_that_of_r(units):
+    # The formula of R's stats:::mauchly.test.SSD (X = ~1) for four systems, written out: p is the
+    # number of systems, pp = p - 1 that of contrasts, n the degrees of freedom.
+    values = np.random.default_rng(units).normal(size=(units, 4))
+    p, pp, n = 4, 3, units - 1
+    contrasts = np.array([[1, -1, 0, 0], [1, 1, -2, 0], [1, 1, 1, -3]]) / np.sqrt([[2], [6], [12]])
+    u = contrasts @ np.cov(values, rowvar=False) @ contrasts.T
+    log_w = math.log(np.linalg.det(u) / (np.trace(u) / pp) ** pp)
+    rho = 1 - (2 * pp**2 + pp + 2) / (6 * pp * n)
+    w2 = (pp + 2) * (pp - 1) * (pp - 2) * (2 * pp**3 + 6 * pp**2 + 3 * p + 2)
+    w2 /= 288 * (n * pp * rho) ** 2
+    z = -n * rho * log_w
+    first, second = chi2_tail(z, 5), chi2_tail(z, 9)
+    assert sphericity(values).p == pytest.approx(first + w2 * (second - first), rel=1e-10)
+
+
+def test_mauchly_where_some_contrast_does_not_vary():
+    one, other = [1.0, 5, 3, 7, 2], [3.0, 1, 8, 2, 6]
+    found = sphericity(np.column_stack([one, one, other]))
+    assert (found.w, found.chi2, found.p) == (0, math.inf, 0)  # R: log(0), and its tail
+    alike = sphericity(np.column_stack([one, one, one]))
+    assert math.isnan(alike.w)
+    assert math.isnan(alike.p)
+
+
 def test_mauchly_holds_its_level():
     generator = np.random.default_rng(11)
     p = [sphericity(generator.normal(size=(12, 4))).p for _ in range(2000)]

@@ -313,7 +313,8 @@ def rbp_residual(q: Query, p: float = 0.8, *, complete: bool = True) -> float:
     known = [place for place, grade in enumerate(q.ranked) if grade is not None and grade >= 0]
     if not complete and len(known) == len(q.ranked):
         return 0.0
-    return 1 - sum((1 - p) * p**place for place in known)
+    unjudged = [place for place in range(len(q.ranked)) if place not in known]
+    return p ** len(q.ranked) + (1 - p) * sum(p**place for place in unjudged)
 
 
 def err(q: Query, k: int | None = None, top: int | None = None) -> float:

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from heldout import MeasureError, evaluate, parse_measure
-from heldout.measure.external import KNOWN
+from heldout.measure.external import DIVERSITY, KNOWN
 
 ir_measures = pytest.importorskip("ir_measures")
 
@@ -49,7 +49,7 @@ def test_own_and_foreign_measures_stand_side_by_side():
     assert result.values(0, "Compat")[1] == 1.0
 
 
-@pytest.mark.parametrize("name", ["Compat", "Compat(p=0.8)", "alpha_nDCG(alpha=0.3)@10"])
+@pytest.mark.parametrize("name", ["Compat", "Compat(p=0.8)", "INST(max_rel=3)"])
 def test_name_reads_back(name):
     measure = parse_measure(name)
     assert parse_measure(str(measure)) == measure
@@ -66,14 +66,45 @@ def test_wrong_parameters_are_refused_when_the_name_is_read():
 
 
 def test_measure_whose_provider_is_not_installed_says_what_to_install():
-    if ir_measures.pyndeval.is_available():
-        pytest.skip("pyndeval is installed here, so alpha_nDCG can be computed")
+    if ir_measures.cwl_eval.is_available():
+        pytest.skip("cwl_eval is installed here, so INST can be computed")
     with pytest.raises(MeasureError, match="pip install ir-measures"):
-        evaluate(QRELS, RUN, "alpha_nDCG@10")
+        evaluate(QRELS, RUN, "INST(max_rel=3)")
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("INST", "INST needs max_rel, for example INST(max_rel=3)"),
+        ("SDCG@5", "SDCG@5 needs max_rel, for example SDCG(max_rel=3)@10"),
+        ("BPM", "BPM needs cutoff and max_rel, for example BPM(max_rel=3)@10"),
+    ],
+)
+def test_parameters_that_ir_measures_requires_are_named(name, says):
+    with pytest.raises(MeasureError) as caught:
+        parse_measure(name)
+    assert str(caught.value) == says
+
+
+@pytest.mark.parametrize("name", sorted(DIVERSITY))
+def test_measures_of_diversity_are_refused(name):
+    # Through ir_measures they would be computed as if all judgements were of one subtopic.
+    with pytest.raises(MeasureError, match=f"^{name} is not supported: .* by subtopic"):
+        parse_measure(f"{name}@20")
+
+
+def test_objects_of_ir_measures_are_measures():
+    names = ["nDCG@10", "P(rel=2)@5", "Compat(p=0.8)", "NumRet(rel=1)"]
+    objects = [ir_measures.parse_measure(name) for name in names]
+    assert evaluate(QRELS, RUN, objects).summary() == evaluate(QRELS, RUN, names).summary()
+    single = evaluate(QRELS, RUN, ir_measures.nDCG @ 10)
+    assert single.mean(0, ir_measures.nDCG @ 10) == evaluate(QRELS, RUN, "nDCG@10").mean(0, 0)
 
 
 def test_known_names_are_names_of_ir_measures():
-    assert set(ir_measures.measures.registry) >= KNOWN
+    registry = set(ir_measures.measures.registry)
+    assert registry >= KNOWN
+    assert {name.lower() for name in registry} >= DIVERSITY
 
 
 WITHOUT = """
@@ -92,7 +123,7 @@ def without_ir_measures(name):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603
 
 
-@pytest.mark.parametrize("name", ["Compat", "alpha_nDCG@10", "INST(T=1)"])
+@pytest.mark.parametrize("name", ["Compat", "BPM@10", "INST(T=1)"])
 def test_without_ir_measures_the_package_to_install_is_named(name):
     said = without_ir_measures(name)
     assert said.startswith("MissingExtraError ")

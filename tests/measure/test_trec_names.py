@@ -64,6 +64,7 @@ def test_printed_names(printed, canonical):
         ("P.5,10", ["P@5", "P@10"]),
         ("P.10,5", ["P@5", "P@10"]),
         ("ndcg_cut.3", ["nDCG@3"]),
+        ("ndcg_cut.23.4", ["nDCG@23"]),  # trec_eval reads digits up to the dot
         ("iprec_at_recall.0.25,0.5", ["IPrec@0.25", "IPrec@0.5"]),
         ("iprec_at_recall..25,.5", ["IPrec@0.25", "IPrec@0.5"]),
         ("ndcg.1=3,2=9", ["nDCG(gains={1: 3, 2: 9})"]),
@@ -148,6 +149,21 @@ def test_threshold_and_size_of_the_collection_reach_the_measures():
     assert str(line.measure) == "Utility(docs=1000)"
 
 
+def test_rbp_is_graded_whatever_the_threshold():
+    (line,) = trec_lines(["rbp"], rel=2)
+    assert str(line.measure) == "RBP(p=0.9, normalise='query')"
+    assert parse_measures(["rbp", "RBP"], rel=2) == parse_measures(["rbp", "RBP"])
+
+
+@pytest.mark.parametrize(
+    "name", ["prefs", "all_prefs", "qrels_jg", "prefs_simp", "prefs_avgjg_Rnonrel", "P_avgjg.5"]
+)
+def test_preferences_and_judgement_groups_are_not_supported(name):
+    for read in (trec_lines, parse_measures):
+        with pytest.raises(MeasureError, match=rf"^{name} is not supported: of trec_eval, heldout"):
+            read([name])
+
+
 @pytest.mark.parametrize("name", TREC_NAMES)
 def test_every_name_of_the_table_is_understood(name):
     found = parse_trec_name(name)
@@ -169,11 +185,19 @@ def test_other_names_are_left_to_others(name):
         ("P.-5", "whole number from 1 on"),
         ("P_0.5", "whole number from 1 on"),
         ("P.5,5", "the same cutoff twice"),
+        ("P.5,5.5", "the same cutoff twice"),
+        ("P.0.5", "whole number from 1 on"),
+        ("P_23.4", "whole number from 1 on"),
         ("iprec_at_recall.x", "not a number"),
         ("map.5", "takes no parameters"),
         ("ndcg.5", "expected pairs such as"),
         ("ndcg.a=5", "not a grade"),
         ("ndcg.1=x", "not a number"),
+        ("ndcg.1=2,1=3", "1 is given twice"),
+        ("ndcg.1=2,01=3", "a grade is given twice"),
+        ("rbp.p=.5,p=.8", "p is given twice"),
+        ("ndcg.1=-2", "negative gain"),
+        ("ndcg.-1=2", "not a grade"),
         ("utility.1,2", "takes four numbers"),
         ("set_F.x", "not a number"),
     ],

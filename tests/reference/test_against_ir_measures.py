@@ -51,7 +51,11 @@ SAME = [
     "infAP",
     "NumQ",
     "NumRet",
+    "NumRet(rel=1)",
+    "NumRet(rel=2)",
     "NumRel",
+    "SetP(relative=True)",
+    "SetP(rel=2,relative=True)",
 ]
 
 

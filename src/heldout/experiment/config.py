@@ -21,7 +21,7 @@ from heldout.experiment.system_settings import (
     system_of,
 )
 from heldout.experiment.systems import CallSystem, ModelSystem, System
-from heldout.measure.names import Measure, parse_measure, parse_measures
+from heldout.measure.names import Measure, is_one_measure, parse_measure, parse_measures
 from heldout.resample.combined import TwoWay
 from heldout.resample.plan import MOST_REPEATS, Plan
 from heldout.resample.plans import KFold
@@ -223,7 +223,7 @@ def _measures(
     given: Mapping[str, Any], problems: Problems
 ) -> tuple[tuple[Measure, ...], Measure | None]:
     wanted = given["measures"]
-    listed = [wanted] if isinstance(wanted, str | Measure) else wanted
+    listed = [wanted] if is_one_measure(wanted) else wanted
     if not isinstance(listed, list | tuple) or not listed:
         problems.add("measures", f"{wanted!r} is not a list of measures")
         return (), None

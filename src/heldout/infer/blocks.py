@@ -90,8 +90,8 @@ class Sphericity(NamedTuple):
     Parameters
     ----------
     w
-        Mauchly's W: 1 for perfect sphericity. NaN if there are no more units than systems, or if
-        some contrast of the systems does not vary.
+        Mauchly's W: 1 for perfect sphericity, 0 if some contrast of the systems does not vary. NaN
+        if none does, or if there are fewer units than systems.
     chi2, df, p
         Its approximate distribution and tail.
     greenhouse_geisser, huynh_feldt
@@ -273,11 +273,15 @@ def _mauchly(variances: Floats, df: int) -> tuple[float, float, int, float]:
     freedom = p * (p + 1) // 2 - 1
     if p == 1:  # a single difference has a single variance
         return 1.0, 0.0, 0, 1.0
-    if variances[0] <= 0 or df < p:
+    if variances[-1] <= 0 or df < p:
         return math.nan, math.nan, freedom, math.nan
+    if variances[0] <= 0:  # some contrast does not vary, others do
+        return 0.0, math.inf, freedom, 0.0
     log_w = float(np.log(variances).sum() - p * np.log(variances.mean()))
     rho = 1 - (2 * p**2 + p + 2) / (6 * df * p)
-    order = (p + 2) * (p - 1) * (p - 2) * (2 * p**3 + 6 * p**2 + 3 * p + 2)
+    # The last but one term is 3 * systems in R, to which this is equal, and 3 * p in Anderson (An
+    # Introduction to Multivariate Statistical Analysis, 10.7); p-values differ by .0005 at most.
+    order = (p + 2) * (p - 1) * (p - 2) * (2 * p**3 + 6 * p**2 + 3 * (p + 1) + 2)
     second = order / (288 * (df * p * rho) ** 2)
     chi2 = max(-df * rho * log_w, 0.0)
     first, more = float(chdtrc(freedom, chi2)), float(chdtrc(freedom + 4, chi2))

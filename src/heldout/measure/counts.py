@@ -42,9 +42,10 @@ def queries(judged: Judged, k: None) -> Floats:
 
 
 @_count("NumRet", "num_ret")
-def retrieved(judged: Judged, k: None) -> Floats:
-    """Number of documents retrieved."""
-    del k
+def retrieved(judged: Judged, k: None, *, rel: int | None = None) -> Floats:
+    """Number of documents retrieved, or with ``rel`` of those that are relevant."""
+    if rel is not None:
+        return relevant_retrieved(judged, k, rel=rel)
     return judged.retrieved.astype(np.float64)
 
 
@@ -91,9 +92,13 @@ def unjudged_share(judged: Judged, k: int) -> Floats:
 
 
 @family("SetP", aliases=["set_P"], cutoff="none")
-def set_precision(judged: Judged, k: None, *, rel: int = 1) -> Floats:
-    """Precision of all that was retrieved."""
-    del k
+def set_precision(judged: Judged, k: None, *, rel: int = 1, relative: bool = False) -> Floats:
+    """Precision of all that was retrieved.
+
+    With ``relative`` it is divided by the best that a set of this size can have (SetRelP).
+    """
+    if relative:
+        return set_relative_precision(judged, k, rel=rel)
     return over(judged.total(judged.hits(rel).query), judged.retrieved)
 
 

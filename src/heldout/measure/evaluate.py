@@ -19,6 +19,7 @@ from heldout.measure.names import (
     JUDGED_ONLY,
     Measure,
     Value,
+    is_one_measure,
     parse_measure,
     parse_measures,
 )
@@ -243,7 +244,7 @@ def evaluate(
         One run or several: objects, paths, or ``{query: {document: score}}``; or ``{name: run}``
         with objects or paths.
     measures
-        Names such as ``"nDCG@10"``, or measures.
+        Names such as ``"nDCG@10"``, or measures, also those of ir_measures (``nDCG @ 10``).
     missing
         What a judged query without a ranked list counts: ``"zero"``, or ``"skip"`` to average over
         the queries that all runs have.
@@ -298,7 +299,7 @@ def evaluate(
 
 def _parse(measures: Any, depth: int | None, rel: int, *, judged_only: bool) -> tuple[Measure, ...]:
     """The measures, checked against what they cannot be combined with."""
-    wanted = [measures] if isinstance(measures, str | Measure) else list(measures)
+    wanted = [measures] if is_one_measure(measures) else list(measures)
     defaults: dict[str, Value] = {}
     if rel != 1:
         defaults["rel"] = rel
@@ -319,8 +320,8 @@ def _check_settings(missing: str, depth: int | None, rel: int) -> None:
         raise InputError(f"missing={missing!r}: expected one of {', '.join(get_args(Missing))}")
     if depth is not None and (not isinstance(depth, int) or depth < 1):
         raise InputError(f"depth={depth!r}: expected a whole number from 1 on")
-    if not isinstance(rel, int):
-        raise InputError(f"rel={rel!r}: expected a whole number")
+    if not isinstance(rel, int) or rel < 0:
+        raise InputError(f"rel={rel!r}: expected a whole number from 0 on")
 
 
 def _each(score: Callable[[Any], RunScores], items: list[Any]) -> Iterator[RunScores]:

@@ -1,4 +1,4 @@
-"""Measures that only ir_measures has (alpha_nDCG, INST, …), computed by it when installed."""
+"""Measures that only ir_measures has (INST, Compat, …), computed by it when installed."""
 
 from __future__ import annotations
 
@@ -20,12 +20,17 @@ __all__ = ["external_measure", "external_values"]
 # Names are facts of ir_measures 0.4; they serve to say what to install.
 KNOWN: Final = frozenset(
     (
-        *("Accuracy", "AP_IA", "BPM", "Compat", "ERR_IA", "INSQ", "INST", "MAP_IA", "NERR8"),
-        *("NERR9", "NERR10", "NERR11", "NRBP", "P_IA", "SDCG", "StRecall", "alpha_DCG"),
-        *("alpha_nDCG", "nERR_IA", "nNRBP"),
+        *("Accuracy", "BPM", "Compat", "INSQ", "INST", "NERR8", "NERR9", "NERR10", "NERR11"),
+        "SDCG",
     )
 )
-
+DIVERSITY: Final = frozenset(
+    (
+        *("ap_ia", "err_ia", "map_ia", "nrbp", "p_ia", "strecall", "alpha_dcg", "alpha_ndcg"),
+        *("nerr_ia", "nnrbp", "α_dcg", "α_ndcg"),
+    )
+)
+"""Measures of diversity: they need the subtopic of each judgement, which `Qrels` do not keep."""
 
 _FAILURES = (
     ArithmeticError,
@@ -49,7 +54,12 @@ add_family(Family(EXTERNAL, _not_here, (("name", ""),), "none", higher_is_better
 
 def external_measure(name: str) -> Measure | None:
     """The measure of that name in ir_measures; None if it has none."""
-    stem = re.split(r"[@(]", name.strip())[0]
+    stem = re.split(r"[@(]", name)[0].strip()
+    if stem.lower() in DIVERSITY:
+        raise MeasureError(
+            f"{stem} is not supported: it needs judgements by subtopic, and heldout reads qrels "
+            "without the subtopic column; use ir_measures itself for measures of diversity"
+        )
     try:
         import ir_measures  # optional
     except ImportError:
@@ -65,7 +75,22 @@ def external_measure(name: str) -> Measure | None:
         parsed = ir_measures.parse_measure(name)
     except (*_FAILURES, AttributeError, NameError, SyntaxError) as error:
         raise MeasureError(f"ir_measures cannot read {name!r}: {error}") from None
+    _refuse_incomplete(stem, parsed)
     return Measure(EXTERNAL, None, (("name", str(parsed)),))
+
+
+def _refuse_incomplete(stem: str, parsed: Any) -> None:
+    """Name the parameters that are required and missing (``INST`` needs ``max_rel``)."""
+    lacks = [
+        key
+        for key, info in parsed.SUPPORTED_PARAMS.items()
+        if info.required and key not in parsed.params
+    ]
+    if lacks:
+        inner = ", ".join(f"{key}=3" for key in lacks if key != parsed.AT_PARAM)
+        at = "@10" if parsed.AT_PARAM in {*lacks, *parsed.params} else ""
+        example = f"{stem}{f'({inner})' if inner else ''}{at}"
+        raise MeasureError(f"{parsed} needs {' and '.join(lacks)}, for example {example}")
 
 
 def external_values(qrels: Qrels, run: Run, name: str) -> Floats:

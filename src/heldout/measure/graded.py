@@ -240,6 +240,11 @@ def _unit_gain(judged: Judged, rel: int | None, gains: Gains | None, normalise: 
     return np.where(judged.grade >= 0, (gain - low) / scale, 0.0)
 
 
+def _powers(p: float, ranks: Ints) -> Floats:
+    """1, p, p², … up to the greatest rank, multiplied one by one as trec_eval does."""
+    return np.append(1.0, np.cumprod(np.full(ranks.max(initial=0), p)))
+
+
 @family("RBP", aliases=["rbp"])
 def rank_biased_precision(
     judged: Judged,
@@ -260,7 +265,7 @@ def rank_biased_precision(
     if ties == "average":
         weight = mean_discount(judged, lambda rank: p ** (rank - 1.0), k)
     else:
-        weight = np.power(p, judged.rank - 1.0)
+        weight = _powers(p, judged.rank)[judged.rank - 1]
         if k is not None:
             weight = np.where(judged.rank <= k, weight, 0.0)
     return (1 - p) * judged.total(judged.query, gain * weight)
@@ -276,10 +281,17 @@ def rank_biased_residual(
     (``complete=False``).
     """
     known = judged.hits(0).above(k)
-    residual = 1 - (1 - p) * judged.total(known.query, p ** (known.rank - 1.0))
+    power = _powers(p, judged.retrieved)
+    query = np.repeat(np.arange(len(judged)), judged.retrieved)
+    unjudged = np.ones(len(query), np.bool_)
+    first = np.cumsum(judged.retrieved) - judged.retrieved
+    unjudged[first[known.query] + known.rank - 1] = False
+    query, rank = query[unjudged], count_up(query, len(judged))[unjudged]
+    # Added up in this form, not as 1 - what is judged, so that the last digit is trec_eval's.
+    residual = power[judged.retrieved] + (1 - p) * judged.total(query, power[rank - 1])
     if complete:
-        return residual
-    return np.where(judged.total(known.query) < judged.retrieved, residual, 0.0)
+        return np.minimum(residual, 1.0)  # powers round
+    return np.where(judged.total(query) > 0, residual, 0.0)
 
 
 @family("ERR", aliases=["err"])

@@ -182,12 +182,23 @@ class Measure:
         return dict(self.params)
 
     def with_defaults(self, **changes: Value) -> Measure:
-        """Change those of the given parameters that the family has and that stand at default."""
+        """Set the given parameters where the family has them and they are at their default.
+
+        A parameter that is None by default is left alone: RBP is graded unless its own name says
+        ``rel``, whatever ``-l`` is.
+        """
         defaults = dict(self.definition.defaults)
+        fits = _settable(self.definition, changes)
         params = tuple(
-            (k, changes[k] if k in changes and v == defaults[k] else v) for k, v in self.params
+            (k, fits[k] if k in fits and v == defaults[k] else v) for k, v in self.params
         )
         return Measure(self.family, self.cutoff, params)
+
+
+def _settable(known: Family, wanted: Mapping[str, Value]) -> dict[str, Value]:
+    """Of settings for all measures, those that a family has a default for."""
+    own = dict(known.defaults)
+    return {key: value for key, value in wanted.items() if own.get(key) is not None}
 
 
 def make_measure(
@@ -207,10 +218,7 @@ def make_measure(
     """
     known = families()[name]
     own = dict(known.defaults)
-    given = {
-        **{key: value for key, value in (defaults or {}).items() if key in own},
-        **(given or {}),
-    }
+    given = {**_settable(known, defaults or {}), **(given or {})}
     for key, value in given.items():
         if key not in own:
             raise MeasureError(
@@ -273,11 +281,26 @@ def parse_measures(names: Iterable[str | Measure], **defaults: Value) -> list[Me
         if isinstance(name, Measure):
             found.append(name)
             continue
-        if not isinstance(name, str):
-            raise MeasureError(f"{name!r} is not the name of a measure: give a text such as AP")
-        for one in _split(name):
+        for one in _split(_as_text(name)):
             found.extend(_parse(one, defaults))
     return list(dict.fromkeys(found))
+
+
+def _as_text(name: object) -> str:
+    """The name as text; measures of ir_measures (``nDCG @ 10``) print theirs."""
+    if not isinstance(name, str) and not _is_of_ir_measures(name):
+        raise MeasureError(f"{name!r} is not the name of a measure: give a text such as AP")
+    return str(name)
+
+
+def _is_of_ir_measures(given: object) -> bool:
+    """Whether an object is a measure of ir_measures; that package is not imported for it."""
+    return any(kind.__module__.split(".")[0] == "ir_measures" for kind in type(given).__mro__)
+
+
+def is_one_measure(given: object) -> bool:
+    """Whether this is a single measure or name, not several."""
+    return isinstance(given, str | Measure) or _is_of_ir_measures(given)
 
 
 def _split(name: str) -> list[str]:
@@ -294,7 +317,7 @@ def _split(name: str) -> list[str]:
 
 
 def _parse(name: str, defaults: Mapping[str, Value]) -> list[Measure]:
-    from heldout.measure.trec_names import parse_trec_name  # knows measures
+    from heldout.measure.trec_names import parse_trec_name, refuse_unsupported  # knows measures
 
     other = _ranx(name, defaults) or parse_trec_name(name, defaults)
     if other:
@@ -312,6 +335,7 @@ def _parse(name: str, defaults: Mapping[str, Value]) -> list[Measure]:
     external = _external(name, defaults)
     if external:
         return external
+    refuse_unsupported(name)
     raise MeasureError(_unknown(name))
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from heldout.measure.names import Value
 
-__all__ = ["TREC_NAMES", "TrecLine", "parse_trec_name", "trec_lines"]
+__all__ = ["TREC_NAMES", "TrecLine", "parse_trec_name", "refuse_unsupported", "trec_lines"]
 
 Kind = Literal["plain", "ranks", "shares", "numbers", "pairs", "runid"]
 _RANKS: Final = "5,10,15,20,30,100,200,500,1000"
@@ -102,6 +102,21 @@ _GROUPS: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
+_UNSUPPORTED: Final = re.compile(
+    r"(all_)?prefs|prefs_\w+|qrels_jg|(map|P|Rprec_mult)_avgjg|-[RTZD] .*"
+)
+
+
+def refuse_unsupported(what: str) -> None:
+    """Raise an error if this is a measure, a group or an option that only trec_eval has."""
+    if _UNSUPPORTED.fullmatch(what.partition(".")[0]):
+        raise MeasureError(
+            f"{what} is not supported: of trec_eval, heldout has all but preferences (prefs, "
+            "qrels_prefs), judgement groups (qrels_jg), z-scores (-Z), other file formats "
+            "(-R, -T) and debugging (-D)"
+        )
+
+
 class TrecLine(NamedTuple):
     """One line that trec_eval prints: its label, and the measure behind it (None: the run's id)."""
 
@@ -121,6 +136,7 @@ def trec_lines(names: list[str], rel: int = 1, docs: int = 0) -> list[TrecLine]:
         name, dot, params = argument.partition(".")
         if dot and not params:
             raise MeasureError(f"{argument!r}: parameters are missing behind the dot")
+        refuse_unsupported(argument)
         members = _GROUPS.get(name, (name,))
         for member in members:
             if member not in _TABLE:
@@ -156,6 +172,8 @@ def _trec_measures(name: str) -> list[Measure]:
         return [measure for _, measure in _expand(stem, _TABLE[stem], params)]
     match = re.fullmatch(r"(.+)_([0-9]+|[0-9]+\.[0-9]+)", name)
     if match and match[1] in _TABLE and _TABLE[match[1]].kind in {"ranks", "shares"}:
+        if _TABLE[match[1]].kind == "ranks" and "." in match[2]:
+            raise MeasureError(f"{name}: a cutoff is a whole number from 1 on")
         return [measure for _, measure in _expand(match[1], _TABLE[match[1]], match[2])]
     return []
 
@@ -199,14 +217,18 @@ def _with_numbers(name: str, entry: _Entry, params: str, docs: int) -> Measure:
 def _with_pairs(name: str, entry: _Entry, params: str) -> Measure:
     given: dict[str, Value] = {}
     gains: dict[int, float] = {}
-    for pair in filter(None, params.split(",")):
-        key, equals, value = pair.partition("=")
+    pairs = [pair.partition("=") for pair in params.split(",") if pair]
+    for key, equals, value in pairs:
         if not equals:
             raise MeasureError(f"{name}.{params}: expected pairs such as 1=3,2=9")
+        if [other for other, _, _ in pairs].count(key) > 1:
+            raise MeasureError(f"{name}.{params}: {key} is given twice")
         if key == "p" and entry.family.startswith("RBP"):
             given["p"] = _number(name, value)
         else:
-            gains[_grade(name, key)] = _number(name, value)
+            gains[_grade(name, key)] = _gain(name, key, value)
+    if len(given) + len(gains) < len(pairs):  # 1 and 01
+        raise MeasureError(f"{name}.{params}: a grade is given twice")
     if entry.family == "RBPResidual":
         return make_measure(entry.family, None, {"p": given.get("p", 0.9), "complete": False})
     if entry.family == "RBP":
@@ -228,12 +250,21 @@ def _number(name: str, text: str) -> float:
 
 
 def _grade(name: str, text: str) -> int:
-    if not re.fullmatch(r"[+-]?[0-9]{1,9}", text):
-        raise MeasureError(f"{name}: {text!r} is not a grade")
+    if not re.fullmatch(r"\+?[0-9]{1,9}", text):
+        raise MeasureError(f"{name}: {text!r} is not a grade (a whole number from 0 on)")
     return int(text)
+
+
+def _gain(name: str, grade: str, text: str) -> float:
+    gain = _number(name, text)
+    if gain < 0:
+        raise MeasureError(f"{name}: grade {grade} has a negative gain ({text}); give 0 or more")
+    return gain
 
 
 def _whole(name: str, text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,9}", text) or not int(text):
+    """A cutoff; of ``23.4`` trec_eval takes the 23."""
+    match = re.fullmatch(r"([0-9]{1,9})(\.[0-9]*)?", text)
+    if not match or not int(match[1]):
         raise MeasureError(f"{name}: cutoff {text!r} is not a whole number from 1 on")
-    return int(text)
+    return int(match[1])

@@ -157,14 +157,8 @@ def _over_folds(comparison: Comparison) -> str:
 
 def _sphericity(comparison: Comparison) -> str:
     found = comparison.sphericity
-    if found is None:
+    if found is None or math.isnan(found.w):
         return ""
-    if math.isnan(found.w):
-        return (
-            "; Mauchly's test is undefined, as some systems differ by the same on every unit; "
-            f"Greenhouse-Geisser epsilon {found.greenhouse_geisser:.3f} gives "
-            f"{_p_words(found.corrected_p)}"
-        )
     return (
         f"; Mauchly's W {found.w:.3f}, {_p_words(found.p)}, Greenhouse-Geisser epsilon "
         f"{found.greenhouse_geisser:.3f} gives {_p_words(found.corrected_p)}"

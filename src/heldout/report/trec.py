@@ -11,6 +11,7 @@ import numpy as np
 from heldout.errors import InputError
 from heldout.measure.evaluate import compute, summarise
 from heldout.measure.judged import join
+from heldout.measure.names import parse_measure
 from heldout.measure.ranking import hits_for_recall
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ def trec_output(
     if per_query:
         yield from _single(judged, lines, columns, counted)
     if summary:
+        if complete:  # 10.0 then counts all grades above 0 in the qrels, whatever -l says
+            columns["num_rel"] = compute(view, parse_measure("num_rel"))
         yield from _final(run, lines, columns, counted)
 
 

@@ -34,6 +34,7 @@ _HEAD = 1 << 16
 # What C's strtod takes: decimal or hexadecimal, no thousands marks, no words. Digits before and
 # behind the point cannot be taken for each other: else a long number takes the square of its time.
 _NUMBER = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+_GRADE = re.compile(rb"[+-]?\d+(\.0*)?")
 _BLANK = re.compile(r"[\x00-\x20]")
 _HEX = re.compile(rb"[+-]?0[xX][0-9a-fA-F]+(\.[0-9a-fA-F]*)?([pP][+-]?\d+)?")
 
@@ -206,7 +207,8 @@ def _numbers(piece: Piece, starts: Ints, ends: Ints, what: str) -> tuple[Floats,
     """Numbers as trec_eval reads them; what is no finite number is NaN and a bad line."""
     values, hard = parse_decimals(piece.data, starts, ends)
     for row in np.flatnonzero(hard).tolist():
-        values[row] = _number(piece.data[starts[row] : ends[row]].tobytes())
+        raw = piece.data[starts[row] : ends[row]].tobytes()
+        values[row] = np.nan if what == "grade" and not _GRADE.fullmatch(raw) else _number(raw)
     wrong = ~np.isfinite(values) if hard.any() else np.zeros(len(values), np.bool_)
     if what == "grade":
         wrong |= (values != np.rint(values)) | (np.abs(values) > GREATEST_GRADE)
