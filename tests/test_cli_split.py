@@ -39,7 +39,7 @@ def test_splits_are_described(capsys):
     assert "KFold(k=5, stratify='relevance')" in out
     assert "r0/f4" in out
     assert "30 by document" in out
-    assert "KFold()" in printed(capsys, "small", "--by", "query").out  # ten folds
+    assert "KFold(k=10)" in printed(capsys, "small", "--by", "query").out  # ten folds
     both = printed(capsys, "small", "--by", "both").out
     assert "TwoWay(queries=KFold(k=5), documents=KFold(k=5))" in both
 
@@ -95,7 +95,7 @@ def test_all_plans_are_there(capsys):
         (["--leave-one-out"], "LeaveOneOut()"),
         (["--bootstrap", "3", "--seed", "1"], "Bootstrap(replicates=3, seed=1)"),
         (["--test-ids", "ids"], "TestSet(ids=<2 values>)"),
-        (["--later", "times"], "Chronological(order=<12 values>)"),
+        (["--later", "times"], "Chronological(order=<12 values>, test=0.2)"),
         (["--folds", "2", "--groups", "groups"], "KFold(k=2, groups=<12 values>)"),
         (["--folds", "2", "--groups", "duplicates"], "KFold(k=2, groups='duplicates')"),
         (["--folds", "2", "--stratify", "length"], "KFold(k=2, stratify='length')"),
@@ -118,7 +118,10 @@ def test_all_plans_are_there(capsys):
         (["--leave-one-out", "--seed", "1"], "nothing is left to chance"),
         (["--bootstrap", "3", "--groups", "duplicates"], "--groups goes with"),
         (["--bootstrap", "3", "--table"], "not put every unit into one fold"),
-        (["--stratify", "kind"], "no such field"),
+        (
+            ["--stratify", "kind"],
+            "stratify='kind' is unknown: expected 'labels', 'relevance', 'length'",
+        ),
         (["--given", "nowhere"], "nowhere"),
         (["--fold", "77", "-o", "x"], "nothing to write"),
     ],

@@ -112,12 +112,12 @@ def test_json_has_everything(capsys):
 @pytest.mark.parametrize(
     ("options", "splits", "plan"),
     [
-        ([], 10, "KFold()"),
+        ([], 10, "KFold(k=10)"),
         (["--folds", "5", "--repeats", "3", "--seed", "4"], 15, "KFold(k=5, repeats=3, seed=4)"),
         (["--plan", "loo"], 40, "LeaveOneOut()"),
-        (["--plan", "bootstrap"], 200, "Bootstrap()"),
+        (["--plan", "bootstrap"], 200, "Bootstrap(replicates=200)"),
         (["--plan", "bootstrap", "--repeats", "30"], 30, "Bootstrap(replicates=30)"),
-        (["--stratify", "relevant"], 10, "KFold(stratify=<40 values>)"),
+        (["--stratify", "relevant"], 10, "KFold(k=10, stratify=<40 values>)"),
         (["--folds-file", "folds.tsv"], 2, "GivenFolds"),
         (["--plan", "given", "--folds-file", "folds.tsv"], 2, "GivenFolds"),
     ],

@@ -134,13 +134,35 @@ def test_quiet_commands_say_nothing_beside_the_result(arguments, capsys):
 
 
 @pytest.mark.usefixtures("files")
-def test_a_quiet_gate_speaks_by_its_exit_code(capsys):
+def test_a_quiet_gate_gives_its_verdict_and_nothing_else(capsys):
     capsys.readouterr()
     runs = ["qrels.txt", "improved.run", "baseline.run"]
     with pytest.raises(SystemExit) as ended:
         main(["compare", *runs, "--gate", "non-inferior", "--margin", "0.01", "--quiet"])
     assert ended.value.code == 1
-    assert not capsys.readouterr().err
+    (verdict,) = capsys.readouterr().err.splitlines()
+    assert verdict.startswith("failed: ")
+
+
+def test_a_quiet_index_is_built_silently(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "docs.jsonl").write_text(
+        '{"_id": "a", "text": "one"}\n{"_id": "b", "text": "two"}\n'
+    )
+    main(["index", "docs.jsonl", "-o", "docs.index", "--quiet"])
+    assert capsys.readouterr() == ("", "")
+    main(["index", "docs.jsonl", "-o", "docs.index", "--quiet", "--force", "--json"])
+    assert json.loads(capsys.readouterr().out)["documents"] == 2
+    main(["index", "docs.index", "--quiet"])
+    assert "documents" in capsys.readouterr().out  # here it is the result
+
+
+@pytest.mark.usefixtures("files")
+def test_one_of_something_is_singular(tmp_path, capsys):
+    runs = (tmp_path / "baseline.run").read_text(encoding="utf-8")
+    (tmp_path / "bad.run").write_text(runs + "q1 Q0\n", encoding="utf-8")
+    main(["eval", "qrels.txt", "bad.run", "--skip-bad-lines"])
+    assert "1 bad line was left out" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("files")

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+import heldout
 from heldout.report.codes import CODES, careful_line, code_of
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src" / "heldout").rglob("*.py"))
+ODD = (("a", 3), ("b", 4))
 PAGE = (ROOT / "docs" / "warnings.md").read_text(encoding="utf-8")
 
 
@@ -91,3 +93,19 @@ def test_codes_are_told_by_words(code, sentence):
 def test_a_sentence_of_its_own_making_has_no_code(monkeypatch):
     monkeypatch.undo()  # elsewhere in the tests such a sentence fails
     assert careful_line("the moon is full") == "Careful: the moon is full."
+
+
+def test_the_warning_about_the_bootstrap_has_the_measured_figure():
+    scores = heldout.Scores.of({name: {str(n): n % of for n in range(25)} for name, of in ODD})
+    (said,) = (
+        one
+        for one in heldout.compare(scores, tests=["bootstrap-shift"]).advice.warnings
+        if code_of(one) == "bootstrap-shift"
+    )
+    methods = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
+    (measured,) = re.findall(
+        r"^\| equal means \| 25 \|.*?\|.*?\| \.(\d+) \|", methods, re.MULTILINE
+    )
+    figure = f"{int(measured) / 10:.1f} % instead of 5 % false alarms at 25 units"
+    assert figure in said
+    assert figure in paragraphs()["bootstrap-shift"]

@@ -155,8 +155,9 @@ def present(
     results = [result for group in gates for result in group]
     for result in results:
         said += [result.sentence, *([result.careful] if result.careful else [])]
-    if not getattr(options, "quiet", False):
-        sys.stderr.write("".join(note + "\n" for note in said))
+    if getattr(options, "quiet", False):
+        said = [result.sentence for result in results]
+    sys.stderr.write("".join(note + "\n" for note in said))
     return 0 if all(result.passed for result in results) else 1
 
 

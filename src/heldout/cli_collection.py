@@ -137,6 +137,7 @@ def _add_export(command: Callable[..., argparse.ArgumentParser], parts: Any) -> 
 
 
 def _export(options: argparse.Namespace) -> int:
+    from heldout.data.collection import collection_sizes
     from heldout.data.export import export_collection
     from heldout.report.tables import plain_text
 
@@ -149,9 +150,8 @@ def _export(options: argparse.Namespace) -> int:
     for note in collection.notes:
         sys.stderr.write(plain_text(note.message) + "\n")
     sys.stderr.write(
-        f"{plain_text(options.output)}: {len(collection.documents)} documents, "
-        f"{len(collection.queries)} queries, {len(collection.qrels)} judgements; fingerprint of "
-        f"the original {collection.fingerprint()}\n"
+        f"{plain_text(options.output)}: {collection_sizes(collection)}; fingerprint of the "
+        f"original {collection.fingerprint()}\n"
     )
     return 0
 

@@ -185,7 +185,8 @@ class _Skipped:
 
     def summary(self) -> None:
         if self._count:
-            _note(f"{self._count} bad lines were left out")
+            lines = "bad line was" if self._count == 1 else "bad lines were"
+            _note(f"{self._count:,} {lines} left out")
 
 
 def _note(sentence: str) -> None:

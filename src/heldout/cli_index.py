@@ -166,7 +166,7 @@ def add_index(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
     add("--threads", type=positive, metavar="N", help="default: as many as there are cores")
     add("--verify", action="store_true", help="compare every byte of an index with its checksums")
     add_json(parser, "what the index holds as JSON")
-    add_quiet(parser, "no notes, no times")
+    add_quiet(parser, "build or join silently; show an index without notes")
     parser.set_defaults(run=_index)
 
 
@@ -212,7 +212,9 @@ def _join(options: argparse.Namespace) -> int:
         raise InputError(f"{options.collection}: give the folder with the *.index files to join")
     if options.output is not None or options.shards is not None:
         raise InputError("--join joins parts where they are: leave -o and --shards out")
-    _print(ShardedIndex.join(options.collection), options.collection, options)
+    joined = ShardedIndex.join(options.collection)
+    if options.json or not options.quiet:
+        _print(joined, options.collection, options)
     return 0
 
 
@@ -230,7 +232,8 @@ def _build(options: argparse.Namespace) -> int:
     read = time.perf_counter()
     index = build_index(documents, analyzer, **settings)
     built = time.perf_counter()
-    _print(index, options.output, options)
+    if options.json or not options.quiet:
+        _print(index, options.output, options)
     if options.quiet:
         return 0
     for note in documents.notes:

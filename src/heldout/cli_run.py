@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.cli_files import emit, show
 from heldout.cli_index import positive
+from heldout.data.notes import count_of
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -259,7 +260,7 @@ def _how_to_go_on(options: argparse.Namespace) -> str:
 
 
 def _where(timings: dict[str, Any], options: argparse.Namespace) -> str:
-    took = f"{len(timings['tasks'])} tasks, {timings['total']:.1f} s"
+    took = f"{count_of(len(timings['tasks']), 'task')}, {timings['total']:.1f} s"
     if options.output is None:
         return f"{took}; nothing was written: -o FOLDER keeps the results\n"
     return f"{took}; results in {options.output}\n"

@@ -132,7 +132,7 @@ def _add_claims_and_format(parser: argparse.ArgumentParser) -> None:
     add_gate_and_ledger(parser)
     add("-f", "--format", choices=FORMATS, default="auto", help="auto: table on a terminal, or tsv")
     add("--json", action="store_const", dest="format", const="json", help="same as --format json")
-    add("--quiet", action="store_true", help="only the result: nothing on standard error")
+    add("--quiet", action="store_true", help="only the result and the gate's verdict, no notes")
     add("-o", "--output", metavar="FILE", help="write to a file instead")
 
 

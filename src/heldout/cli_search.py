@@ -18,6 +18,7 @@ from heldout.cli_index import (
     open_documents,
     positive,
 )
+from heldout.data.notes import count_of
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -284,8 +285,9 @@ def _note(given: _Given, run: Run) -> None:
             f"queries that no document has a word of, not in the run: {len(without)} ({named})"
         )
     notes.append(
-        f"{run.name}: {len(run.queries)} queries, {len(run)} rows, from the index "
-        f"{given.index.fingerprint[:16]} of {given.index.n_documents} documents"
+        f"{run.name}: {count_of(len(run.queries), 'query', 'queries')}, "
+        f"{count_of(len(run), 'row')}, from the index {given.index.fingerprint[:16]} of "
+        f"{count_of(given.index.n_documents, 'document')}"
     )
     sys.stderr.write("".join(plain_text(note) + "\n" for note in notes))
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from heldout.cli_collection import add_collection_options, open_collection
 from heldout.cli_files import emit, show
 from heldout.cli_help import add_quiet
+from heldout.data.notes import count_of
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -254,7 +255,7 @@ def _export(splits: Splits, collection: Collection, options: argparse.Namespace)
         return
     _say(splits)
     sys.stderr.write(
-        f"{options.output}: {len(written)} splits ({written[0]}"
+        f"{options.output}: {count_of(len(written), 'split')} ({written[0]}"
         f"{f' to {written[-1]}' if len(written) > 1 else ''}), fingerprint {splits.fingerprint}\n"
     )
 

@@ -72,7 +72,7 @@ def _add_shared(parser: argparse.ArgumentParser, draws: int) -> None:
     add("--depth", type=positive, default=1000, metavar="N", help="ranks that count (default 1000)")
     add("--seed", type=int, default=0, metavar="N", help="of the random numbers (default 0)")
     add("--json", action="store_true", help="every number at full precision")
-    add("--quiet", action="store_true", help="only the table, no bar and no verdict")
+    add("--quiet", action="store_true", help="only the table and the verdict")
     add("-o", "--output", metavar="FILE", help="write to a file")
     add_analyzer_options(parser)
 
@@ -191,7 +191,7 @@ def _bias(options: argparse.Namespace) -> int:
     if options.json:
         emit(study_json(study, _named(system)), options.output)
     else:
-        show(study_text(study, _named(system), quiet=options.quiet), options.output)
+        show(study_text(study, _named(system)), options.output)
     return 0
 
 

@@ -205,7 +205,7 @@ def study_html(study: BiasStudy) -> str:
     """
     from heldout.report.charts.of_study import charts_of_biases
 
-    head = ["estimator", "estimate", "truth", "bias", "± se", "rmse", "covers"]
+    head = ["estimator", "estimate", "truth", "bias", "± se", "rmse", "covers", "± se"]
     rows = [
         [
             row.estimator,
@@ -215,6 +215,7 @@ def study_html(study: BiasStudy) -> str:
             f"{row.se:.4f}",
             f"{row.rmse:.4f}",
             "" if row.coverage is None else f"{row.coverage:.1%}",
+            "" if row.coverage_se is None else f"{row.coverage_se:.1%}",
         ]
         for row in study.rows
     ]

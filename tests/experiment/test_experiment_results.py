@@ -13,6 +13,7 @@ from heldout.experiment.systems import System
 from heldout.infer.compare import compare
 from heldout.report.experiment import comparisons, json_results, results_text
 from heldout.resample.plans import Bootstrap, KFold
+from heldout.tune.runs import VERY_DIFFERENT
 
 
 @pytest.fixture(scope="module")
@@ -140,3 +141,11 @@ def test_a_comparison_over_documents_says_what_is_drawn_anew():
     sentence = "as if other queries were drawn, the documents staying as they are"
     assert sentence not in by_query
     assert sentence in by_document
+
+
+@pytest.mark.parametrize(("points", "warned"), [(5, False), (6, True)])
+def test_uneven_tuning_is_warned_about_as_in_the_tuning_of_runs(points, warned):
+    systems = [f"bm25(k1=0.2:2.2:{points})", "ql-jm(lambda=0.1,0.5)"]
+    found = Experiment(collection=small_collection(), systems=systems, plan=KFold(3)).run()
+    said = any("very different numbers" in note for note in found.scores().notes)
+    assert said == warned == (points >= VERY_DIFFERENT * 2)

@@ -1,6 +1,7 @@
 """Studies in which the truth is known."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,13 @@ from document_data import indexed, topical_collection
 import heldout
 from heldout.errors import HeldoutError, InputError
 from heldout.experiment.candidates import Candidates
-from heldout.experiment.study import StudySettings, _division, bias_study, unseen_values
+from heldout.experiment.study import (
+    StudySettings,
+    _division,
+    bias_study,
+    coverage_error,
+    unseen_values,
+)
 from heldout.measure.names import parse_measure
 from heldout.report.study import figure_tables, study_json, study_text
 from heldout.retrieve.models import grid
@@ -21,7 +28,7 @@ GRID = grid("bm25", k1=[0.3, 1.0, 4.0], b=[0.0, 0.5, 1.0])
 FIELDS = {
     "estimator", "bias", "se", "rmse", "coverage", "mean", "truth", "default", "system", "measure",
     "tuning", "fraction", "draws", "sets", "folds", "seed", "sample_size", "target_size",
-    "queries_left_out", "estimand",
+    "queries_left_out", "estimand", "coverage_se",
 }  # fmt: skip
 
 
@@ -206,7 +213,38 @@ def test_text_shows_the_default_first_and_says_what_it_means(fixed):
     assert lines[0].startswith("bm25(k1=1, b=0.5), nDCG@10: 120 documents seen, 120 unseen")
     assert lines[1] == "nothing is tuned"
     assert lines[5].startswith("pooled ")
-    assert "for these queries on 120 new documents hold the truth." in lines[-1]
+    assert "for these queries on 120 new documents hold the truth" in lines[-1]
+
+
+def verdict(fixed, bias, se, coverage=None, coverage_se=None):
+    found = study(fixed, replicates=0)
+    row = replace(found.rows[0], bias=bias, se=se, coverage=coverage, coverage_se=coverage_se)
+    return study_text(replace(found, rows=(row,)), "bm25").splitlines()[-1]
+
+
+def test_the_verdict_says_what_was_tested(fixed):
+    assert verdict(fixed, -0.0017, 0.0009) == (
+        "pooled (the default): no bias of more than two standard errors (-0.0017 ± 0.0009)."
+    )
+    assert "biased by more than two standard errors (-0.0019" in verdict(fixed, -0.0019, 0.0009)
+
+
+def test_the_coverage_has_a_standard_error_and_few_draws_are_pointed_out(fixed):
+    said = verdict(fixed, 0.0, 0.001, 0.833, 0.152)
+    assert "83.3% ± 15.2% of its 95% intervals" in said
+    assert said.endswith("(6 draws are too few to judge that).")
+    said = verdict(fixed, 0.0, 0.001, 0.94, 0.0168)
+    assert said.endswith(
+        "94.0% ± 1.7% of its 95% intervals for these queries on 120 new documents hold the truth."
+    )
+
+
+def test_the_standard_error_of_the_coverage_is_that_of_the_level_at_least():
+    every = np.arange(100)
+    nominal = np.sqrt(0.95 * 0.05 / 100)
+    assert coverage_error([True] * 100, every, 0.95) == pytest.approx(nominal)
+    half = coverage_error([True, False] * 50, every, 0.95)
+    assert half == pytest.approx(0.05, rel=0.02)
 
 
 @pytest.mark.parametrize(
@@ -215,12 +253,12 @@ def test_text_shows_the_default_first_and_says_what_it_means(fixed):
         ({"fraction": 0.0}, "fraction is 0"),
         ({"fraction": 1.0}, "fraction is 1"),
         ({"fraction": float("nan")}, "fraction is nan"),
-        ({"draws": 1}, "1 draws: at least 2"),
+        ({"draws": 1}, "1 draw: at least 2"),
         ({"folds": 1}, "at least 1 set and 2 folds"),
         ({"sets": 0}, "at least 1 set"),
         ({"folds": 100}, "too few for 100 folds"),
         ({"sets": 100}, "too few for 5 folds"),
-        ({"inner": 1}, "1 inner folds: at least 2"),
+        ({"inner": 1}, "1 inner fold: at least 2"),
         ({"tuning": "magic"}, "choose of fixed, nested, pre-split"),
         ({"seed": -1}, "seed=-1"),
         ({"measure": parse_measure("AP(ties=average)")}, "whole ranked lists"),

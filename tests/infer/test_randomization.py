@@ -234,3 +234,9 @@ def test_interval_of_few_units_is_unbounded():
 def test_interval_of_constant_differences_is_a_point():
     found = randomization_interval([0.25] * 40)
     assert (found.low, found.high) == pytest.approx((0.25, 0.25))
+
+
+def test_a_large_count_is_written_as_a_power():
+    values = np.zeros(300)
+    values[:5] = [0.1, 0.2, -0.05, 0.3, 0.15]
+    assert randomization_test(values).detail == "all 2^300 sign assignments"

@@ -34,7 +34,11 @@ REFUSED = [
         r"nothing for 2 of 3 queries \(b, c\)",
     ),
     (lambda: KFold(2, stratify="relevance").splits(4, ROWS), "needs a collection"),
-    (lambda: KFold(2, stratify="kind").splits(["a", "b", "c"]), "mapping from ids"),
+    (
+        lambda: KFold(5, stratify="labls").splits(20, ROWS),
+        "'labls' is unknown: expected 'labels', 'relevance', 'length'",
+    ),
+    (lambda: KFold(2, stratify="kind").splits(["a", "b", "c"]), "mapping from the ids"),
     (lambda: KFold(2, groups="duplicates").splits(["a", "b", "c"]), "needs the texts"),
     (lambda: KFold(2, stratify=[1, None, 2, 3]).splits(4, ROWS), "unit 2 has no stratum"),
     (lambda: LeaveOneOut(stratify="labels"), "cannot be stratified.*KFold"),

@@ -184,7 +184,9 @@ def test_queries_are_stratified_by_relevance_length_and_fields():
     check.strata_even(KFold(4, stratify="year").splits(found), [q // 4 for q in range(16)])
     check.strata_even(KFold(4, stratify="kind").splits(found), kinds)
     check.groups_intact(KFold(2, groups="kind").splits(found), kinds)
-    with pytest.raises(PlanError, match="no such field; they have kind, year"):
+    with pytest.raises(
+        PlanError, match=r"'length', a field of the queries \(they have 'kind', 'year'\)"
+    ):
         KFold(2, stratify="type").splits(found)
     values = {one: n / 3 for n, one in enumerate(found.queries.ids)}
     check.strata_even(KFold(4, stratify=values).splits(found), [q // 4 for q in range(16)])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.data.documents import Documents, documents_of
 from heldout.data.judgements import Judgements, empty_qrels, join
+from heldout.data.notes import count_of
 from heldout.data.queries import Queries, queries_of
 from heldout.data.run import Qrels
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from heldout.data.notes import Note
     from heldout.data.view import View
 
-__all__ = ["Collection", "replace_notes"]
+__all__ = ["Collection", "collection_sizes", "replace_notes"]
 
 DocumentsLike = Documents | Mapping[str, str] | Sequence[tuple[str, str]] | Sequence[str]
 QueriesLike = Queries | Mapping[str, str] | Sequence[tuple[str, str]]
@@ -98,10 +99,7 @@ class Collection:
         return read_collection(source, **options)
 
     def __repr__(self) -> str:
-        return (
-            f"Collection({self.name!r}, {len(self.documents)} documents, "
-            f"{len(self.queries)} queries, {len(self.qrels)} judgements)"
-        )
+        return f"Collection({self.name!r}, {collection_sizes(self)})"
 
     def view(self) -> View:
         """The whole collection as a `View`."""
@@ -150,3 +148,12 @@ def _qrels_digest(qrels: Qrels) -> bytes:
     names = [qrels.queries[number] for number in qrels.query_of_row().tolist()]
     rows = sorted(f"{q}\0{d}\0{g}\0" for q, d, g in zip(names, docs, grades, strict=True))
     return hashlib.sha256("".join(rows).encode()).digest()
+
+
+def collection_sizes(collection: Collection) -> str:
+    """Return the numbers of documents, queries and judgements in words."""
+    return (
+        f"{count_of(len(collection.documents), 'document')}, "
+        f"{count_of(len(collection.queries), 'query', 'queries')}, "
+        f"{count_of(len(collection.qrels), 'judgement')}"
+    )

@@ -16,6 +16,7 @@ from heldout.data.columns import (
     three_columns,
 )
 from heldout.data.duplicates import duplicate_row, repeats
+from heldout.data.notes import count_of
 from heldout.data.ordering import put_in_order
 from heldout.data.words import Floats, Ints, Words, query_keys
 from heldout.errors import DuplicateError, InputError
@@ -181,7 +182,8 @@ class Run:
         return len(self.scores)
 
     def __repr__(self) -> str:
-        return f"Run({self.name!r}, {len(self.queries)} queries, {len(self)} rows)"
+        queries = count_of(len(self.queries), "query", "queries")
+        return f"Run({self.name!r}, {queries}, {count_of(len(self), 'row')})"
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """``{query: {document: score}}``, documents in final order."""
@@ -334,7 +336,8 @@ class Qrels:
         return len(self.grades)
 
     def __repr__(self) -> str:
-        return f"Qrels({len(self.queries)} queries, {len(self)} judgements)"
+        queries = count_of(len(self.queries), "query", "queries")
+        return f"Qrels({queries}, {count_of(len(self), 'judgement')})"
 
     def select(self, queries: Iterable[str]) -> Qrels:
         """The judgements of some queries only."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal, overload
 
 import numpy as np
 
+from heldout.data.notes import count_of
 from heldout.errors import InputError
 from heldout.experiment.rank_table import check_measures
 from heldout.experiment.study import unseen_values
@@ -115,7 +116,7 @@ def learning_curve(
     if not 0 < test < 1:
         raise InputError(f"the test share is {test:g}: give a share between 0 and 1")
     if draws < 2:
-        raise InputError(f"{draws} draws: at least 2 are needed for a standard error")
+        raise InputError(f"{count_of(draws, 'draw')}: at least 2 are needed for a standard error")
     check_seed(seed)
     check_measures([measure])
     make = (

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from heldout.data.notes import count_of
 from heldout.errors import InputError
 from heldout.experiment.candidates import Candidates
 from heldout.experiment.estimators import check_estimator, fold_values, per_fold, pool
@@ -238,7 +239,7 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
     check_measures([tune_for, *measures])
     number, size = int(folds.max(initial=-1)) + 1, int((folds >= 0).sum())
     if number < 2:
-        raise InputError(f"{number} document folds: at least 2 are needed")
+        raise InputError(f"{count_of(number, 'document fold')}: at least 2 are needed")
     target = size if target_size is None else target_size
     if target < 1:
         raise InputError(f"the target size is {target}: give at least 1")

@@ -18,6 +18,7 @@ from heldout.data.scores import Scores
 from heldout.errors import InputError
 from heldout.experiment.result_checks import check_results
 from heldout.measure.names import parse_measure
+from heldout.tune.runs import VERY_DIFFERENT
 
 if TYPE_CHECKING:
     import polars as pl
@@ -149,7 +150,7 @@ class Results:
     def _effort(self) -> list[str]:
         """Whether the systems were tuned with like effort."""
         points = {one["name"]: one["points"] for one in self.summary if one["tuned"]}
-        if len(points) < 2 or max(points.values()) < 4 * min(points.values()):
+        if len(points) < 2 or max(points.values()) < VERY_DIFFERENT * min(points.values()):
             return []
         listed = ", ".join(f"{name} {count}" for name, count in points.items())
         return [f"the systems were tuned over very different numbers of values ({listed})"]

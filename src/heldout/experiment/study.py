@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
+from heldout.data.notes import count_of
 from heldout.data.parallel import stream_threads
 from heldout.errors import InputError
 from heldout.experiment.documents import choose_values
@@ -28,7 +29,7 @@ from heldout.retrieve.sides import Side, seen_side
 from heldout.retrieve.statistics import cell_statistics
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -45,6 +46,7 @@ __all__ = [
     "StudySettings",
     "Tuning",
     "bias_study",
+    "coverage_error",
     "standard_error",
     "unseen_values",
 ]
@@ -94,11 +96,13 @@ class StudySettings:
         if not 0 < self.fraction < 1:
             raise InputError(f"the fraction is {self.fraction:g}: give a share between 0 and 1")
         if self.draws < 2:
-            raise InputError(f"{self.draws} draws: at least 2 are needed for a standard error")
+            raise InputError(
+                f"{count_of(self.draws, 'draw')}: at least 2 are needed for a standard error"
+            )
         if self.sets < 1 or self.folds < 2:
             raise InputError("give at least 1 set and 2 folds")
         if self.inner is not None and self.inner < 2:
-            raise InputError(f"{self.inner} inner folds: at least 2 are needed")
+            raise InputError(f"{count_of(self.inner, 'inner fold')}: at least 2 are needed")
         if self.tuning not in get_args(Tuning):
             raise InputError(f"tuning is {self.tuning!r}: choose of {', '.join(get_args(Tuning))}")
         check_seed(self.seed)
@@ -125,6 +129,8 @@ class BiasRow:
         Share of the intervals that hold the truth; None: no interval was made.
     default
         Whether it is the default estimator.
+    coverage_se
+        The standard error of `coverage`; see `coverage_error`.
     """
 
     estimator: str
@@ -135,6 +141,7 @@ class BiasRow:
     mean: float
     truth: float
     default: bool
+    coverage_se: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -358,6 +365,7 @@ def _summary(
                 float(values.mean()),
                 float(truths.mean()),
                 name == "pooled",
+                coverage_error(covers, shuffles, settings.level) if covers else None,
             )
         )
     order = ["pooled", UNMATCHED, "training", "per-fold", "per-fold-zero"]
@@ -378,3 +386,18 @@ def standard_error(error: Floats, shuffles: NDArray[np.int64]) -> float:
     """Of the mean: draws that share an order of the documents, and their sets, hang together."""
     totals = np.bincount(shuffles, error - error.mean())
     return float(np.sqrt((totals**2).sum() * len(totals) / (len(totals) - 1)) / len(error))
+
+
+def coverage_error(covers: Sequence[bool], shuffles: NDArray[np.int64], level: float) -> float:
+    """Return the standard error of the share of intervals that hold the truth.
+
+    It is never below that of intervals of exactly this level: six hits of six do not show that the
+    coverage is 100 % without any error.
+
+    Examples
+    --------
+    >>> round(coverage_error([True] * 6, np.arange(6), 0.95), 3)
+    0.089
+    """
+    nominal = np.sqrt(level * (1 - level) / len(covers))
+    return float(max(nominal, standard_error(np.array(covers, np.float64), shuffles)))

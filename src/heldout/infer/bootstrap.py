@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar, get_
 
 import numpy as np
 
+from heldout.data.notes import power_text
 from heldout.errors import InputError
 from heldout.infer.draws import check_draws, drawn_sums
 from heldout.infer.lattice import drawn_cost, drawn_tail, find_lattice
@@ -187,7 +188,7 @@ def _exact(values: Floats, tail: Tail, wait: float) -> _Answer | None:
     count = len(values)
     if count <= FEW:
         p = _exact_p(values, tail, _enumerated_tail)
-        return _Answer(p, "exact", 0.0, f"all {count**count:,} draws")
+        return _Answer(p, "exact", 0.0, f"all {power_text(count, count)} draws")
     lattice = find_lattice(values)
     if lattice is None or drawn_cost(lattice.cells) > wait:
         return None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from heldout.data.notes import power_text
 from heldout.errors import InputError
 from heldout.infer.draws import all_signed_sums, check_draws, drawn_sums, signed_sums
 from heldout.infer.results import TIE, Interval, Outcome, Tail, check_tail
@@ -107,7 +108,11 @@ def corpus_randomization_test(
 
     if len(gaps) <= FEW:
         out = count_out(_all_assignments(gaps))
-        detail = f"all {2 ** len(gaps):,} assignments" if len(gaps) else "the outputs score alike"
+        detail = (
+            f"all {power_text(2, len(gaps))} assignments"
+            if len(gaps)
+            else "the outputs score alike"
+        )
         return Outcome(
             "randomization", out / 2 ** len(gaps), observed, tail, len(one), "exact", 0.0, detail
         )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from heldout.data.notes import power_text
 from heldout.data.parallel import run_threads
 from heldout.errors import InputError
 from heldout.infer.blocks import as_scores
@@ -176,7 +177,8 @@ def _count_maxima(
     found = list(run_threads(work, parts))
     counts = np.asarray(sum(counts for counts, _ in found))
     null = NullTail.of(np.concatenate([largest for _, largest in found]), TIE, exact=exact)
-    detail = f"all {1 << units:,} sign assignments" if exact else f"{total:,} draws, seed {seed}"
+    every = f"all {power_text(2, units)} sign assignments"
+    detail = every if exact else f"{total:,} draws, seed {seed}"
     return Counts(counts, total, exact, detail, null)
 
 

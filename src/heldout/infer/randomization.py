@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from heldout.data.notes import power_text
 from heldout.errors import InputError
 from heldout.infer.draws import all_signed_sums, check_draws, signed_sums
 from heldout.infer.lattice import (
@@ -182,7 +183,7 @@ def _enumerate(case: _Case) -> _Answer:
     left.sort()  # neighbouring searches then touch the same memory
     found = len(right) - np.searchsorted(right, case.threshold - left, side="left")
     p = int(found.sum()) * (2 if case.two else 1) / 2 ** len(case.values)
-    return _Answer(p, "exact", 0.0, f"all {2**case.units:,} sign assignments")
+    return _Answer(p, "exact", 0.0, f"all {power_text(2, case.units)} sign assignments")
 
 
 def _convolve(case: _Case, wait: float) -> _Answer | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from heldout.data.notes import power_text
 from heldout.data.parallel import run_threads
 from heldout.errors import InputError
 from heldout.infer.blocks import as_scores
@@ -136,7 +137,7 @@ def _enumerated_ranges(shifted: Floats, gaps: Floats, noise: float) -> Counts:
     rest = _all_sums(shifted[1:], orders)
     ranges = np.ptp(shifted[0] + rest, axis=1)
     counts = count_at_least(ranges, gaps - noise)
-    detail = f"all {len(orders) ** len(shifted):,} permutations"
+    detail = f"all {power_text(len(orders), len(shifted))} permutations"
     return Counts(counts, len(rest), True, detail, NullTail.of(ranges, noise, exact=True))
 
 
@@ -175,7 +176,7 @@ def _convolved_ranges(cells: Ints, step: float, noise: float) -> Counts:
     sums = cells.sum(0)
     found = tail[np.abs(sums[:, None] - sums)]
     np.fill_diagonal(found, 1.0)
-    detail = f"all {math.factorial(systems)}^{len(cells)} permutations, by convolution"
+    detail = f"all {power_text(math.factorial(systems), len(cells))} permutations, by convolution"
     falling = np.arange(len(ranges))[::-1]
     return Counts(
         found, 1, True, detail, NullTail((falling * step).astype(np.float64), tail[falling], noise)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from heldout.data.notes import count_of
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -93,17 +94,6 @@ def drop_noise(first: Floats, second: Floats) -> Floats:
     difference = first - second
     scale = np.maximum(np.abs(first), np.abs(second))
     return np.where(np.abs(difference) <= TIE * scale, 0.0, difference)
-
-
-def count_of(number: int, noun: str, several: str = "") -> str:
-    """A number with its noun, as it is said.
-
-    Examples
-    --------
-    >>> count_of(1, "unit"), count_of(2000, "unit"), count_of(2, "loss", "losses")
-    ('1 unit', '2,000 units', '2 losses')
-    """
-    return f"{number:,} {noun if number == 1 else several or noun + 's'}"
 
 
 def check_tail(tail: str) -> Tail:

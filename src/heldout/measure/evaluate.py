@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from heldout.data.notes import count_of
 from heldout.data.parallel import run_threads, stream_threads
 from heldout.data.run import Qrels, Run
 from heldout.errors import InputError, MeasureError
@@ -179,9 +180,7 @@ class Evaluation:
         if known.definition.higher_is_better is None:
             raise MeasureError(f"{known} has no better or worse: it cannot be compared")
         lacking = tuple(
-            f"{run.name} lacks {int((~run.present).sum())} judged queries, which count 0"
-            for run in self.runs
-            if self.missing == "zero" and not run.present.all()
+            _lacking(run) for run in self.runs if self.missing == "zero" and not run.present.all()
         )
         judged = parse_measure("Judged@10")
         shares: tuple[float, ...] = ()
@@ -399,6 +398,13 @@ def _external_column(qrels: Qrels, run: Run, measure: Measure) -> NDArray[Any]:
 
 def _averages_ties(measure: Measure) -> bool:
     return measure.options.get("ties") == "average"
+
+
+def _lacking(run: RunScores) -> str:
+    lacks = int((~run.present).sum())
+    count = "counts" if lacks == 1 else "count"
+    queries = count_of(lacks, "judged query", "judged queries")
+    return f"{run.name} lacks {queries}, which {count} 0"
 
 
 def _some(names: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from heldout.data.notes import count_of
 from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:
@@ -29,7 +30,10 @@ def _lines(found: Description) -> Iterator[str]:
     yield _row("  words", _spread(found.document_words))
     yield _row("queries", f"{found.queries:,}")
     yield _row("  words", _spread(found.query_words))
-    yield _row("judgements", f"{found.judgements:,} of {found.judged_queries:,} queries")
+    yield _row(
+        "judgements",
+        f"{found.judgements:,} of {count_of(found.judged_queries, 'query', 'queries')}",
+    )
     if found.judged_a_query is not None:
         yield _row("  a query", _spread(found.judged_a_query))
         grades = ", ".join(f"{grade}: {count:,}" for grade, count in found.grades)

@@ -6,6 +6,7 @@ import json
 import shutil
 from typing import TYPE_CHECKING, Any
 
+from heldout.data.collection import collection_sizes
 from heldout.experiment.estimator_results import EstimatorResults
 from heldout.experiment.estimator_settings import EstimatorSettings
 from heldout.infer.compare import note_measures
@@ -110,7 +111,7 @@ def result_rows(results: Results, measure: str) -> list[list[str]]:
                 bounds,
                 _number(found["train"]),
                 optimism,
-                str(found["n_queries"]),
+                f"{found['n_queries']:,}",
             ]
         )
     return [[plain_text(cell) for cell in row] for row in rows]
@@ -239,13 +240,9 @@ def plan_text(settings: Settings | EstimatorSettings, tasks: tuple[Task, ...]) -
 
 def _ranking_plan(settings: Settings) -> list[str]:
     collection, plan = settings.collection, plain_text(repr(settings.splits.plan))
-    sizes = (
-        f"{len(collection.documents):,} documents, {len(collection.queries):,} queries, "
-        f"{len(collection.qrels):,} judgements"
-    )
     measures = ", ".join(map(str, settings.measures))
     return [
-        f"{plain_text(collection.name)}: {sizes}",
+        f"{plain_text(collection.name)}: {collection_sizes(collection)}",
         f"{count_of(len(settings.splits), 'split')} of the {_WHAT[settings.by]} by {plan}",
         f"measures: {measures}; parameters are chosen by {settings.tune_for}",
     ]

@@ -96,7 +96,7 @@ def plan_lines(
         return [f"{spread.what}: the differences are all the same: nothing to plan from.", ""]
     test = f"power {settings['power']:.0%}, alpha {settings['alpha']:g}, {_TAILS[settings['tail']]}"
     needed, seen = _numbers(spread, differences, numbers, settings)
-    pilot = f" (pilot of {units} queries)" if units else ""
+    pilot = f" (pilot of {units:,} queries)" if units else ""
     subject = f"{spread.what}: differences" if spread.what else "Differences"
     return [
         f"{subject} have standard deviation {_shown(sd, sd)}{pilot}.",

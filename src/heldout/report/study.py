@@ -6,6 +6,8 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
+from heldout.infer.results import count_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -13,6 +15,9 @@ if TYPE_CHECKING:
     from heldout.experiment.study import BiasStudy
 
 __all__ = ["curve_json", "curve_text", "figure_tables", "study_json", "study_text"]
+
+COVERAGE_KNOWN: Final = 0.025
+"""The largest standard error at which a coverage of 90 % still differs from one of 95 %."""
 
 _HINTS: Final = {
     "pooled": "held-out documents of all folds in one ranking (default)",
@@ -25,30 +30,30 @@ _HINTS: Final = {
 }
 
 
-def study_text(study: BiasStudy, system: str, *, quiet: bool = False) -> str:
-    """A table of all estimators, the default first; below it a verdict unless `quiet`."""
+def study_text(study: BiasStudy, system: str) -> str:
+    """Return a table of all estimators, the default first, and a verdict below it."""
     settings = study.settings
     sets = f" in each of {settings.sets} sets" if settings.sets > 1 else ""
     title = (
-        f"{system}, {settings.measure}: {study.sample_size} documents seen{sets}, "
-        f"{study.target_size} unseen, {settings.folds} folds, {settings.draws} draws"
+        f"{system}, {settings.measure}: {count_of(study.sample_size, 'document')} seen{sets}, "
+        f"{study.target_size:,} unseen, {settings.folds} folds, {settings.draws:,} draws"
     )
     left_out = (
-        f"{study.left_out:.1f} queries a draw have no relevant document in the sample; "
+        f"{study.left_out:.1f} queries per draw have no relevant document in the sample; "
         "they are left out"
     )
     head = (
         f"{'estimator':<17} {'estimate':>8} {'truth':>6} {'bias':>8} {'± se':>7} {'rmse':>6} "
-        f"{'covers':>6}"
+        f"{'covers':>6} {'± se':>5}"
     )
     lines = [title, _tuning(study), left_out, "", head]
     for row in study.rows:
-        covers = "" if row.coverage is None else f"{row.coverage:.1%}"
+        covers, error = (_percent(one) for one in (row.coverage, row.coverage_se))
         lines.append(
             f"{row.estimator:<17} {row.mean:>8.4f} {row.truth:>6.4f} {row.bias:>+8.4f} "
-            f"{row.se:>7.4f} {row.rmse:>6.4f} {covers:>6}  {_HINTS[row.estimator]}"
+            f"{row.se:>7.4f} {row.rmse:>6.4f} {covers:>6} {error:>5}  {_HINTS[row.estimator]}"
         )
-    lines += [""] if quiet else ["", _verdict(study), ""]
+    lines += ["", _verdict(study), ""]
     return "\n".join(lines)
 
 
@@ -61,19 +66,26 @@ def _tuning(study: BiasStudy) -> str:
     return words[study.settings.tuning]
 
 
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{share:.1%}"
+
+
 def _verdict(study: BiasStudy) -> str:
     row = next(row for row in study.rows if row.default)
-    size = abs(row.bias)
-    words = "no bias is seen" if size <= 2 * row.se else f"the bias is {row.bias:+.4f}"
-    text = f"{row.estimator} (the default): {words} beyond a standard error of {row.se:.4f}"
-    if size > 2 * row.se:
-        text = f"{row.estimator} (the default): {words} ± {row.se:.4f}"
-    if row.coverage is not None:
-        text += (
-            f"; {row.coverage:.1%} of its {study.settings.level:.0%} intervals for these queries "
-            f"on {study.target_size} new documents hold the truth"
-        )
-    return text + "."
+    biased = abs(row.bias) > 2 * row.se
+    found = "biased by more" if biased else "no bias of more"
+    text = (
+        f"{row.estimator} (the default): {found} than two standard errors "
+        f"({row.bias:+.4f} ± {row.se:.4f})"
+    )
+    if row.coverage is None or row.coverage_se is None:
+        return text + "."
+    text += (
+        f"; {row.coverage:.1%} ± {row.coverage_se:.1%} of its {study.settings.level:.0%} intervals "
+        f"for these queries on {count_of(study.target_size, 'new document')} hold the truth"
+    )
+    few = row.coverage_se > COVERAGE_KNOWN
+    return text + (f" ({study.settings.draws} draws are too few to judge that)." if few else ".")
 
 
 def study_json(study: BiasStudy, system: str) -> str:

@@ -8,6 +8,8 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
+from heldout.data.notes import count_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -138,13 +140,11 @@ def policy_lines(evaluation: Evaluation) -> list[str]:
     for run in evaluation.runs:
         lacks = judged - int(run.present.sum())
         if lacks:
-            queries = "query" if lacks == 1 else "queries"
-            lines.append(f"{plain_text(run.name)} lacks {lacks} judged {queries}")
+            queries = count_of(lacks, "judged query", "judged queries")
+            lines.append(f"{plain_text(run.name)} lacks {queries}")
         if run.unjudged:
-            queries = "query" if run.unjudged == 1 else "queries"
-            lines.append(
-                f"{plain_text(run.name)} has {run.unjudged} {queries} without judgements: ignored"
-            )
+            queries = count_of(run.unjudged, "query", "queries")
+            lines.append(f"{plain_text(run.name)} has {queries} without judgements: ignored")
     return lines
 
 

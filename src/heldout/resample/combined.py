@@ -190,6 +190,8 @@ class RepeatedRuns(Plan):
         How often each split is used; `SplitKey.run` tells which.
     """
 
+    _always_shown = ("runs",)
+
     plan: Plan
     runs: int = 5
 

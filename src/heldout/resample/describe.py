@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from heldout.data.notes import Note, named_few
+from heldout.data.notes import Note, count_of, named_few
 from heldout.resample.combined import TwoWaySplits
 from heldout.resample.duplicates import text_keys
 from heldout.resample.stratify import relevant_a_query
@@ -250,7 +250,7 @@ def _relevance_notes(splits: Splits, rows: Sequence[SplitRow]) -> Iterator[Note]
         yield Note(
             "empty-test",
             test,
-            f"up to {test} queries have no relevant document in a test side: they are undefined "
+            f"up to {_queries_have(test)} no relevant document in a test side: they are undefined "
             "there; pool the folds into one ranking, or take fewer folds"
             + ("" if settled else ", or stratify='relevance'"),
         )
@@ -258,10 +258,14 @@ def _relevance_notes(splits: Splits, rows: Sequence[SplitRow]) -> Iterator[Note]
         yield Note(
             "empty-train",
             train,
-            f"up to {train} queries have no relevant document in a train side: they say nothing "
+            f"up to {_queries_have(train)} no relevant document in a train side: they say nothing "
             "when parameters are chosen there"
             + ("" if settled else "; with stratify='relevance' they are fewer"),
         )
+
+
+def _queries_have(count: int) -> str:
+    return f"{count_of(count, 'query', 'queries')} {'has' if count == 1 else 'have'}"
 
 
 class _Twins:
@@ -323,7 +327,7 @@ _HEADINGS: Final = {
 def _lines(found: Description) -> Iterator[str]:
     seed = "" if found.seed is None else f", seed {found.seed}"
     yield f"plan         {found.plan}"
-    yield f"units        {found.units:,} by {found.unit}, {found.count:,} splits{seed}"
+    yield f"units        {found.units:,} by {found.unit}, {count_of(found.count, 'split')}{seed}"
     yield f"fingerprint  {found.fingerprint}"
     yield ""
     shown = found.rows[:SHOWN]
@@ -345,14 +349,14 @@ def _lines(found: Description) -> Iterator[str]:
 
 def _check(found: Description) -> str:
     parts = [
-        f"{found.overlapping} splits have a unit on two sides"
+        f"splits with a unit on two sides: {found.overlapping:,}"
         if found.overlapping
         else "no unit is on two sides of a split"
     ]
     if found.never_held_out:
-        parts.append(f"{found.never_held_out:,} units are never held out")
+        parts.append(f"units that are never held out: {found.never_held_out:,}")
     if found.often_held_out:
-        parts.append(f"{found.often_held_out:,} units are held out more than once in a repeat")
+        parts.append(f"units held out more than once in a repeat: {found.often_held_out:,}")
     return "; ".join(parts)
 
 

@@ -97,8 +97,8 @@ def _refuse_unknown(entries: list[Entry], units: Units) -> None:
     if unknown:
         named = named_few((one.unit for one in unknown), len(unknown))
         raise PlanError(
-            f"{unknown[0].place}: {len(unknown)} ids have a fold but are not among the "
-            f"{units.plural} ({named}): leave them out, or pass over them (strict=False)"
+            f"{unknown[0].place}: ids with a fold that are not among the {units.plural}: "
+            f"{len(unknown):,} ({named}): leave them out, or pass over them (strict=False)"
         )
 
 

@@ -61,6 +61,8 @@ class HoldOut(Plan):
     (6, 2, 2)
     """
 
+    _always_shown = ("test",)
+
     test: float = 0.2
     validation: float = 0.0
     repeats: int = 1
@@ -265,6 +267,10 @@ class Chronological(Plan):
     >>> Chronological(years, cut=2001).splits(years)[0].test.tolist()
     [0, 1, 1, 1]
     """
+
+    @property
+    def _always_shown(self) -> tuple[str, ...]:  # type: ignore[override]
+        return ("test",) if self.cut is None else ()
 
     order: Column | ArrayLike
     test: float = 0.2

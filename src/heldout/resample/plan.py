@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
+from heldout.data.notes import count_of
 from heldout.resample.notices import PlanError, ResamplingWarning
 from heldout.resample.sources import Made, Sides
 from heldout.resample.split import Splits
@@ -35,6 +37,9 @@ MOST_REPEATS: Final = 100_000
 
 class Plan(ABC):
     """A rule that divides units; scikit-learn takes it for a cross-validator."""
+
+    _always_shown: ClassVar[tuple[str, ...]] = ()
+    """Fields that ``repr`` shows even at their defaults: without them it would not say enough."""
 
     def splits(
         self,
@@ -138,7 +143,9 @@ class Plan(ABC):
     def __repr__(self) -> str:
         values = ((one, getattr(self, one.name)) for one in fields(self))  # type: ignore[arg-type]
         shown = (
-            f"{one.name}={_short(value)}" for one, value in values if not _is(value, one.default)
+            f"{one.name}={_short(value)}"
+            for one, value in values
+            if one.name in self._always_shown or not _is(value, one.default)
         )
         return f"{type(self).__name__}({', '.join(shown)})"
 
@@ -165,7 +172,11 @@ def _is(value: Any, default: Any) -> bool:
 
 def _short(value: Any) -> str:
     if isinstance(value, Mapping | list | tuple) or hasattr(value, "shape"):
-        return f"<{len(value)} values>"
+        return f"<{count_of(len(value), 'value')}>"
+    if isinstance(value, os.PathLike):
+        return repr(os.fspath(value))
+    if repr(value) == object.__repr__(value):  # it would show an address in memory
+        return f"{type(value).__name__}()"
     return repr(value)
 
 

@@ -66,6 +66,8 @@ class KFold(Plan):
     np.True_
     """
 
+    _always_shown = ("k",)
+
     k: int = 10
     repeats: int = 1
     stratify: Column | ArrayLike | bool | None = None
@@ -218,6 +220,8 @@ class Bootstrap(Plan):
     >>> int(split.train.sum()), bool(((split.train > 0) ^ (split.test > 0)).all())
     (4, True)
     """
+
+    _always_shown = ("replicates",)
 
     replicates: int = 200
     side: Literal["train", "test"] = "train"

@@ -29,6 +29,13 @@ Unit = Literal["query", "document", "instance"]
 Column = Mapping[str, Any] | Sequence[Any] | str
 """Something known about each unit: by id, in the order of the units, or the name of a field."""
 
+_OPTIONS = {
+    "stratify": "expected 'labels', 'relevance', 'length', ",
+    "groups": "expected 'duplicates', ",
+    "labels": "expected ",
+    "order": "expected ",
+}
+
 _PLURALS = {"query": "queries", "document": "documents", "instance": "instances"}
 
 
@@ -143,14 +150,15 @@ class Units:
     def _field(self, name: str, what: str) -> Sequence[str]:
         if self.unit != "query" or self.collection is None:
             raise PlanError(
-                f"{what}={name!r}: only queries of a collection have named fields; give the "
-                f"values of the {self.plural} as a mapping from ids"
+                f"{what}={name!r} is unknown: {_OPTIONS[what]}a mapping from the ids of the "
+                f"{self.plural}, or a list in their order (only queries of a collection have "
+                "named fields)"
             )
         fields = self.collection.queries.fields
         if name not in fields:
             raise PlanError(
-                f"{what}={name!r}: the queries have no such field; they have "
-                f"{', '.join(fields) or 'one text each'}; 'relevance' and 'length' always work"
+                f"{what}={name!r} is unknown: {_OPTIONS[what]}a field of the queries (they have "
+                f"{', '.join(map(repr, fields)) or 'no fields'}), or a mapping from ids"
             )
         return fields[name]
 

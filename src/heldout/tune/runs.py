@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from heldout.data.notes import named_few
+from heldout.data.notes import count_of, named_few
 from heldout.data.run import Qrels, Run
 from heldout.data.scores import Scores
 from heldout.errors import InputError, MeasureError
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     Path_ = str | os.PathLike[str]
     RunsOf = Path_ | Iterable[Path_] | Mapping[str, Run | Path_]
 
-__all__ = ["TunedRuns", "TunedSystem", "relevant_a_query", "tune_runs"]
+__all__ = ["VERY_DIFFERENT", "TunedRuns", "TunedSystem", "relevant_a_query", "tune_runs"]
 
 VERY_DIFFERENT: Final = 3
-"""From so many times as many points on, search effort is pointed out."""
+"""A system tuned over this many times as many points as another is warned about, everywhere."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -270,9 +270,11 @@ def _lacking(result: Evaluation) -> list[str]:
     amount = "judged queries" if len(few) > 1 or most[0] > 1 else "judged query"
     number = "" if len(few) > 1 else f"{most[0]} "
     if result.missing == "zero":
-        return [f"{runs} {number}{amount}{worst}, which count 0"]
+        count = "counts" if amount == "judged query" else "count"
+        return [f"{runs} {number}{amount}{worst}, which {count} 0"]
     left = len(result.runs[0].queries) - len(result.queries())
-    return [f"{runs} {number}{amount}{worst}: {left} are left out for all runs"]
+    are = "is" if left == 1 else "are"
+    return [f"{runs} {number}{amount}{worst}: {left} {are} left out for all runs"]
 
 
 def _undefined(systems: Iterable[TunedSystem]) -> list[str]:
@@ -281,10 +283,14 @@ def _undefined(systems: Iterable[TunedSystem]) -> list[str]:
         lost, never = system.folds.undefined, system.folds.never
         if lost:
             named = named_few(lost, len(lost))
-            found.append(f"{system.name}: {len(lost)} queries have no value for some run: {named}")
+            have = "has" if len(lost) == 1 else "have"
+            queries = count_of(len(lost), "query", "queries")
+            found.append(f"{system.name}: {queries} {have} no value for some run: {named}")
         if never:
             named = named_few(never, len(never))
-            found.append(f"{system.name}: {len(never)} queries were never held out: {named}")
+            were = "was" if len(never) == 1 else "were"
+            queries = count_of(len(never), "query", "queries")
+            found.append(f"{system.name}: {queries} {were} never held out: {named}")
     return list(dict.fromkeys(found))
 
 

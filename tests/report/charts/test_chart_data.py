@@ -83,6 +83,23 @@ def test_pairs_are_sorted_and_named_with_letters():
     assert frame["significant"].all()
 
 
+@pytest.mark.parametrize("better", [True, False])
+def test_pairs_are_all_of_the_better_system_minus_the_other(better):
+    names, means = ("mid", "high", "low"), np.array([0.5, 0.6, 0.4])
+    values = means + np.random.default_rng(0).normal(0, 0.1, (12, 3))
+    scores = heldout.Scores("m", names, tuple(map(str, range(12))), values, better)
+    comparison = heldout.compare(scores)
+    frame = pairs_data(comparison)
+    means = dict(zip(names, values.mean(axis=0), strict=True))
+    for row in frame.iter_rows(named=True):
+        assert row["pair"].startswith(row["first"])
+        assert (means[row["first"]] > means[row["second"]]) == better
+        assert row["difference"] == pytest.approx(means[row["first"]] - means[row["second"]])
+        assert row["low"] < row["difference"] < row["high"]
+    based = pairs_data(heldout.compare(scores, baseline="mid"))
+    assert set(based["second"]) == {"mid"}
+
+
 def test_an_open_interval_has_no_bound():
     frame = pairs_data(heldout.compare(SCORES, tail="greater"))
     assert frame["difference"].to_list() == pytest.approx([0.1])

@@ -199,6 +199,8 @@ def test_thousands_of_queries_are_drawn():
     assert len(frame) == len(made["query-differences"].frame) == 6000
     assert vega(made["query-differences"].chart.to_dict())["marks"]
     assert len(made["heatmap"].frame) == 600
+    title = made["heatmap"].chart.to_dict()["encoding"]["x"]["title"]
+    assert all(len(line) < 45 for line in title)  # a line of a phone
 
 
 def test_what_is_not_finite_is_null_and_digits_are_few():

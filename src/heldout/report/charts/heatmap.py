@@ -100,14 +100,15 @@ def draw_heatmap(
     shown += [("queries:Q", plural)] if several else []
     hover = tip(*shown, ("value:Q", f"mean {measure}" if several else measure, ".4f"))
     total = int(frame.unique("column")["queries"].sum())
-    together = f", {columns} groups of neighbours" if several else ""
+    title = [f"{total:,} {plural}, from hard to easy"]  # one line each, or a phone cuts them off
+    title += [f"in {columns} groups of neighbours"] if several else []
     cells: alt.Chart = (
         alt.Chart(inline(drawn))
         .mark_rect(strokeWidth=0)
         .encode(
             x=alt.X(
                 "left:Q",
-                title=f"{total:,} {plural}, from hard to easy{together}",
+                title=title,
                 scale=alt.Scale(domain=[0.5, columns + 0.5], nice=False),
                 axis=alt.Axis(grid=False, labels=False, ticks=False),
             ),
@@ -118,7 +119,7 @@ def draw_heatmap(
             color=alt.Color(
                 "value:Q",
                 title=measure,
-                legend=alt.Legend(gradientLength=200, titleOrient="left"),
+                legend=alt.Legend(gradientLength=150, titleOrient="top"),
             ),
             tooltip=hover,
         )

@@ -149,7 +149,7 @@ def _of_study(place: Path) -> tuple[NamedChart, ...]:
             points = [CurvePoint(**one) for one in content["points"]]
             return charts_of_curve(points, **_curve_words(content["title"]))
         fields = BiasRow.__dataclass_fields__
-        rows = [BiasRow(**{name: one[name] for name in fields}) for one in content]
+        rows = [BiasRow(**{name: one[name] for name in fields if name in one}) for one in content]
         first = content[0]
         sizes = (
             f"{first['sample_size']:,} documents seen, {first['target_size']:,} unseen, "

@@ -10,7 +10,7 @@ from heldout.report.charts.theme import WIDTH
 if TYPE_CHECKING:
     import polars as pl
 
-    from heldout.infer.compare import Comparison
+    from heldout.infer.compare import Claim, Comparison
     from heldout.report.charts.named import Drawing
 
 __all__ = ["MOST_PAIRS", "draw_pairs", "pairs_data"]
@@ -20,7 +20,10 @@ MOST_PAIRS: Final = 66
 
 
 def pairs_data(comparison: Comparison) -> pl.DataFrame:
-    """A row a claim, the largest difference first.
+    """Return one row per claim, the largest difference first.
+
+    Among three or more systems without a baseline, every difference is of the system with the
+    better mean minus the other one, so that all have the same sign.
 
     Parameters
     ----------
@@ -46,20 +49,23 @@ def pairs_data(comparison: Comparison) -> pl.DataFrame:
     def called(name: str) -> str:
         return f"{name} ({letters[name]})" if letters[name] else name
 
-    rows = [
-        {
-            "pair": f"{called(claim.first)} − {called(claim.second)}",
-            "first": claim.first,
-            "second": claim.second,
-            "difference": claim.difference.estimate,
-            "low": claim.difference.low if math.isfinite(claim.difference.low) else None,
-            "high": claim.difference.high if math.isfinite(claim.difference.high) else None,
-            "p": claim.adjusted,
-            "significant": bool(claim.adjusted <= comparison.alpha),
-        }
-        for claim in comparison.claims
-        if not many or comparison.baseline is not None or best in {claim.first, claim.second}
-    ]
+    rows = []
+    for claim in comparison.claims:
+        if many and comparison.baseline is None and best not in {claim.first, claim.second}:
+            continue
+        first, second, difference, low, high = _oriented(claim, comparison)
+        rows.append(
+            {
+                "pair": f"{called(first)} − {called(second)}",
+                "first": first,
+                "second": second,
+                "difference": difference,
+                "low": low if math.isfinite(low) else None,
+                "high": high if math.isfinite(high) else None,
+                "p": claim.adjusted,
+                "significant": bool(claim.adjusted <= comparison.alpha),
+            }
+        )
     schema = {
         **dict.fromkeys(("pair", "first", "second"), pl.String),
         **dict.fromkeys(("difference", "low", "high", "p"), pl.Float64),
@@ -68,6 +74,20 @@ def pairs_data(comparison: Comparison) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema).sort(
         "difference", descending=True, maintain_order=True
     )
+
+
+def _oriented(claim: Claim, comparison: Comparison) -> tuple[str, str, float, float, float]:
+    """Return both systems, the better one first, their difference and its interval.
+
+    With a baseline, with two systems, or with a one-tailed test the claim's own order has a
+    meaning, and stays.
+    """
+    first, second, gap = claim.first, claim.second, claim.difference
+    own = comparison.baseline is not None or len(comparison.systems) < 3 or comparison.tail != "two"
+    worse = gap.estimate < 0 if comparison.scores.higher_is_better else gap.estimate > 0
+    if own or not worse:
+        return first, second, gap.estimate, gap.low, gap.high
+    return second, first, -gap.estimate, -gap.high, -gap.low
 
 
 def draw_pairs(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:

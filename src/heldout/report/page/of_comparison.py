@@ -7,6 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from heldout import __version__
+from heldout.data.notes import count_of
 from heldout.report.page.answer import comparison_answer
 from heldout.report.page.citations import comparison_methods, measure_methods
 from heldout.report.page.claims import claim_parts
@@ -92,7 +93,10 @@ def _dropped(comparison: Comparison) -> list[str]:
     if not dropped:
         return []
     few = ", ".join(dropped[:10]) + (", …" if len(dropped) > 10 else "")
-    return [f"{len(dropped):,} units that some system lacks are left out for all: {few}"]
+    are = "is" if len(dropped) == 1 else "are"
+    return [
+        f"{count_of(len(dropped), 'unit')} that some system lacks {are} left out for all: {few}"
+    ]
 
 
 def _explored(

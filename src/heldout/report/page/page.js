@@ -22,7 +22,7 @@ const theme = {
   get dark() { return document.documentElement.dataset.theme === "dark"; },
   set(dark) {
     document.documentElement.dataset.theme = dark ? "dark" : "light";
-    byId("theme").setAttribute("aria-pressed", String(dark));
+    byId("theme").textContent = dark ? "Light mode" : "Dark mode"; // what a click would do
   },
 };
 const kept = {

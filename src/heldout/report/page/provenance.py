@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from heldout.data.notes import count_of
 from heldout.errors import HeldoutError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def settings_pairs(manifest: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     pairs = [_data(settings)]
     pairs += [(f"system {one['name']}", _system(one)) for one in settings["systems"]]
     pairs += [
-        ("plan", f"{settings['plan']}, {settings['splits']} splits, seed {settings['plan_seed']}"),
+        ("plan", _plan(settings)),
         ("held out", str(settings["by"])),
         ("parameters chosen by", f"{settings['tune_for']}, rule {settings['rule']}"),
         ("seed", str(settings["seed"])),
@@ -44,6 +45,11 @@ def settings_pairs(manifest: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple(pairs)
 
 
+def _plan(settings: dict[str, Any]) -> str:
+    seed = "" if settings["plan_seed"] is None else f", seed {settings['plan_seed']}"
+    return f"{settings['plan']}, {count_of(settings['splits'], 'split')}{seed}"
+
+
 def _plain(name: str) -> str:
     return {"collection": "the collection", "splits": "the splits", "index": "the index"}.get(
         name, f"the {name}"
@@ -54,8 +60,9 @@ def _data(settings: dict[str, Any]) -> tuple[str, str]:
     if "collection" in settings:
         own = settings["collection"]
         return "collection", (
-            f"{own['name']}: {own['documents']:,} documents, {own['queries']:,} queries, "
-            f"{own['judgements']:,} judgements"
+            f"{own['name']}: {count_of(own['documents'], 'document')}, "
+            f"{count_of(own['queries'], 'query', 'queries')}, "
+            f"{count_of(own['judgements'], 'judgement')}"
         )
     own = settings["data"]
     classes = f", classes {', '.join(map(str, own['classes']))}" if own["classes"] else ""

@@ -96,7 +96,7 @@ def _top(
             inner = f'<li><a href="#{name}">{esc(part.heading)}</a><ul>{inner}</ul></li>'
         links.append(inner)
     links += [_link("provenance", "Provenance"), _link("cite", "Cite this")]
-    theme = '<button type="button" id="theme" aria-pressed="false" hidden>Dark mode</button>'
+    theme = '<button type="button" id="theme" hidden>Dark mode</button>'
     return (
         '<a class="skip" href="#answer">Skip to the answer</a>\n'
         f"<header><h1>{esc(title)}</h1>{theme}</header>\n"
