@@ -40,7 +40,7 @@ def test_show_prints_counts_lengths_and_oddities(capsys):
         "  words             median 1, quartiles 0.5 to 2, least 0, most 3, in all 4\n"
         "queries             2\n"
         "  words             median 1.5, quartiles 1.25 to 1.75, least 1, most 2, in all 3\n"
-        "judgements          2 of 1 queries\n"
+        "judgements          2 of 1 query\n"
         "  a query           median 2, quartiles 2 to 2, least 2, most 2, in all 2\n"
         "  grades            0: 1, 2: 1\n"
         f"fingerprint         {'F' * 64}\n"

@@ -201,7 +201,7 @@ class TestRun:
         main(["search", *OPTIONS])
         said = capsys.readouterr()
         assert "not in the run: 2 (q2, q3)" in said.err
-        assert "1 queries, 2 rows" in said.err
+        assert "1 query, 2 rows" in said.err
 
     def test_depth(self, capsys):
         assert len(found(capsys, *OPTIONS, "-k", "1")) == 1

@@ -54,7 +54,7 @@ REFUSED = [
     (lambda: Bootstrap(2, side="both"), "side='both'"),
     (lambda: Bootstrap(2).splits(3, ROWS, groups=[1, 1, 2]), "cannot keep groups"),
     (lambda: KFold(2).splits(["a", "a"]), "'a' stands twice"),
-    (lambda: KFold(2).splits(["a"]), "1 queries: at least 2"),
+    (lambda: KFold(2).splits(["a"]), "1 query: at least 2"),
     (lambda: KFold(2).splits("ab"), "one text"),
     (lambda: KFold(2).splits(4, "row"), "unit='row'"),
     (lambda: TestSet("abc"), "pathlib.Path"),

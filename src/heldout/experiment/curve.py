@@ -124,7 +124,8 @@ def learning_curve(
     )
     n = make.units
     if n < 2:
-        raise InputError(f"{n} {_UNITS[by]} with something relevant: at least 2 are needed")
+        units = count_of(n, by, _UNITS[by])
+        raise InputError(f"{units} with something relevant: at least 2 are needed")
     results = np.full((len(shares), draws, 2), np.nan)
     for draw in range(draws):
         order = np.random.default_rng([seed, draw]).permutation(n)

@@ -68,7 +68,7 @@ class Plan(ABC):
     def _checked(self, units: Units, split: Split | None) -> Splits:
         if len(units) < 2:
             raise PlanError(
-                f"{len(units)} {units.plural}: at least 2 are needed, one to see and one to hold "
+                f"{count_of(len(units), units.unit, units.plural)}: at least 2 are needed, one to see and one to hold "
                 "out"
             )
         source, notes = self.divide(units)
