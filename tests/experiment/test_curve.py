@@ -120,7 +120,7 @@ def test_as_text_and_json(candidates):
         ((float("nan"),), {}, "give shares above 0"),
         ((1.0,), {"test": 0.0}, "test share is 0"),
         ((1.0,), {"test": 1.0}, "test share is 1"),
-        ((1.0,), {"draws": 1}, "1 draws: at least 2"),
+        ((1.0,), {"draws": 1}, "1 draw: at least 2"),
         ((1.0,), {"seed": -3}, "seed=-3"),
         ((1.0,), {"measure": parse_measure("AP(ties=average)")}, "whole ranked lists"),
     ],

@@ -68,8 +68,8 @@ class Plan(ABC):
     def _checked(self, units: Units, split: Split | None) -> Splits:
         if len(units) < 2:
             raise PlanError(
-                f"{count_of(len(units), units.unit, units.plural)}: at least 2 are needed, one to see and one to hold "
-                "out"
+                f"{count_of(len(units), units.unit, units.plural)}: at least 2 are needed, one to "
+                "see and one to hold out"
             )
         source, notes = self.divide(units)
         for note in notes:
