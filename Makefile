@@ -1,4 +1,5 @@
 # The two commands: make demo, make test. Both need Python >= 3.11 and nothing else.
+# To choose the interpreter: make demo PYTHON=python3.12
 PYTHON ?= python3
 VENV := .venv
 ifeq ($(OS),Windows_NT)
@@ -6,39 +7,46 @@ BIN := $(VENV)/Scripts
 else
 BIN := $(VENV)/bin
 endif
-STAMP := $(VENV)/.installed
+# Each file says that a set of packages is installed: what heldout needs, and the tools of developers.
+INSTALLED := $(VENV)/.installed
+DEVELOPER := $(VENV)/.installed-dev
+INSTALL := $(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt
 
 .PHONY: demo test lint types tests coverage docs bench clean
 
-demo: $(STAMP)
+demo: $(INSTALLED)
 	$(BIN)/heldout demo
 
 test: lint types tests
 
-$(STAMP): pyproject.toml constraints.txt
+$(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'heldout needs Python 3.11 or newer: make PYTHON=python3.11')"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
-	$(BIN)/python -c "open('$(STAMP)', 'w').close()"
+	$(INSTALL) -e .
+	$(BIN)/python -c "open('$(INSTALLED)', 'w').close()"
 
-lint: $(STAMP)
+$(DEVELOPER): $(INSTALLED)
+	$(INSTALL) -e ".[dev]"
+	$(BIN)/python -c "open('$(DEVELOPER)', 'w').close()"
+
+lint: $(DEVELOPER)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 
-types: $(STAMP)
+types: $(DEVELOPER)
 	$(BIN)/mypy
 
-tests: $(STAMP)
+tests: $(DEVELOPER)
 	$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile
 
-coverage: $(STAMP)
+coverage: $(DEVELOPER)
 	$(BIN)/python -m pytest --cov --cov-report=term-missing
 
-docs: $(STAMP)
+docs: $(DEVELOPER)
 	$(BIN)/python -m sphinx -W --keep-going -n -b html docs docs/_build/html
 
-bench: $(STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[bench]"
+bench: $(DEVELOPER)
+	$(INSTALL) -e ".[bench]"
 	$(BIN)/python benchmarks/evaluate_files.py
 	$(BIN)/python benchmarks/evaluate_memory.py
 	$(BIN)/python benchmarks/significance.py

@@ -1,8 +1,13 @@
 """What holds in every test."""
 
 import pytest
+from hypothesis import settings
 
 from heldout.report import codes
+
+# A busy machine is slow, not wrong: no deadline anywhere. No examples are kept between runs.
+settings.register_profile("heldout", deadline=None, database=None)
+settings.load_profile("heldout")
 
 
 @pytest.fixture(autouse=True)
