@@ -27,9 +27,10 @@ def code_of(text):
 
 @cache
 def words():
-    """Every word in the sources."""
+    """Every word in the sources, in small letters: names of measures may be written in any."""
     files = (ROOT / "src").rglob("*.py")
-    return {word for path in files for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))}
+    texts = (path.read_text(encoding="utf-8").lower() for path in files)
+    return {word for text in texts for word in re.findall(r"\w+", text)}
 
 
 def is_there(dotted):
@@ -63,7 +64,7 @@ def wrong_names(line):
         yield from set(long_options(line)) - OPTIONS
     # A snake_case or CamelCase name by itself, or a call of it, occurs somewhere in the sources.
     alone = re.fullmatch(r"([A-Za-z]+(?:_\w+)+|(?:[A-Z][a-z]+){2,})(\(.*\))?", line)
-    if alone and alone[1] not in words():
+    if alone and alone[1].lower() not in words():
         yield alone[1]
 
 

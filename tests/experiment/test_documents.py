@@ -214,7 +214,7 @@ def test_refusals(collection, index, folds, settings, error, message):
 
 
 def test_a_single_fold_is_refused(collection, index, folds):
-    with pytest.raises(InputError, match="1 document folds: at least 2"):
+    with pytest.raises(InputError, match="1 document fold: at least 2"):
         estimate(index, collection, np.minimum(folds, 0))
 
 

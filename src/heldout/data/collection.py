@@ -53,7 +53,7 @@ class Collection:
     --------
     >>> small = Collection({"d1": "red apples", "d2": "pears"}, {"q1": "apple"}, {"q1": {"d1": 1}})
     >>> small
-    Collection('collection', 2 documents, 1 queries, 1 judgements)
+    Collection('collection', 2 documents, 1 query, 1 judgement)
     >>> small.documents.text(0), small.queries.texts, small.qrels.to_dict()
     ('red apples', ('apple',), {'q1': {'d1': 1}})
     """
