@@ -44,10 +44,10 @@ def test_show_prints_counts_lengths_and_oddities(capsys):
         "  a query           median 2, quartiles 2 to 2, least 2, most 2, in all 2\n"
         "  grades            0: 1, 2: 1\n"
         f"fingerprint         {'F' * 64}\n"
-        "note                empty documents: 1 (docs.tsv:3)\n"
-        "note                judgements of documents that the corpus lacks, left out: 1 "
-        "(query q1 document d9 in qrels:3)\n"
-        "note                queries without a judgement: 1 (q2)\n"
+        "note                empty documents: 1 (docs.tsv:3) [empty-documents]\n"
+        "warning             judgements of documents that the corpus lacks, left out: 1 "
+        "(query q1 document d9 in qrels:3) [absent-documents]\n"
+        "note                queries without a judgement: 1 (q2) [unjudged-queries]\n"
     )
 
 

@@ -214,8 +214,8 @@ def test_a_gate_of_three_systems_without_a_baseline_prints_nothing(capsys, tmp_p
 
 def test_warnings_stand_beside_tsv(capsys):
     said = run(capsys, "baseline.run", "improved.run", "-f", "tsv")
-    assert "Careful" not in said.out
-    assert said.err.startswith("Careful: the systems' top documents are not judged alike")
+    assert "Warning" not in said.out
+    assert said.err.startswith("Warning: the systems' top documents are not judged alike")
     assert run(capsys, "baseline.run", "improved.run").err == ""
 
 

@@ -211,6 +211,25 @@ def test_groups_are_what_is_tested(tmp_path, capsys):
     assert claim["n"] == 6
 
 
+def test_a_note_of_the_scores_and_of_the_comparison_is_shown_once(tmp_path, capsys):
+    path = tmp_path / "crossed.csv"
+    rows = "".join(
+        f"{system},{at},{at % 2},{guess(at)},g,{at // 8}\n"
+        for system, guess in (("A", lambda at: at % 2), ("B", lambda at: at % 3 % 2))
+        for at in range(24)
+    )
+    path.write_text("system,unit,truth,prediction,group,fold\n" + rows)
+    crossing = "[crossing-groups]"
+    both = ["classification", path, "--compare"]
+    table, tsv = (run(capsys, *both, "--format", kind) for kind in ("table", "tsv"))
+    assert (table.out.count(crossing), table.err.count(crossing)) == (1, 0)
+    assert (tsv.out.count(crossing), tsv.err.count(crossing)) == (0, 1)
+    assert run(capsys, *both[:2]).err.count(crossing) == 1
+    found = json.loads(run(capsys, *both, "--json").out)
+    assert found["warning_codes"] == ["crossing-groups"]
+    assert "crossing-groups" in found["comparisons"][0]["warning_codes"]
+
+
 def test_what_does_not_fit_is_refused(lecture, spam, tmp_path, capsys):
     assert "at least two" in fails(capsys, "classification", lecture, "--compare")
     assert "unknown measure 'RMSE'" in fails(capsys, "classification", lecture, "-m", "RMSE")

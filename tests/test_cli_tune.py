@@ -79,7 +79,7 @@ def test_the_honest_score_stands_beside_the_optimistic_one(capsys):
     assert [line[4] for line in shown] == [f"{one.train:.4f}" for one in folds.folds]
     assert [line[5] for line in shown] == [f"{one.held_out:.4f}" for one in folds.folds]
     assert "To ship: lambda=0.3 (runs/lambda=0.3.run), chosen on all 40 queries" in said.out
-    assert "Careful: lambda=0.3, the highest value tried, was chosen in 10 of 10 splits and" in (
+    assert "Warning: lambda=0.3, the highest value tried, was chosen in 10 of 10 splits and" in (
         said.out
     )
 
@@ -200,7 +200,7 @@ def test_what_a_plan_has_to_say_is_printed_with_the_result():
     classes = {f"q{at:02}": "rare" if at == 7 else "usual" for at in range(40)}
     with pytest.warns(ResamplingWarning):
         tuned = tune_runs("qrels.txt", "runs/lambda=*.run", plan=KFold(10, stratify=classes))
-    assert "Careful: strata with fewer queries than the 10 folds" in tuning_text(tuned)
+    assert "Warning: strata with fewer queries than the 10 folds" in tuning_text(tuned)
     assert "strata with fewer" in json.loads(json_tuning(tuned))["warnings"][0]
 
 

@@ -4,10 +4,8 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
-
 import heldout
-from heldout.report.codes import CODES, careful_line, code_of
+from heldout.notes import CODES
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src" / "heldout").rglob("*.py"))
@@ -35,8 +33,8 @@ def error_classes():
     }
 
 
-def note_kinds():
-    """The kinds of notes that are written out in the sources."""
+def codes_of_notes():
+    """The codes that notes in the sources are made with."""
     calls = (
         node
         for path in SOURCES
@@ -46,9 +44,9 @@ def note_kinds():
     places = {"Note": 0, "_left_out": 2}
     for call in calls:
         if call.func.id in places and len(call.args) > places[call.func.id]:
-            kind = call.args[places[call.func.id]]
-            if isinstance(kind, ast.Constant):
-                yield kind.value
+            code = call.args[places[call.func.id]]
+            if isinstance(code, ast.Constant):
+                yield code.value
 
 
 def test_every_code_and_error_has_a_paragraph_and_every_paragraph_a_code():
@@ -62,45 +60,20 @@ def test_paragraphs_say_something():
         assert len(text.split("## ")[0].strip()) > 20, f"the paragraph of {name} is empty"
 
 
-def test_kinds_of_notes_are_codes():
-    kinds = set(note_kinds())
-    assert {"empty-documents", "absent-documents", "twins"} <= kinds
-    assert kinds <= set(CODES)
+def test_every_code_is_that_of_some_note():
+    assert set(codes_of_notes()) - {""} == CODES
 
 
 def test_error_classes_are_found():
     assert {"HeldoutError", "PlanError", "ResamplingWarning"} <= error_classes()
 
 
-SENTENCES = {
-    "few-units": "only 3 units: little can be shown, and nothing can be excluded",
-    "missing-zero": "a lacks 2 judged queries, which count 0",
-    "missing-left-out": "2 units that some system lacks were left out: q1, q2",
-    "at-an-end": "k1=3, the highest value tried, was chosen; the best may lie beyond it: try more",
-    "folds-independent": "t takes folds for independent: corrected-t is the sound one",
-    "fit-warning": "svm: ConvergenceWarning: failed to converge (on 12 fits)",
-    "tuned-one": "a was tuned and b was not: it may be tuning",
-    "absent-documents": "judgements of documents that the corpus lacks, left out: 3 (…)",
-}
-
-
-@pytest.mark.parametrize(("code", "sentence"), SENTENCES.items())
-def test_codes_are_told_by_words(code, sentence):
-    assert code_of(sentence) == code
-    assert careful_line(sentence) == f"Careful: {sentence}. [{code}]"
-
-
-def test_a_sentence_of_its_own_making_has_no_code(monkeypatch):
-    monkeypatch.undo()  # elsewhere in the tests such a sentence fails
-    assert careful_line("the moon is full") == "Careful: the moon is full."
-
-
 def test_the_warning_about_the_bootstrap_has_the_measured_figure():
     scores = heldout.Scores.of({name: {str(n): n % of for n in range(25)} for name, of in ODD})
     (said,) = (
-        one
-        for one in heldout.compare(scores, tests=["bootstrap-shift"]).advice.warnings
-        if code_of(one) == "bootstrap-shift"
+        one.text
+        for one in heldout.compare(scores, tests=["bootstrap-shift"]).warnings
+        if one.code == "bootstrap-shift"
     )
     methods = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
     (measured,) = re.findall(

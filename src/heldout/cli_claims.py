@@ -11,9 +11,10 @@ from heldout.errors import InputError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from heldout.infer.compare import Comparison
+    from heldout.notes import Note
     from heldout.report.gate import GateResult
 
 __all__ = [
@@ -122,8 +123,10 @@ def present(
     several: Sequence[Compared],
     options: argparse.Namespace,
     *,
-    around: Callable[[str], str] | None = None,
-    notes: Sequence[str] = (),
+    before: str = "",
+    content: dict[str, Any] | None = None,
+    lines: Sequence[str] = (),
+    notes: Sequence[Note] = (),
     nameless: str = "",
 ) -> int:
     """Go through the gate, write the looks down, show the claims.
@@ -134,10 +137,14 @@ def present(
         The comparisons, one a measure.
     options
         With ``gate``, ``margin``, ``ledger``, ``data``, ``format`` (none of them auto), ``output``.
-    around
-        Puts the text of the claims into a larger one.
-    notes
+    before
+        What is printed above the claims.
+    content
+        As JSON: what the claims go into, under ``comparisons``; None if they stand alone.
+    lines
         To be said on standard error.
+    notes
+        To be said there too, unless the claims have them.
     nameless
         What to say of data that have no name in the ledger; nothing if they need none.
 
@@ -146,15 +153,21 @@ def present(
     int
         The exit code: 1 if the gate stays shut.
     """
+    from heldout.report.notes import note_lines
+
     several = [_named(one, options.data) for one in several]
     gates = [_gate(one, options) for one in several] if options.gate else []
     comparisons = [one.comparison for one in several]
-    text = _text(comparisons, gates, options)
+    if options.format == "json":
+        text = _json(comparisons, gates, content)
+    else:
+        text = _text(comparisons, before, options)
     # Everything is known now: nothing is shown or written if any of it had failed.
-    said = [*notes, *_publish(around(text) if around else text, comparisons, options, nameless)]
+    said = [*lines, *note_lines(_beside(notes, comparisons, options))]
+    said += _publish(text, comparisons, options, nameless)
     results = [result for group in gates for result in group]
     for result in results:
-        said += [result.sentence, *([result.careful] if result.careful else [])]
+        said += [result.sentence, *note_lines(result.notes)]
     if getattr(options, "quiet", False):
         said = [result.sentence for result in results]
     sys.stderr.write("".join(note + "\n" for note in said))
@@ -186,20 +199,36 @@ def _gate(one: Compared, options: argparse.Namespace) -> list[GateResult]:
     )
 
 
-def _text(
-    comparisons: list[Comparison], gates: list[list[GateResult]], options: argparse.Namespace
+def _json(
+    comparisons: list[Comparison], gates: list[list[GateResult]], content: dict[str, Any] | None
 ) -> str:
-    from heldout.report.claims import claims_text, json_claims
+    import json
 
-    if options.format == "json":
-        text = json_claims(comparisons)
-        if not gates:
-            return text
-        from heldout.report.gate import json_with_gates
+    from heldout.report.claims import claim_records
+    from heldout.report.gate import with_gates
 
-        return json_with_gates(text, gates)
+    records = claim_records(comparisons)
+    found = with_gates(records, gates) if gates else records
+    whole = found if content is None else content | {"comparisons": found}
+    return json.dumps(whole, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def _text(comparisons: list[Comparison], before: str, options: argparse.Namespace) -> str:
+    from heldout.report.claims import claims_texts
+
     terminal = options.output is None and sys.stdout.isatty()
-    return "\n".join(claims_text(one, options.format, terminal=terminal) for one in comparisons)
+    claims = claims_texts(comparisons, options.format, terminal=terminal)
+    return "\n".join([*([before] if before else []), *claims])
+
+
+def _beside(
+    notes: Sequence[Note], comparisons: list[Comparison], options: argparse.Namespace
+) -> list[Note]:
+    """The notes that the result itself does not hold."""
+    within = [note for one in comparisons for note in one.warnings]
+    if options.format == "tsv":  # a table of values has no place for words
+        return [*notes, *within]
+    return [note for note in notes if note not in within]
 
 
 def _publish(
@@ -212,21 +241,15 @@ def _publish(
     list of str
         What is to be said beside the result.
     """
-    notes: list[str] = []
-    if options.format == "tsv":  # the other formats hold their warnings themselves
-        from heldout.report.codes import careful_line
-
-        warnings = [warning for one in comparisons for warning in one.warnings]
-        notes += [careful_line(warning) for warning in dict.fromkeys(warnings)]
     if options.output is None:
-        notes += _record(comparisons, options, nameless)
+        said = _record(comparisons, options, nameless)
         (show if options.format == "table" else emit)(text)
-        return notes
+        return said
     from heldout.data.files import write_atomically
 
     with write_atomically(options.output) as aside:
         aside.write_text(text, encoding="utf-8", newline="\n")
-        return notes + _record(comparisons, options, nameless)
+        return _record(comparisons, options, nameless)
 
 
 def _record(comparisons: list[Comparison], options: argparse.Namespace, nameless: str) -> list[str]:

@@ -139,6 +139,7 @@ def _add_export(command: Callable[..., argparse.ArgumentParser], parts: Any) -> 
 def _export(options: argparse.Namespace) -> int:
     from heldout.data.collection import collection_sizes
     from heldout.data.export import export_collection
+    from heldout.report.notes import note_lines
     from heldout.report.tables import plain_text
 
     collection = open_collection(options)
@@ -147,8 +148,7 @@ def _export(options: argparse.Namespace) -> int:
         emit(_written(collection, options))
     if options.quiet:
         return 0
-    for note in collection.notes:
-        sys.stderr.write(plain_text(note.message) + "\n")
+    sys.stderr.write("".join(line + "\n" for line in note_lines(collection.notes)))
     sys.stderr.write(
         f"{plain_text(options.output)}: {collection_sizes(collection)}; fingerprint of the "
         f"original {collection.fingerprint()}\n"
@@ -166,9 +166,6 @@ def _written(collection: Collection, options: argparse.Namespace) -> str:
         "queries": len(collection.queries),
         "judgements": len(collection.qrels),
         "fingerprint": collection.fingerprint(),
-        "notes": [
-            {"kind": note.kind, "count": note.count, "message": note.message}
-            for note in collection.notes
-        ],
+        "notes": [note.counted() for note in collection.notes],
     }
     return json.dumps(found, ensure_ascii=False, indent=2) + "\n"

@@ -236,8 +236,9 @@ def _build(options: argparse.Namespace) -> int:
         _print(index, options.output, options)
     if options.quiet:
         return 0
-    for note in documents.notes:
-        sys.stderr.write(_plain(note.message) + "\n")
+    from heldout.report.notes import note_lines
+
+    sys.stderr.write("".join(line + "\n" for line in note_lines(documents.notes)))
     sys.stderr.write(f"read in {read - begin:.1f} s, indexed in {built - read:.1f} s\n")
     return 0
 

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from heldout.data.documents import Documents
-    from heldout.data.notes import Note
     from heldout.data.queries import Queries
     from heldout.data.run import Qrels, Run
+    from heldout.notes import Note
     from heldout.retrieve.models import Model
     from heldout.retrieve.parts import EachPart
     from heldout.retrieve.shards import AnyIndex
@@ -274,22 +274,24 @@ def _each_part(options: argparse.Namespace) -> Iterator[EachPart]:
 
 def _note(given: _Given, run: Run) -> None:
     from heldout.data.notes import named_few
+    from heldout.notes import Note
+    from heldout.report.notes import note_lines
     from heldout.report.tables import plain_text
 
-    notes = [note.message for note in given.notes]
+    notes = list(given.notes)
     found = set(run.queries)
     without = [one for one in given.queries.ids if one not in found]
     if without:
         named = named_few(without, len(without))
-        notes.append(
-            f"queries that no document has a word of, not in the run: {len(without)} ({named})"
-        )
-    notes.append(
+        text = f"queries that no document has a word of, not in the run: {len(without)} ({named})"
+        notes.append(Note("no-words", text, count=len(without)))
+    made = (
         f"{run.name}: {count_of(len(run.queries), 'query', 'queries')}, "
         f"{count_of(len(run), 'row')}, from the index {given.index.fingerprint[:16]} of "
         f"{count_of(given.index.n_documents, 'document')}"
     )
-    sys.stderr.write("".join(plain_text(note) + "\n" for note in notes))
+    lines = [*note_lines(notes), plain_text(made)]
+    sys.stderr.write("".join(line + "\n" for line in lines))
 
 
 def _print_run(run: Run, *, json: bool) -> None:

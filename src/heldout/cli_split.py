@@ -261,7 +261,6 @@ def _export(splits: Splits, collection: Collection, options: argparse.Namespace)
 
 
 def _say(splits: Splits) -> None:
-    from heldout.report.tables import plain_text
+    from heldout.report.notes import note_lines
 
-    for note in splits.notes:
-        sys.stderr.write(plain_text(note.message) + "\n")
+    sys.stderr.write("".join(line + "\n" for line in note_lines(splits.notes)))

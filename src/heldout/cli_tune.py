@@ -217,7 +217,8 @@ def _text(tuned: TunedRuns, comparison: Comparison | None, options: argparse.Nam
         return text
     from heldout.report.claims import claims_text
 
-    claims = claims_text(comparison, "table", terminal=terminal)
+    known = () if options.quiet else tuned.all_notes
+    claims = claims_text(comparison, "table", terminal=terminal, known=known)
     return f"{text}\nHeld-out scores compared:\n{claims}"
 
 

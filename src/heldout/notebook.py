@@ -161,21 +161,22 @@ def results_html(results: Results) -> str:
     """
     from heldout.experiment.estimator_results import EstimatorResults
     from heldout.report.charts.of_results import forest_chart
-    from heldout.report.experiment import careful, result_rows, result_sentences
+    from heldout.report.experiment import all_notes, result_rows, result_sentences
+    from heldout.report.notes import note_lines
 
     parts = []
     if isinstance(results, EstimatorResults):
-        from heldout.report.estimators import estimator_sentences, estimators_text
+        from heldout.report.estimators import estimator_grid, estimator_sentences
 
-        lines = estimators_text(results, kind="tsv").splitlines()
-        head, *rows = (line.split("\t") for line in lines if line)
-        parts.append(_table(head, rows))
-        said = [*estimator_sentences(results), *(f"Careful: {one}." for one in careful(results))]
+        grid = estimator_grid(results)
+        parts.append(_table(grid.head, grid.rows))
+        said = list(estimator_sentences(results))
     else:
         for measure in results.measures:
             head, *rows = result_rows(results, measure)
             parts.append(_table(head, rows))
         said = list(result_sentences(results))
+    said += note_lines(all_notes(results))
     if len(results.systems) > 1:
         parts.append(_picture(forest_chart(results)))
     return "".join(parts) + _paragraphs(said)

@@ -18,6 +18,7 @@ from heldout.measure.roc import roc_curve
 from heldout.report import scores as report
 from heldout.report.curves import curve_grid, curve_notes, json_curves
 from heldout.report.grid import grids_text
+from heldout.report.notes import note_lines
 
 if TYPE_CHECKING:
     import argparse
@@ -56,25 +57,32 @@ def score_files(options: argparse.Namespace) -> int:
         seed=options.seed,
     )
     hull = _hull(scores) if getattr(options, "hull", False) else None
-    notes = list(report.score_notes(scores))
+    lines = report.score_lines(scores)
     if hull is not None:
         at = options.fp_rate
-        notes += report.hull_lines(hull, None if at is None else hull.mix(at))
-    if not options.compare:
-        if options.format == "json":
-            emit(_json(scores, hull, "", options), options.output)
-            return 0
-        emit(_tables(scores, hull, "", options), options.output)
-        if not options.quiet:
-            sys.stderr.write("".join(note + "\n" for note in notes))
-        return 0
-    write = _json if options.format == "json" else _tables
-    return present(
-        _compare(scores, options),
-        options,
-        around=lambda claims: write(scores, hull, claims, options),
-        notes=[] if options.format == "json" else notes,
-    )
+        lines += report.hull_lines(hull, None if at is None else hull.mix(at))
+    if options.format == "json":
+        return _as_json(scores, hull, options)
+    tables = _tables(scores, hull, options)
+    if options.compare:
+        compared = _compare(scores, options)
+        return present(compared, options, before=tables, lines=lines, notes=scores.notes)
+    emit(tables, options.output)
+    if not options.quiet:
+        lines += note_lines(scores.notes)
+        sys.stderr.write("".join(line + "\n" for line in lines))
+    return 0
+
+
+def _as_json(scores: PredictionScores, hull: RocHull | None, options: argparse.Namespace) -> int:
+    from heldout.cli import emit  # the main module imports commands
+
+    record = report.score_record(scores, beta=getattr(options, "beta", 1.0), hull=hull)
+    if options.compare:
+        return present(_compare(scores, options), options, content=record)
+    text = json.dumps(record, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    emit(text, options.output)
+    return 0
 
 
 def _compare(scores: PredictionScores, options: argparse.Namespace) -> list[Compared]:
@@ -91,9 +99,7 @@ def _compare(scores: PredictionScores, options: argparse.Namespace) -> list[Comp
     return [Compared(*one) for one in found]
 
 
-def _tables(
-    scores: PredictionScores, hull: RocHull | None, claims: str, options: argparse.Namespace
-) -> str:
+def _tables(scores: PredictionScores, hull: RocHull | None, options: argparse.Namespace) -> str:
     grids = [report.score_grid(scores)]
     if options.task == "classification":
         grids += [report.class_grid(scores, options.beta)] if options.per_class else []
@@ -101,19 +107,7 @@ def _tables(
         grids += [report.calibration_grid(scores)] if options.calibration else []
     grids += [report.hull_grid(hull)] if hull is not None else []
     terminal = options.output is None and sys.stdout.isatty()
-    text = grids_text([grid for grid in grids if grid.rows], options.format, terminal=terminal)
-    return f"{text}\n{claims}" if claims else text
-
-
-def _json(
-    scores: PredictionScores, hull: RocHull | None, claims: str, options: argparse.Namespace
-) -> str:
-    return report.json_scores(
-        scores,
-        beta=getattr(options, "beta", 1.0),
-        hull=hull,
-        comparisons=json.loads(claims) if claims else [],
-    )
+    return grids_text([grid for grid in grids if grid.rows], options.format, terminal=terminal)
 
 
 def _curves(predictions: list[Any], positive: str | None, options: argparse.Namespace) -> str:

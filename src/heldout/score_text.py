@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from heldout.data.segments import Segments
     from heldout.infer.corpus_compare import CorpusComparison
     from heldout.measure.text_evaluate import TextEvaluation
+    from heldout.notes import Note
 
 __all__ = ["score_text"]
 
@@ -36,7 +38,8 @@ def score_text(options: argparse.Namespace) -> int:
     from heldout.infer.corpus_compare import corpus_intervals
     from heldout.measure.text_evaluate import DEFAULT_TEXT_MEASURES, evaluate_text
     from heldout.measure.text_names import parse_text_measures
-    from heldout.report.text_scores import note_lines
+    from heldout.report.notes import note_lines
+    from heldout.report.text_scores import about_line, text_score_record
 
     if options.compare and len(options.files) < 2:
         raise InputError("one file: there is nothing to compare it with")
@@ -49,17 +52,25 @@ def score_text(options: argparse.Namespace) -> int:
         return _compared(evaluation, notes, options)
     level = 1 - options.alpha
     scores = [corpus_intervals(evaluation, one, seed=options.seed, level=level) for one in measures]
-    emit(_text(evaluation.names, scores, notes, "", options), options.output)
-    if options.format != "json" and not options.quiet:
-        sys.stderr.write("\n".join(note_lines(notes, scores)) + "\n")
+    if options.format == "json":
+        record = text_score_record(evaluation.names, scores, notes)
+        text = json.dumps(record, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+        emit(text, options.output)
+        return 0
+    emit(_text(evaluation.names, scores, options), options.output)
+    if not options.quiet:
+        lines = [about_line(scores), *note_lines(notes)]
+        sys.stderr.write("".join(line + "\n" for line in lines))
     return 0
 
 
-def _compared(evaluation: TextEvaluation, notes: list[str], options: argparse.Namespace) -> int:
+def _compared(
+    evaluation: TextEvaluation, notes: tuple[Note, ...], options: argparse.Namespace
+) -> int:
     from heldout.cli_claims import Compared, claim_settings, present
     from heldout.infer.compare import note_measures
     from heldout.infer.corpus_compare import CorpusComparison, compare_texts
-    from heldout.report.text_scores import note_lines
+    from heldout.report.text_scores import about_line, text_score_record
 
     settings = claim_settings(options)
     if settings.pop("interval"):
@@ -78,35 +89,29 @@ def _compared(evaluation: TextEvaluation, notes: list[str], options: argparse.Na
         )
         for measure, one in zip(evaluation.measures, found, strict=True)
     ]
+    compared = [Compared(one, linear=True) for one in found]
+    if options.format == "json":
+        return present(
+            compared, options, content=text_score_record(evaluation.names, scores, notes)
+        )
     return present(
-        [Compared(one, linear=True) for one in found],
+        compared,
         options,
-        around=lambda claims: _text(evaluation.names, scores, notes, claims, options),
-        notes=[] if options.format == "json" else note_lines(notes, scores),
+        before=_text(evaluation.names, scores, options),
+        lines=[about_line(scores)],
+        notes=notes,
     )
 
 
 def _text(
-    names: tuple[str, ...],
-    scores: list[CorpusComparison],
-    notes: list[str],
-    claims: str,
-    options: argparse.Namespace,
+    names: tuple[str, ...], scores: list[CorpusComparison], options: argparse.Namespace
 ) -> str:
     from heldout.report import text_scores
 
-    if options.format == "json":
-        import json
-
-        return text_scores.json_text_scores(
-            names, scores, notes, json.loads(claims) if claims else []
-        )
     if options.format == "tsv":
-        text = text_scores.text_scores_tsv(names, scores)
-    else:
-        terminal = options.output is None and sys.stdout.isatty()
-        text = text_scores.text_scores_text(names, scores, options.format, terminal=terminal)
-    return f"{text}\n{claims}" if claims else text
+        return text_scores.text_scores_tsv(names, scores)
+    terminal = options.output is None and sys.stdout.isatty()
+    return text_scores.text_scores_text(names, scores, options.format, terminal=terminal)
 
 
 def _references(options: argparse.Namespace) -> Segments:

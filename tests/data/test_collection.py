@@ -16,7 +16,7 @@ QRELS = {"q1": {"d1": 2, "d3": 0}, "q2": {"d3": 1}}
 
 
 def kinds(collection):
-    return {note.kind: note.count for note in collection.notes}
+    return {note.code: note.count for note in collection.notes}
 
 
 def test_documents_come_as_mapping_pairs_lists_or_texts():

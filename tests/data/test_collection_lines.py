@@ -83,8 +83,8 @@ def test_wrong_bytes_can_be_replaced_and_are_counted(corpus):
     found = corpus("a\nb\ufffdb".encode() + b"x\xffy\xfe\n", errors="replace")
     assert [text for _, text in found.pairs()] == ["a", "b\ufffdbx\ufffdy\ufffd"]
     (note,) = found.notes
-    assert (note.kind, note.count) == ("replaced", 2)
-    assert "c.dat:2" in note.message
+    assert (note.code, note.count) == ("replaced", 2)
+    assert "c.dat:2" in note.text
 
 
 @pytest.mark.parametrize(
@@ -104,9 +104,9 @@ def test_empty_lines_are_empty_documents_and_are_named(corpus):
     found = corpus(b"a\n\n   \nb\n\n")
     assert len(found) == 5
     (note,) = found.notes
-    assert (note.kind, note.count) == ("empty-documents", 3)
-    assert "c.dat:2" in note.message
-    assert "c.dat:5" in note.message
+    assert (note.code, note.count) == ("empty-documents", 3)
+    assert "c.dat:2" in note.text
+    assert "c.dat:5" in note.text
 
 
 def test_an_empty_file_is_refused(corpus):
@@ -177,9 +177,9 @@ def test_a_config_names_the_files(meta):
         assert found.name == "tiny"
         assert found.queries.to_dict() == {"7": "first query", "8": "second query"}
         assert found.qrels.to_dict() == {"7": {"0": 1}, "8": {"2": 3}}
-        told = {note.kind: note for note in found.notes}
+        told = {note.code: note for note in found.notes}
         assert told["absent-documents"].count == 1
-        assert "tiny-qrels.txt:3" in told["absent-documents"].message
+        assert "tiny-qrels.txt:3" in told["absent-documents"].text
 
 
 def test_without_a_config_the_names_of_the_files_tell(meta):

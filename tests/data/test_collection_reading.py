@@ -28,7 +28,7 @@ def beir(tmp_path):
 
 
 def notes(collection):
-    return {note.kind: note.message for note in collection.notes}
+    return {note.code: note.text for note in collection.notes}
 
 
 def test_beir_takes_the_test_split_and_its_queries(beir):

@@ -195,7 +195,7 @@ def test_trec_markup_is_taken_out(write):
     expected = "A & B\none < two &unknown; AT&T\n three é <kept> & so"
     assert list(found.pairs()) == [("AP-1", expected), ("AP-2", "")]
     assert found.text(1) == ""
-    assert [note.message for note in found.notes] == [f"empty documents: 1 ({path}:10)"]
+    assert [note.text for note in found.notes] == [f"empty documents: 1 ({path}:10)"]
     head = TrecDocuments([path], Reading(fields=("head",)))
     assert head.text(0) == "A & B"
 
@@ -316,7 +316,7 @@ def test_bad_queries_are_named(write, content, complaint):
 def test_queries_come_in_many_forms(write, content):
     found, _ = read_queries(write("queries", content), Reading())
     assert found.to_dict() == {"1": "one", "2": ""}
-    assert [note.kind for note in found.notes()] == ["empty-queries"]
+    assert [note.code for note in found.notes()] == ["empty-queries"]
 
 
 def test_lines_are_queries_with_numbers(write):

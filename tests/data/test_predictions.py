@@ -78,7 +78,7 @@ def test_one_column_of_the_positive_class(tmp_path):
     path = write(tmp_path / "s.csv", "unit,truth,score\n1,0,-3\n2,1,7\n")
     [found] = read_class_predictions(path)
     assert found.predicted is None
-    assert "--threshold" in found.notes[0]
+    assert "--threshold" in found.notes[0].text
     assert found.scores.tolist() == [[3.0, -3.0], [-7.0, 7.0]]
 
 
@@ -87,7 +87,7 @@ def test_a_class_unseen_in_training_has_probability_zero(tmp_path):
     [found] = read_class_predictions(path)
     assert found.classes == ("new", "x", "y")
     assert found.scores[:, 0].tolist() == [0.0, 0.0]
-    assert "unseen in training" in found.notes[0]
+    assert "unseen in training" in found.notes[0].text
     path = write(tmp_path / "s.csv", "unit,truth,score_x,score_y\n1,x,5,4\n2,new,3,1\n")
     with pytest.raises(FormatError, match=r"s\.csv:3: class new has no column"):
         read_class_predictions(path)
@@ -164,7 +164,7 @@ def test_labels_of_other_types_are_texts(tmp_path):
     text = '{"unit": 1, "truth": true, "prediction": false}\n'
     [found] = read_class_predictions(write(tmp_path / "b.jsonl", text))
     assert found.classes == ("false", "true")
-    assert "are they written alike?" in found.notes[0]
+    assert "are they written alike?" in found.notes[0].text
 
 
 def test_systems_get_one_set_of_classes():

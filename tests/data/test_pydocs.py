@@ -148,7 +148,7 @@ def test_where_the_cache_cannot_be_written_it_is_held_in_memory(tmp_path, monkey
     monkeypatch.setenv("HELDOUT_CACHE", str(tmp_path / "file" / "cache"))
     found = read_collection("pydocs")
     assert found.fingerprint() == kept.fingerprint()
-    assert [note.kind for note in found.notes] == ["no-cache"]
+    assert [note.code for note in found.notes] == ["no-cache"]
 
 
 def test_a_missing_package_is_told(quick, monkeypatch):
@@ -156,7 +156,7 @@ def test_a_missing_package_is_told(quick, monkeypatch):
     found = read_collection("pydocs")
     assert quick == [["numpy"]]
     assert found.name == "pydocs-numpy-2.0"
-    assert "built without scipy and scikit-learn" in found.notes[0].message
+    assert "built without scipy and scikit-learn" in found.notes[0].text
 
 
 def test_walking_twice_finds_the_same(walked):

@@ -34,6 +34,7 @@ from heldout.infer.compare_predictions import compare_predictions
 from heldout.infer.folds import corrected_t
 from heldout.infer.paired import corrected_t_test, mcnemar_test
 from heldout.measure.undefined import Undefined
+from heldout.notes import Note
 from heldout.report.estimators import estimators_text
 from heldout.report.experiment import json_results, results_text
 
@@ -319,7 +320,7 @@ def test_a_label_that_was_not_seen_in_training():
     ).run()
     last = next(fold for fold in results.of("k-NN") if fold.predictions.units == ("20",))
     assert last.predictions.scores[0, 2] == 0
-    assert "Careful: class rare is held out where it was not seen" in results_text(results)
+    assert "Warning: class rare is held out where it was not seen" in results_text(results)
 
 
 def test_groups_stay_together():
@@ -380,6 +381,13 @@ def test_what_is_warned_of_is_said_with_the_results():
     results = classify({"f": Fragile("warn")}, plan=FOLDS).run()
     assert "f: UserWarning: hardly converged (on 5 fits)" in results_text(results)
     assert "hardly converged" in json_results(results)
+    (note,) = (note for note in results.notes if note.code == "fit-warning")
+    assert results.summary[0]["notes"] == [
+        {"code": "fit-warning", "text": note.text.removeprefix("f: "), "severity": "warning"}
+    ]
+    # As heldout 0.1 has kept it: the text alone.
+    old = replace(results, summary=[{**one, "notes": ["it warned"]} for one in results.summary])
+    assert Note("", "f: it warned") in old.notes
 
 
 def test_written_results_are_read_back(tmp_path):

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from experiment_data import overlap, small_collection
 
+import heldout
 from heldout.errors import InputError
 from heldout.experiment.results import Results
 from heldout.experiment.run import Experiment
 from heldout.experiment.systems import System
 from heldout.infer.compare import compare
+from heldout.notes import Note
 from heldout.report.experiment import comparisons, json_results, results_text
 from heldout.resample.plans import Bootstrap, KFold
 from heldout.tune.runs import VERY_DIFFERENT
@@ -70,7 +72,7 @@ def test_the_comparison_is_that_of_the_held_out_scores(results):
     theirs = compare(results.scores("RR"), baseline="f", tuned=["bm25", "ql-jm"])
     assert mine.baseline == "f"
     assert [one.adjusted for one in mine.claims] == [one.adjusted for one in theirs.claims]
-    assert any("tuned" in one for one in mine.warnings)
+    assert any("tuned" in one.text for one in mine.warnings)
     assert results.compare(baseline="bm25").baseline == "bm25"
 
 
@@ -143,9 +145,37 @@ def test_a_comparison_over_documents_says_what_is_drawn_anew():
     assert sentence in by_document
 
 
+def test_notes_are_kept_with_their_codes_and_texts_of_heldout_0_1_are_read(tmp_path):
+    collection = small_collection()
+    more = {**collection.queries.to_dict(), "q99": "a query that nobody judged"}
+    unjudged = heldout.Collection(collection.documents, more, collection.qrels)
+    found = Experiment(collection=unjudged, systems="bm25", plan=KFold(3)).run(tmp_path / "out")
+    text = "queries without a judgement: 1 (q99)"
+    kept = [{"code": "unjudged-queries", "text": text, "severity": "info"}]
+    place = tmp_path / "out" / "manifest.json"
+    manifest = json.loads(place.read_text())
+    assert manifest["notes"] == kept
+    assert Note("unjudged-queries", text, "info") in found.notes
+    assert f"Note: {text}. [unjudged-queries]" in results_text(Results.read(tmp_path / "out"))
+    place.write_text(json.dumps(manifest | {"notes": [text]}))
+    old = Results.read(tmp_path / "out")
+    assert Note("", text) in old.notes
+    assert f"Warning: {text}.\n" in results_text(old)
+    assert json.loads(json_results(old))["warning_codes"][0] == ""
+    place.write_text(json.dumps(manifest | {"notes": [{"text": text}]}))
+    with pytest.raises(InputError, match=r"manifest.json is not as an experiment writes it"):
+        Results.read(tmp_path / "out")
+
+
+def test_a_note_of_several_comparisons_is_shown_once(results):
+    uneven = "the systems were tuned over very different numbers of values"
+    assert [uneven in one.warnings[0].text for one in comparisons(results)] == [True, True]
+    assert results_text(results).count(uneven) == 1
+
+
 @pytest.mark.parametrize(("points", "warned"), [(5, False), (6, True)])
 def test_uneven_tuning_is_warned_about_as_in_the_tuning_of_runs(points, warned):
     systems = [f"bm25(k1=0.2:2.2:{points})", "ql-jm(lambda=0.1,0.5)"]
     found = Experiment(collection=small_collection(), systems=systems, plan=KFold(3)).run()
-    said = any("very different numbers" in note for note in found.scores().notes)
+    said = any("very different numbers" in note.text for note in found.scores().notes)
     assert said == warned == (points >= VERY_DIFFERENT * 2)

@@ -160,7 +160,7 @@ def test_corrections_without_intervals_leave_them_unadjusted_and_say_so(correcti
     gap = t_interval(values[:, 1] - values[:, 0])
     assert result.coverage == "unadjusted"
     assert result.claims[0].difference.low == pytest.approx(gap.low)
-    assert any("unadjusted" in one for one in result.warnings)
+    assert any("unadjusted" in one.text for one in result.warnings)
 
 
 @pytest.mark.parametrize("kind", ["t", "percentile", "bca", "randomization"])
@@ -190,16 +190,16 @@ def test_a_step_that_goes_beyond_the_intervals_is_explained():
     late = result.claims[1]
     assert late.adjusted == pytest.approx(0.04)
     assert not excludes_zero(late.difference)
-    assert any(one.startswith("s2 - s0: significant, though 0") for one in result.warnings)
+    assert any(one.text.startswith("s2 - s0: significant, though 0") for one in result.warnings)
     single = compare(scores_of(values), baseline="s0", correction="bonferroni", tests=["t"])
-    assert not any("though 0" in one or "disagree" in one for one in single.warnings)
+    assert not any("though 0" in one.text or "disagree" in one.text for one in single.warnings)
 
 
 def test_a_test_and_an_interval_of_different_kinds_are_explained():
     gaps = np.array([0.01] * 15 + [-0.9] * 3)
     result = compare(scores_of(np.column_stack([np.full(18, 0.95), 0.95 + gaps])), tests=["sign"])
     assert result.claims[0].adjusted < 0.05
-    assert any("sign is not about the mean, the interval is" in one for one in result.warnings)
+    assert any("sign is not about the mean, the interval is" in one.text for one in result.warnings)
 
 
 def test_simultaneous_intervals_cover_all_differences_at_once():

@@ -141,7 +141,7 @@ def test_areas_of_grouped_units_draw_groups():
     assert found.systems[0].mean.estimate == pytest.approx(
         only(TWO, "AUC").comparison.systems[0].mean.estimate
     )
-    assert "drawn whole" in " ".join(found.warnings)
+    assert "drawn whole" in " ".join(map(str, found.warnings))
 
 
 def test_groups_widen_the_interval():
@@ -228,7 +228,7 @@ def test_runs_of_the_same_folds_are_no_further_folds():
     held = np.array(FOLDS[:40])
     expected = [right[held == name].mean() for name in dict.fromkeys(FOLDS)]
     assert scores.column("weak") == pytest.approx(expected)
-    assert any("are runs" in note for note in scores.notes)
+    assert any("are runs" in note.text for note in scores.notes)
     interval = score_predictions(systems, ["accuracy"]).rows[0].intervals[0]
     assert interval[:3] == corrected_t(np.array(expected), 1 / 3, 0.95)[:3]
 
@@ -239,7 +239,7 @@ def test_folds_and_weights_are_those_of_all_systems():
     with pytest.raises(InputError, match="weak has folds, strong has none"):
         only([folded, plain], "F1(macro)")
     notes = only([folded, plain], "accuracy", by="unit").comparison.scores.notes
-    assert any("share training data" in note for note in notes)
+    assert any("share training data" in note.text for note in notes)
     weights = np.linspace(1, 2, len(plain.units))
     heavy = [replace(one, weights=weights) for one in (plain, replace(plain, name="other"))]
     heavy[1] = replace(heavy[1], weights=weights[::-1].copy())
@@ -252,12 +252,13 @@ def test_groups_in_several_folds_are_pointed_out():
     systems = [replace(repeated(name, by), folds=divided_anew()) for name, by in LEVELS]
     crossed = [replace(one, groups=("g",) * 120) for one in systems]
     said = "1 group has units in several folds"
-    assert any(said in note for note in only(crossed, "accuracy").comparison.scores.notes)
-    notes = score_predictions(crossed, ["accuracy"]).notes
-    assert any(said in note for note in notes)
-    assert not any("drawing whole groups" in note for note in notes)
+    assert any(said in note.text for note in only(crossed, "accuracy").comparison.scores.notes)
+    scored = score_predictions(crossed, ["accuracy"])
+    assert [note.code for note in scored.notes] == ["crossing-groups"]
+    assert said in scored.notes[0].text
+    assert not any("drawing whole groups" in one for one in scored.about)
     whole = [replace(one, groups=one.folds) for one in systems]
-    assert not any("in several folds" in one for one in score_predictions(whole).notes)
+    assert not any("in several folds" in one.text for one in score_predictions(whole).notes)
 
 
 def test_baselines_of_an_experiment_are_compared_only_if_asked_for():
@@ -268,6 +269,9 @@ def test_baselines_of_an_experiment_are_compared_only_if_asked_for():
     asked = only(three, "accuracy", baseline="(majority class)")
     assert len(asked.comparison.claims) == 2
     assert only([weak, flat], "accuracy").comparison.scores.systems == ("weak", "(majority class)")
+    mine = replace(weak, name="(mine)")  # parentheses alone make no baseline
+    compared = only([weak, mine, flat], "accuracy").comparison
+    assert compared.scores.systems == ("weak", "(mine)")
     rows = score_predictions(three, ["accuracy"]).rows
     assert [row.name for row in rows if row.baseline] == ["(majority class)", "(random by shares)"]
 
@@ -303,7 +307,7 @@ def test_folds_are_the_default_and_units_can_be_asked_for():
     assert only(systems, "MCC").test_share == pytest.approx(1 / 4)
     by_unit = only(systems, "MCC", by="unit")
     assert by_unit.test_share is None
-    assert "a test over folds does" in " ".join(by_unit.comparison.warnings)
+    assert "a test over folds does" in " ".join(map(str, by_unit.comparison.warnings))
     # Leave-one-out has a fold a unit: there the unit is the unit.
     alone = two(folds=tuple(map(str, range(200))))
     assert only(alone, "accuracy").test_share is None
@@ -325,10 +329,10 @@ def test_three_systems_all_pairs():
 
 def test_what_to_be_careful_about_is_said():
     few = [one.select(range(60)) for one in TWO]
-    said = " ".join(only(few, "average-precision").comparison.warnings)
+    said = " ".join(map(str, only(few, "average-precision").comparison.warnings))
     assert "bootstrap-shift and the intervals are too sure with 60 units" in said
     assert "decides" not in said
-    assert "randomization decides" in " ".join(only(few, "MCC").comparison.warnings)
+    assert "randomization decides" in " ".join(map(str, only(few, "MCC").comparison.warnings))
     three = [*TWO, classed("noise", 0.0)]
     for alpha in np.linspace(0.001, 0.4, 60):
         found = only(three, "MCC", alpha=alpha).comparison
@@ -337,7 +341,7 @@ def test_what_to_be_careful_about_is_said():
             for claim in found.claims
             if (claim.adjusted <= alpha) != (not claim.difference.low <= 0 <= claim.difference.high)
         ]
-        assert bool(odd) == ("disagree about 0" in " ".join(found.warnings))
+        assert bool(odd) == ("disagree about 0" in " ".join(map(str, found.warnings)))
         if odd:
             break
     else:

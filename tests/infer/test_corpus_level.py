@@ -287,7 +287,7 @@ def test_few_segments_are_pointed_out():
     found = evaluate_text(
         ["a b", "c", "d"], {"A": ["a", "c", "x"], "B": ["b", "c", "d"]}, ["TokenF1"]
     )
-    assert "3 segments are few" in compare_corpora(found, found.measures[0]).warnings[0]
+    assert "3 segments are few" in compare_corpora(found, found.measures[0]).warnings[0].text
     assert not corpus_intervals(found, found.measures[0]).warnings
 
 

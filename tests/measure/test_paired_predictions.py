@@ -43,7 +43,7 @@ def test_a_fold_on_which_a_measure_does_not_exist_is_left_out_and_named():
     systems = [made("A", [1], folds=FOLDS), made("B", [3], folds=FOLDS)]
     found = fold_scores(systems, measure("precision(macro)"))
     assert found.scores.dropped == ("0",)
-    assert "precision(macro) of A is undefined in fold 0" in found.scores.notes[0]
+    assert "precision(macro) of A is undefined in fold 0" in found.scores.notes[0].text
 
 
 def test_units_are_paired_by_id_and_not_by_position():

@@ -56,7 +56,7 @@ def test_undefined_segments_do_not_count():
     table = measure.statistics(references, system)
     assert measure.score(table.sum(axis=0, keepdims=True)).tolist() == [0.5]
     assert np.isnan(measure.score(table)).tolist() == [False, True, False]
-    assert "1 of 3 segments" in measure.notes(references, [system])[0]
+    assert "1 of 3 segments" in measure.notes(references, [system])[0].text
 
 
 words = st.lists(st.sampled_from("xyz"), min_size=1, max_size=6).map(" ".join)
@@ -195,4 +195,4 @@ def test_perplexity_needs_log_probabilities():
 def test_other_tokens_are_pointed_out():
     one, other = with_logs("A", [-1, -1], [-2]), with_logs("B", [-1], [-2])
     assert Perplexity().notes(one, [one, one]) == []
-    assert "A 3, B 2" in Perplexity().notes(one, [one, other])[0]
+    assert "A 3, B 2" in Perplexity().notes(one, [one, other])[0].text

@@ -22,7 +22,7 @@ def test_counts(shared_data, path, counts):
 def test_cranfield_has_two_empty_documents(shared_data):
     found = read_collection(shared_data / "cranfield")
     (note,) = found.notes
-    assert (note.kind, note.count) == ("empty-documents", 2)
+    assert (note.code, note.count) == ("empty-documents", 2)
     assert not found.documents.text(470).strip()
     assert not found.documents.text(994).strip()
 

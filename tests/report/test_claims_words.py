@@ -7,7 +7,8 @@ import pytest
 
 from heldout import InputError, Scores, compare
 from heldout.infer.compare import note_measures
-from heldout.report.claims import claims_text, json_claims, sentences, warning_lines
+from heldout.report.claim_words import analysis_lines
+from heldout.report.claims import claims_text, json_claims, sentences
 from heldout.report.tables import escape_markdown
 
 A = [0.2, 0.3, 0.1, 0.4, 1, 0.8, 0.3, 0.1, 0, 0.9]
@@ -91,12 +92,12 @@ def test_the_reason_counts_comparisons_with_a_baseline(three):
 
 def test_a_correction_of_one_comparison_is_not_passed_over_in_silence(two):
     said = compare(two, correction="tukey").warnings
-    assert any("nothing to correct: tukey was not used" in one for one in said)
-    assert not any("nothing to correct" in one for one in compare(two).warnings)
+    assert any("nothing to correct: tukey was not used" in one.text for one in said)
+    assert not any("nothing to correct" in one.text for one in compare(two).warnings)
 
 
 def test_a_correction_that_is_a_test_says_who_decides(three):
-    said = compare(three, tests=["sign"], correction="tukey").warnings
+    said = map(str, compare(three, tests=["sign"], correction="tukey").warnings)
     assert any("tukey is a test of its own and decides; sign stands beside" in one for one in said)
 
 
@@ -104,8 +105,8 @@ def test_several_measures_each_at_alpha_are_pointed_out(two):
     other = scores_of({"A": A, "B": B}, "RR")
     noted = note_measures([compare(two), compare(other)])
     said = "2 measures x 1 comparison are judged each at alpha 0.05"
-    assert all(any(one.startswith(said) for one in result.warnings) for result in noted)
-    assert all(any("the first, AP," in one for one in result.warnings) for result in noted)
+    assert all(any(one.text.startswith(said) for one in result.warnings) for result in noted)
+    assert all(any("the first, AP," in one.text for one in result.warnings) for result in noted)
     assert note_measures(noted)[0].warnings == noted[0].warnings
     assert note_measures([compare(two)])[0].warnings == compare(two).warnings
     first, _ = json.loads(json_claims([compare(two), compare(other)]))
@@ -115,19 +116,19 @@ def test_several_measures_each_at_alpha_are_pointed_out(two):
 def test_folds_are_corrected_or_warned_of_everywhere(three):
     result = compare(three, test_share=1 / 9)
     assert all(row.mean.method == "corrected t over folds" for row in result.systems)
-    anova, ranks = warning_lines(result)[:2]
+    anova, ranks = analysis_lines(result)[:2]
     assert "takes folds for independent: with the variance corrected" in anova
     assert "ranks take folds for independent" in ranks
-    plain = "\n".join(warning_lines(compare(three)))
+    plain = "\n".join(analysis_lines(compare(three)))
     assert "folds" not in plain
     asked = compare(three, test_share=1 / 9, tests=["randomization"], correction="tukey")
     assert asked.advice.tests == ("randomization", "corrected-t")
     assert any(
-        one.startswith("randomization and tukey take folds for independent")
+        one.text.startswith("randomization and tukey take folds for independent")
         for one in asked.warnings
     )
     kind = compare(three, test_share=1 / 9, interval="t").warnings
-    assert any("the t interval takes folds for independent" in one for one in kind)
+    assert any("the t interval takes folds for independent" in one.text for one in kind)
 
 
 def test_folds_of_zeros_and_ones_get_no_wilson_interval():
@@ -137,7 +138,7 @@ def test_folds_of_zeros_and_ones_get_no_wilson_interval():
 
 
 def test_nothing_that_varies_is_said_once():
-    lines = warning_lines(compare(scores_of({"A": A, "B": A, "C": A})))
+    lines = analysis_lines(compare(scores_of({"A": A, "B": A, "C": A})))
     assert lines[0] == "All systems together: nothing varies between the systems."
     assert "nan" not in "\n".join(lines).replace("anything", "")
     shifted = scores_of({"A": A, "B": [value + 1 for value in A], "C": [value + 2 for value in A]})
@@ -159,8 +160,10 @@ def test_constant_differences_are_undefined_and_warned_of():
     table = claims_text(result, "tsv")
     assert "undefined" in table
     assert "inf" not in table
-    assert any(one.startswith("B - A is +0.5 on every unit") for one in result.warnings)
-    assert not any("every unit" in one for one in compare(scores_of({"A": A, "B": B})).warnings)
+    assert any(one.text.startswith("B - A is +0.5 on every unit") for one in result.warnings)
+    assert not any(
+        "every unit" in one.text for one in compare(scores_of({"A": A, "B": B})).warnings
+    )
 
 
 def test_latex_stars_are_marks_in_the_column_of_differences_only():
@@ -190,14 +193,12 @@ def test_markdown_escapes_what_would_be_markup():
 
 def test_numbers_agree_with_their_nouns():
     first, second = dict(zip("abcd", A, strict=False)), dict(zip("abc", B, strict=False))
-    said = compare(Scores.of({"A": first, "B": second}), tuned=["A"]).warnings
+    said = [one.text for one in compare(Scores.of({"A": first, "B": second}), tuned=["A"]).warnings]
     assert "1 unit that some system lacks was left out: d" in said
     assert "A was tuned and B was not: it may be tuning" in said
     three = scores_of({"A": A, "B": B, "C": C})
-    assert (
-        "A, B were tuned and C was not: it may be tuning"
-        in compare(three, tuned=["A", "B"]).warnings
-    )
+    said = [one.text for one in compare(three, tuned=["A", "B"]).warnings]
+    assert "A, B were tuned and C was not: it may be tuning" in said
     (claim,) = compare(scores_of({"A": [0, 0], "B": [1, 0]}), tests=["sign", "t"]).claims
     assert claim.outcomes[0].detail == "1 win, 0 losses, 1 tie"
     assert claim.outcomes[1].detail == "1 degree of freedom"

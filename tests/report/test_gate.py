@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from heldout import InputError, Scores, compare
-from heldout.report.claims import json_claims
-from heldout.report.gate import gate_results, gate_test, json_with_gates
+from heldout.report.claims import claim_records, json_claims
+from heldout.report.gate import gate_results, gate_test, with_gates
 
 RNG = np.random.default_rng(3)
 OLD = RNG.uniform(0.2, 0.8, 60)
@@ -47,7 +47,7 @@ def test_verdicts_in_words(kind, gain, words, lower):
     assert result.sentence.startswith(words)
     assert result.passed == words.startswith("passed")
     assert f"gain {gain:+.4f}, 90% interval" in result.sentence
-    assert not result.careful
+    assert not result.notes
 
 
 def test_an_undecided_gate_says_what_would_decide_it():
@@ -102,17 +102,20 @@ def test_units_that_hardly_differ_are_pointed_out():
     found = compare(Scores("AP", ("old", "new"), range(60), values))
     result = only(gate_results(found, "non-inferior", 0.05))
     assert result.passed
-    assert result.careful.startswith("careful: new and old differ on 3 of 60 units only")
+    (note,) = result.notes
+    assert (note.code, note.severity) == ("few-differ", "warning")
+    assert note.text.startswith("new and old differ on 3 of 60 units only")
+    assert result.to_dict()["warning_codes"] == ["few-differ"]
 
 
 def test_json_has_the_gate_at_full_precision():
     comparisons = [comparison(0.0), comparison(-0.04)]
     gates = [gate_results(one, "non-inferior", 0.05, alpha=0.1) for one in comparisons]
     plain = json.loads(json_claims(comparisons))
-    content = json.loads(json_with_gates(json_claims(comparisons), gates))
+    content = json.loads(json.dumps(with_gates(claim_records(comparisons), gates)))
     assert [one.pop("gate")[0]["passed"] for one in content] == [True, gates[1][0].passed]
     assert content == plain
-    record = json.loads(json_with_gates(json_claims(comparisons), gates))[0]["gate"][0]
+    record = with_gates(claim_records(comparisons), gates)[0]["gate"][0]
     gate = gates[0][0].gate
     assert record["p"] == gate.p
     assert record["interval"]["low"] == gate.interval.low

@@ -65,7 +65,7 @@ def test_a_loss_is_planned_for_with_negative_differences():
 def test_a_small_pilot_is_pointed_out(units, warned):
     gaps = RNG.normal(0, 0.2, units)
     (spread,) = pilot_spreads(pilot(gaps))
-    careful = [line for line in plan_lines(spread, None, None, **SETTINGS) if "Careful" in line]
+    careful = [line for line in plan_lines(spread, None, None, **SETTINGS) if "Warning" in line]
     assert bool(careful) == warned
     if warned:
         assert f"it may well be {pilot_sd(gaps, level=0.8):.4f}" in careful[0]

@@ -37,7 +37,7 @@ def test_document_folds_in_numbers():
     assert (second.relevant_least, second.relevant_most, second.without_test) == (0, 2, 1)
     assert second.pro10 == pytest.approx(0.1)
     assert (third.relevant_most, third.without_test, third.pro10) == (0, 2, 0)
-    assert {note.kind: note.count for note in found.notes} == {"empty-test": 2, "empty-train": 1}
+    assert {note.code: note.count for note in found.notes} == {"empty-test": 2, "empty-train": 1}
     assert found.overlapping == found.never_held_out == found.often_held_out == 0
     assert (found.units, found.count, found.unit) == (6, 3, "document")
 
@@ -103,14 +103,14 @@ def test_the_same_text_on_both_sides_is_pointed_out():
     texts = {"a": "Same text", "b": "same  text", "c": "other", "d": "more"}
     twins = Collection(texts, {"q1": "x", "q2": "X", "q3": "y"}, {"q1": {"a": 1}})
     apart = GivenFolds({"q1": 0, "q2": 1, "q3": 1}).splits(twins)
-    assert [note.kind for note in apart.describe().notes] == ["twins"]
-    assert "q1, q2" in apart.describe().notes[0].message
+    assert [note.code for note in apart.describe().notes] == ["twins"]
+    assert "q1, q2" in apart.describe().notes[0].text
     together = KFold(2, groups="duplicates").splits(twins)
     assert not together.describe().notes
     documents = GivenFolds({"a": 0, "b": 1, "c": 0, "d": 1}).splits(twins, "document")
-    kinds = [note.kind for note in describe_splits(documents, twins, texts=True).notes]
+    kinds = [note.code for note in describe_splits(documents, twins, texts=True).notes]
     assert "twins" in kinds
-    assert "twins" not in [note.kind for note in describe_splits(documents, twins).notes]
+    assert "twins" not in [note.code for note in describe_splits(documents, twins).notes]
 
 
 def test_it_prints_as_a_table():

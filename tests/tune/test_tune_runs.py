@@ -7,6 +7,7 @@ from heldout.data.run import Qrels, Run
 from heldout.errors import InputError, MeasureError
 from heldout.infer.compare import compare
 from heldout.measure.evaluate import evaluate
+from heldout.notes import Note
 from heldout.resample.plans import KFold
 from heldout.tune.choose import choose
 from heldout.tune.runs import relevant_a_query, tune_runs
@@ -85,7 +86,7 @@ def test_systems_share_the_folds_and_can_be_compared(folder):
     whole = evaluate(QRELS, folder / "plain.run", "nDCG@10").values(0, 0)
     assert second.folds.units.tolist() == whole.tolist()  # nothing to choose: its own scores
     comparison = compare(tuned.scores(), tuned=["A"])
-    assert any("A was tuned and B was not" in one for one in comparison.warnings)
+    assert any("A was tuned and B was not" in one.text for one in comparison.warnings)
 
 
 def test_very_different_search_effort_is_pointed_out(folder):
@@ -94,18 +95,21 @@ def test_very_different_search_effort_is_pointed_out(folder):
     for at in range(4, 6):
         noisy_run(0.1, at).write(folder / f"w={at / 10}.run")
     (note,) = tune_runs(QRELS, grids).notes
-    assert note == "A was chosen from 6 runs and B from 2: a difference may be due to the search"
+    text = "A was chosen from 6 runs and B from 2: a difference may be due to the search"
+    assert note == Note("uneven-tuning", text)
 
 
 def test_queries_that_a_run_lacks_count_0_and_are_pointed_out(folder):
     short = Run.from_dict({query: {"d0": 1.0} for query in QUERIES[:28]})
     short.write(folder / "w=0.4.run")
     tuned = tune_runs(QRELS, f"{folder}/w=*.run")
-    assert tuned.notes == ("tuned: w=0.4 lacks 2 judged queries, which count 0",)
+    text = "tuned: w=0.4 lacks 2 judged queries, which count 0"
+    assert tuned.notes == (Note("missing-zero", text),)
     assert len(tuned.splits.ids) == 30
     fewer = tune_runs(QRELS, f"{folder}/w=*.run", missing="skip")
     assert len(fewer.splits.ids) == 28
-    assert fewer.notes == ("tuned: w=0.4 lacks 2 judged queries: 2 are left out for all runs",)
+    text = "tuned: w=0.4 lacks 2 judged queries: 2 are left out for all runs"
+    assert fewer.notes == (Note("missing-left-out", text),)
 
 
 def test_a_value_at_the_edge_is_found_by_parameter(folder):

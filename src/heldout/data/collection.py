@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import os
 
     from heldout.data.judgements import Where
-    from heldout.data.notes import Note
     from heldout.data.view import View
+    from heldout.notes import Note
 
 __all__ = ["Collection", "collection_sizes", "replace_notes"]
 

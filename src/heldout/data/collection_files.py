@@ -21,9 +21,9 @@ from heldout.data.formats.meta import is_meta_folder, line_files, meta_config, m
 from heldout.data.formats.query_files import read_queries
 from heldout.data.formats.source import open_source
 from heldout.data.formats.trec_documents import TrecDocuments
-from heldout.data.notes import Note
 from heldout.data.paths import is_there, names_folder
 from heldout.errors import HeldoutError, InputError
+from heldout.notes import Note
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -197,7 +197,7 @@ def _repeated(judged: Qrels) -> list[Note]:
     if not judged.repeated:
         return []
     message = f"judgements that stand there again and count once: {judged.repeated}"
-    return [Note("repeated-judgements", judged.repeated, message)]
+    return [Note("repeated-judgements", message, "info", judged.repeated)]
 
 
 def _without_zeros(topics: Queries, judged: Qrels) -> tuple[Queries, list[Note]]:
@@ -209,7 +209,7 @@ def _without_zeros(topics: Queries, judged: Qrels) -> tuple[Queries, list[Note]]
     if not known & set(plain):
         return topics, []
     message = "leading zeros were taken off the ids of the queries, as the judgements have them"
-    return replace(topics, ids=plain), [Note("zeros", len(plain), message)]
+    return replace(topics, ids=plain), [Note("zeros", message, "info", len(plain))]
 
 
 def _place(paths: Sequence[str], query: str, doc: str) -> str:

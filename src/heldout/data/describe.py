@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from heldout.data.collection import Collection
     from heldout.data.documents import TextBatch
     from heldout.data.words import Ints
+    from heldout.notes import Note
 
 __all__ = ["Description", "Spread", "describe", "word_counts"]
 
@@ -78,7 +79,7 @@ class Description:
     query_words: Spread | None
     judged_a_query: Spread | None
     grades: tuple[tuple[int, int], ...]
-    notes: tuple[tuple[str, int, str], ...]
+    notes: tuple[Note, ...]
 
 
 def describe(collection: Collection) -> Description:
@@ -97,7 +98,7 @@ def describe(collection: Collection) -> Description:
         query_words=Spread.of(np.array(in_queries, np.int64)),
         judged_a_query=Spread.of(np.diff(collection.qrels.offsets)),
         grades=tuple(zip(grades.tolist(), times.tolist(), strict=True)),
-        notes=tuple((note.kind, note.count, note.message) for note in collection.notes),
+        notes=collection.notes,
     )
 
 

@@ -16,8 +16,9 @@ import numpy as np
 
 from heldout.data.document_ids import DocumentIds, NumberIds, document_ids
 from heldout.data.ids import as_id
-from heldout.data.notes import Note, named_few
+from heldout.data.notes import named_few
 from heldout.errors import InputError
+from heldout.notes import Note
 
 if TYPE_CHECKING:
     from heldout.data.words import Bytes, Ints
@@ -197,7 +198,8 @@ def empty_documents(batch: TextBatch) -> list[int]:
 
 def empty_note(count: int, names: Sequence[str]) -> Note:
     """A note about empty documents, some of them by name or place."""
-    return Note("empty-documents", count, f"empty documents: {count} ({named_few(names, count)})")
+    text = f"empty documents: {count} ({named_few(names, count)})"
+    return Note("empty-documents", text, "info", count)
 
 
 def documents_of(

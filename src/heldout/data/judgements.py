@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heldout.data.ids import id_column
-from heldout.data.notes import Note, named_few
+from heldout.data.notes import named_few
 from heldout.data.run import Qrels
 from heldout.errors import InputError
+from heldout.notes import Note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from heldout.data.document_ids import DocumentIds
     from heldout.data.queries import Queries
     from heldout.data.words import Flags, Ints
+    from heldout.notes import Code
 
     Where = Callable[[str, str], str]
 
@@ -78,7 +80,7 @@ def join(
         Tells the place of a judgement (query, document) in its file, for the notes.
     """
     if not len(qrels):
-        note = Note("no-judgements", 0, "there are no judgements")
+        note = Note("no-judgements", "there are no judgements", "info", 0)
         nothing = np.zeros(0, np.int64)
         return qrels, Judgements(nothing, nothing.copy(), qrels.grades), [note]
     numbers = {name: number for number, name in enumerate(queries.ids)}
@@ -105,7 +107,7 @@ def join(
         judged = set(kept.queries)
         names = (one for one in queries.ids if one not in judged)
         message = f"queries without a judgement: {unjudged} ({named_few(names, unjudged)})"
-        notes.append(Note("unjudged-queries", unjudged, message))
+        notes.append(Note("unjudged-queries", message, "info", unjudged))
     return kept, joined, notes
 
 
@@ -119,7 +121,7 @@ def _refuse_strangers(found: Ints, judged: Sequence[str], known: Sequence[str], 
     )
 
 
-def _left_out(qrels: Qrels, rows: Flags, kind: str, what: str, where: Where | None) -> list[Note]:
+def _left_out(qrels: Qrels, rows: Flags, code: Code, what: str, where: Where | None) -> list[Note]:
     places = np.flatnonzero(rows)
     if not len(places):
         return []
@@ -131,4 +133,4 @@ def _left_out(qrels: Qrels, rows: Flags, kind: str, what: str, where: Where | No
         named.append(f"query {query} document {doc}{f' in {place}' if place else ''}")
     listed = named_few(named, len(places))
     message = f"judgements of {what}, left out: {len(places)} ({listed})"
-    return [Note(kind, len(places), message)]
+    return [Note(code, message, count=len(places))]

@@ -1,38 +1,15 @@
-"""What was found odd in data and gone on with: counted, and a few of them named."""
+"""Counts and names, as sentences have them."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Note", "count_of", "named_few", "power_text"]
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """One kind of oddity.
-
-    Parameters
-    ----------
-    kind
-        Its short name, for programs: ``empty-documents``, ``absent-documents``, …
-    count
-        How many there are.
-    message
-        A sentence for people, with places.
-    """
-
-    kind: str
-    count: int
-    message: str
-
-    def __str__(self) -> str:
-        return self.message
+__all__ = ["count_of", "named_few", "power_text"]
 
 
 def named_few(names: Iterable[str], count: int, shown: int = 5) -> str:

@@ -23,6 +23,7 @@ from heldout.data.predictions import (
     positive_number,
 )
 from heldout.errors import FormatError, InputError
+from heldout.notes import Note
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -225,7 +226,7 @@ def _classes(rows: _Rows, positive: str | None, threshold: float | None) -> Clas
     if single is not None and positive is not None:
         classes = class_order([*classes, positive])
     number = {name: at for at, name in enumerate(classes)}
-    notes: list[str] = []
+    notes: list[Note] = []
     scores, probable = None, False
     if scored:
         probable = _all_alike(table, scored)
@@ -239,17 +240,19 @@ def _classes(rows: _Rows, positive: str | None, threshold: float | None) -> Clas
     elif predicted is None and scores is not None and (scored or probable):
         predicted = _most(scores, classes, positive)
     elif predicted is None and scores is not None:
-        notes.append(
+        text = (
             f"{rows.name} has scores and no predictions: say with --threshold from which score on "
             "a unit is positive"
         )
+        notes.append(Note("no-predictions", text))
     if predicted is None and scores is None:
         _needed(table, GUESSES, "predictions, nor of scores (prob_CLASS, score_CLASS, probability)")
     if guesses is not None and not set(guesses) & set(truth):
-        notes.append(
+        text = (
             f"{rows.name} predicts no class that is true ({named_few(sorted(set(guesses)), 9, 3)} "
             f"against {named_few(sorted(set(truth)), 9, 3)}): are they written alike?"
         )
+        notes.append(Note("wrong-classes", text))
     return ClassPredictions(
         classes=classes,
         truth=np.array([number[one] for one in truth]),
@@ -294,7 +297,7 @@ def _many(
     classes: tuple[str, ...],
     truth: list[str],
     probable: bool,
-    notes: list[str],
+    notes: list[Note],
 ) -> Floats:
     """Scores of every class; a class without a column was not seen in training."""
     scores = np.zeros((len(truth), len(classes)))
@@ -311,10 +314,11 @@ def _many(
     if strange:
         units = "unit is" if len(strange) == 1 else "units are"
         unseen = sorted({truth[at] for at in strange})
-        notes.append(
+        text = (
             f"{rows.name}: {len(strange)} {units} of a class without a column of probabilities "
             f"({named_few(unseen, len(unseen))}), as if unseen in training: their probability is 0"
         )
+        notes.append(Note("no-column", text))
     if probable:
         _check_probabilities(rows, scores)
     return scores

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -14,14 +14,25 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from heldout.data.words import Floats, Ints
+    from heldout.notes import Note
 
 __all__ = [
+    "BASELINES",
+    "MAJORITY",
+    "MEAN",
+    "RANDOM",
     "ClassPredictions",
     "NumberPredictions",
     "class_order",
     "one_set_of_classes",
     "positive_number",
 ]
+
+MAJORITY: Final = "(majority class)"
+RANDOM: Final = "(random by shares)"
+MEAN: Final = "(mean)"
+BASELINES: Final = (MAJORITY, RANDOM, MEAN)
+"""The names of the baselines that heldout adds, in scores and in what experiments write."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +79,7 @@ class ClassPredictions:
     folds: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     repeats: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -133,7 +144,7 @@ class NumberPredictions:
     folds: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     repeats: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

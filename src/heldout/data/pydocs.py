@@ -21,9 +21,9 @@ from heldout.data.cache import cache_folder
 from heldout.data.collection import Collection, replace_notes
 from heldout.data.collection_files import read_collection
 from heldout.data.export import FolderExistsError, write_beir, write_folder
-from heldout.data.notes import Note
 from heldout.data.numpydoc import take_apart
 from heldout.errors import HeldoutError, InputError
+from heldout.notes import Note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -174,7 +174,7 @@ def read_pydocs() -> Collection:
         _keep(built, folder)
     except (HeldoutError, OSError) as error:
         message = f"pydocs cannot be kept, so it is built anew each time: {error}"
-        return replace_notes(built, (*built.notes, Note("no-cache", 1, message)))
+        return replace_notes(built, (*built.notes, Note("no-cache", message, "info", 1)))
     return _read_kept(folder, name, notes) or built
 
 
@@ -183,7 +183,7 @@ def _missing(packages: Mapping[str, str]) -> tuple[Note, ...]:
     if not missing:
         return ()
     message = f"built without {' and '.join(missing)}, which are not installed"
-    return (Note("missing-packages", len(missing), message),)
+    return (Note("missing-packages", message, count=len(missing)),)
 
 
 def _keep(built: Collection, folder: Path) -> None:

@@ -8,8 +8,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from heldout.data.ids import as_id, encode_ids
-from heldout.data.notes import Note, named_few
+from heldout.data.notes import named_few
 from heldout.errors import InputError
+from heldout.notes import Note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -96,7 +97,7 @@ class Queries:
         if not empty:
             return []
         message = f"queries without text: {len(empty)} ({named_few(empty, len(empty))})"
-        return [Note("empty-queries", len(empty), message)]
+        return [Note("empty-queries", message, count=len(empty))]
 
 
 def queries_of(given: Queries | Mapping[str, str] | Sequence[tuple[str, str]]) -> Queries:

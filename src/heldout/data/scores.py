@@ -13,6 +13,7 @@ import numpy as np
 
 from heldout.data.formats.score_table import read_score_table
 from heldout.errors import InputError
+from heldout.notes import Note, as_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -47,7 +48,8 @@ class Scores:
     data
         A fingerprint or a name of the held-out data, by which looks at them are counted.
     notes
-        What a reader of any claim should know about the scores.
+        What a reader of any claim should know about the scores; a text becomes a note without a
+        code.
 
     Examples
     --------
@@ -63,11 +65,12 @@ class Scores:
     dropped: tuple[str, ...] = ()
     judged: tuple[float, ...] = ()
     data: str = ""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("systems", "units", "dropped", "notes"):
+        for name in ("systems", "units", "dropped"):
             _set(self, name, tuple(map(str, _several(getattr(self, name), name))))
+        _set(self, "notes", tuple(map(as_note, _several(self.notes, "notes"))))
         _set(self, "judged", tuple(map(float, _several(self.judged, "judged"))))
         _set(self, "values", _as_matrix(self.values, len(self.units), len(self.systems)))
         _refuse_twice(self.systems, "systems", "name")

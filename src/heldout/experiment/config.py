@@ -22,6 +22,7 @@ from heldout.experiment.system_settings import (
 )
 from heldout.experiment.systems import CallSystem, ModelSystem, System
 from heldout.measure.names import Measure, is_one_measure, parse_measure, parse_measures
+from heldout.notes import Note
 from heldout.resample.combined import TwoWay
 from heldout.resample.plan import MOST_REPEATS, Plan
 from heldout.resample.plans import KFold
@@ -112,7 +113,7 @@ class Settings:
     baseline: str | None
     index: AnyIndex | str | None
     analyzer: Analyzer | None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def shared(self) -> Collection:
@@ -174,14 +175,15 @@ def check_fields(
 
 def _notes(
     collection: Collection, splits: Splits, systems: tuple[System, ...], by: By, inner: int | None
-) -> tuple[str, ...]:
-    found = [note.message for note in (*collection.notes, *splits.notes)]
+) -> tuple[Note, ...]:
+    found = [*collection.notes, *splits.notes]
     fixed = [one.name for one in systems if not isinstance(one, CallSystem) and one.tuned]
     if inner is not None and by == "query" and fixed:
-        found.append(
+        text = (
             f"inner folds are for systems that learn from what is seen: {', '.join(fixed)} was "
             "chosen on all of it, which comes to the same"
         )
+        found.append(Note("inner-folds", text, "info"))
     return tuple(found)
 
 

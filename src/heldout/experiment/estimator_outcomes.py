@@ -16,6 +16,7 @@ from heldout.experiment.summary import plain, summarise_choices
 from heldout.experiment.tables import fold_tables, place_columns, shown_parameters
 from heldout.experiment.tasks import EVERYTHING
 from heldout.measure.undefined import Undefined
+from heldout.notes import Note
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,8 +50,8 @@ def estimator_results(
         outcome, predicted = _outcome(settings, mine, records, number)
         pairs.append((system, outcome))
         held.append(predicted)
-        said = _notes(system, mine, records)
-        more = {"baseline": system.baseline, "estimates": [], "notes": said}
+        notes = [note.to_dict() for note in _notes(system, mine, records)]
+        more = {"baseline": system.baseline, "estimates": [], "notes": notes}
         summary.append(summarise_choices(system, outcome, more))
     results = EstimatorResults(
         values=_values(settings, held),
@@ -88,7 +89,7 @@ def _outcome(
 
 def _notes(
     system: EstimatorSystem, tasks: Sequence[Task], records: Mapping[str, Record]
-) -> list[str]:
+) -> list[Note]:
     """What failed, and what was warned of, each with how often."""
     failed: dict[int, list[str]] = {}
     warned: Counter[str] = Counter()
@@ -97,12 +98,17 @@ def _notes(
         if "failed" in record:
             failed.setdefault(task.point, []).append(record["failed"])
         warned.update(record["warned"])
-    said = [
-        f"{', '.join(f'{key}={value}' for key, value in system.points()[point].items())} failed "
-        f"on {_times(len(reasons))} and was not chosen there (first {reasons[0]})"
-        for point, reasons in sorted(failed.items())
+    notes = []
+    for point, reasons in sorted(failed.items()):
+        tried = ", ".join(f"{key}={value}" for key, value in system.points()[point].items())
+        times = _times(len(reasons))
+        text = f"{tried} failed on {times} and was not chosen there (first {reasons[0]})"
+        notes.append(Note("failed-fits", text))
+    notes += [
+        Note("fit-warning", f"{text} (on {_times(count)})")
+        for text, count in sorted(warned.items())
     ]
-    return said + [f"{text} (on {_times(count)})" for text, count in sorted(warned.items())]
+    return notes
 
 
 def _times(count: int) -> str:

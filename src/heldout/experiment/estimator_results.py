@@ -19,6 +19,7 @@ from heldout.infer.prediction_scores import score_predictions
 from heldout.measure.paired_predictions import data_fingerprint, repeated_value, unit_scores
 from heldout.measure.predicted import PredictionMeasure, parse_prediction_measures
 from heldout.measure.undefined import Undefined
+from heldout.notes import Note
 from heldout.resample.split import SplitKey
 
 if TYPE_CHECKING:
@@ -203,7 +204,7 @@ class EstimatorResults(Results):
 
     def _by_split(self, measure: PredictionMeasure, names: list[str]) -> Scores:
         table: dict[str, dict[str, float]] = {}
-        notes: list[str] = []
+        notes: list[Note] = []
         for name in names:
             sums: dict[str, list[float]] = {}
             lost = set()
@@ -211,7 +212,8 @@ class EstimatorResults(Results):
                 unit = str(replace(fold.key, run=None))
                 value = defined_value(measure, fold.predictions)
                 if isinstance(value, Undefined):
-                    notes.append(f"{measure} of {name} does not exist on {unit}: {value.reason}")
+                    text = f"{measure} of {name} does not exist on {unit}: {value.reason}"
+                    notes.append(Note("undefined-fold", text))
                     lost.add(unit)
                 else:
                     sums.setdefault(unit, []).append(value)

@@ -15,6 +15,7 @@ from heldout.experiment.estimator_tables import baseline_systems, estimator_syst
 from heldout.experiment.instance_files import instances_from
 from heldout.experiment.plan_settings import plan_from_table
 from heldout.measure.predicted import PredictionMeasure, parse_prediction_measures
+from heldout.notes import Note
 from heldout.resample.notices import ResamplingWarning
 from heldout.resample.plan import Plan
 from heldout.resample.plans import KFold
@@ -82,7 +83,7 @@ class EstimatorSettings:
     inner: int
     alpha: float
     baseline: str | None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def by(self) -> Literal["instance"]:
@@ -155,7 +156,7 @@ def check_estimator_fields(
         inner=given["inner"],
         alpha=float(given["alpha"]),
         baseline=given["baseline"],
-        notes=(*(note.message for note in splits.notes), *_unseen(data, splits)),
+        notes=(*splits.notes, *_unseen(data, splits)),
     )
 
 
@@ -273,7 +274,7 @@ def _check_sides(splits: Splits, data: Instances) -> None:
             )
 
 
-def _unseen(data: Instances, splits: Splits) -> tuple[str, ...]:
+def _unseen(data: Instances, splits: Splits) -> tuple[Note, ...]:
     """Classes that are held out where they were never seen."""
     found: dict[str, None] = {}
     for split in splits if data.classes else ():
@@ -281,4 +282,5 @@ def _unseen(data: Instances, splits: Splits) -> tuple[str, ...]:
         found |= dict.fromkeys(data.classes[at] for at in sorted(held))
     if not found:
         return ()
-    return (f"class {', '.join(found)} is held out where it was not seen in training",)
+    text = f"class {', '.join(found)} is held out where it was not seen in training"
+    return (Note("unseen-class", text),)

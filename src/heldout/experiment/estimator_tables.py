@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from heldout.data.predictions import MAJORITY, MEAN, RANDOM
 from heldout.errors import HeldoutError, InputError
 from heldout.experiment.estimator_systems import (
     EstimatorSystem,
@@ -14,7 +15,6 @@ from heldout.experiment.estimator_systems import (
     points_of,
     seeded,
 )
-from heldout.infer.prediction_scores import MAJORITY, MEAN, RANDOM
 from heldout.tune.space import parse_axis
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from heldout.experiment.forecast import (
     machine_memory,
 )
 from heldout.experiment.tasks import plan_tasks
+from heldout.notes import Note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -97,7 +98,8 @@ class Hands:
         self.told(found.sentence())
         there = machine_memory()
         if there and found.memory > there:
-            self.told(f"careful: this machine has {shown_size(there)} of memory")
+            text = f"this machine has {shown_size(there)} of memory"
+            self.told(Note("little-memory", text).line())
 
     @contextmanager
     def executor(

@@ -45,7 +45,7 @@ def make_manifest(settings: Settings, index: AnyIndex | None) -> dict[str, Any]:
         },
         "policies": dict(_POLICIES),
         "settings": _settings(settings, index),
-        "notes": list(settings.notes),
+        "notes": [note.to_dict() for note in settings.notes],
     }
     return plain(described)  # type: ignore[no-any-return]
 
@@ -60,7 +60,7 @@ def estimator_manifest(settings: EstimatorSettings) -> dict[str, Any]:
         },
         "policies": dict(_ESTIMATOR_POLICIES),
         "settings": _estimator_settings(settings),
-        "notes": list(settings.notes),
+        "notes": [note.to_dict() for note in settings.notes],
     }
     return plain(described)  # type: ignore[no-any-return]
 

@@ -68,6 +68,18 @@ def _wrong(fields: Fields, value: Any) -> list[str]:
     return [name for name, check in fields.items() if name not in value or not check(value[name])]
 
 
+_NOTE: Final[Fields] = {
+    "code": _text,
+    "text": _text,
+    "severity": lambda value: value in ("warning", "info"),
+}
+
+
+def _note(value: Any) -> bool:
+    """A note; heldout 0.1 has written its text alone."""
+    return _text(value) or not _wrong(_NOTE, value)
+
+
 _DESCRIBED: Final[Fields] = {"name": _text, "points": _each(_table)}
 _SETTINGS: Final[Fields] = {
     "task": _text,
@@ -153,7 +165,7 @@ def check_results(
     """
     outer: Fields = {
         "settings": _table, "fingerprints": _with(_PRINTS), "versions": _table,
-        "policies": _table, "notes": _each(_text),
+        "policies": _table, "notes": _each(_note),
     }  # fmt: skip
     _refuse(place, "manifest.json", _wrong(outer, manifest))
     settings = manifest["settings"]
@@ -172,7 +184,7 @@ def _check_summary(place: str, summary: Any, settings: Any, *, ranking: bool) ->
     estimate = _OF_RANKING if ranking else _OF_ESTIMATOR
     own: Fields = {**_SYSTEM, "estimates": _each(_with(estimate))}
     if not ranking:
-        own = {**own, "notes": _each(_text), "baseline": _flag}
+        own = {**own, "notes": _each(_note), "baseline": _flag}
     for one in summary:
         _refuse(place, "summary.json", _wrong(own, one))
         measured = [found["measure"] for found in one["estimates"]]

@@ -17,7 +17,9 @@ from heldout.data.formats.parquet import read_parquet
 from heldout.data.scores import Scores
 from heldout.errors import InputError
 from heldout.experiment.result_checks import check_results
+from heldout.experiment.result_notes import result_notes
 from heldout.measure.names import parse_measure
+from heldout.notes import Note
 from heldout.tune.runs import VERY_DIFFERENT
 
 if TYPE_CHECKING:
@@ -93,6 +95,11 @@ class Results:
         """The measures."""
         return tuple(self.manifest["settings"]["measures"])
 
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What a careful reader should know about the data, the splits and the systems."""
+        return result_notes(self.manifest, self.summary)
+
     def to_frame(self) -> pl.DataFrame:
         """The long table."""
         return self.values
@@ -147,13 +154,14 @@ class Results:
             notes=tuple(self._effort()),
         )
 
-    def _effort(self) -> list[str]:
+    def _effort(self) -> list[Note]:
         """Whether the systems were tuned with like effort."""
         points = {one["name"]: one["points"] for one in self.summary if one["tuned"]}
         if len(points) < 2 or max(points.values()) < VERY_DIFFERENT * min(points.values()):
             return []
         listed = ", ".join(f"{name} {count}" for name, count in points.items())
-        return [f"the systems were tuned over very different numbers of values ({listed})"]
+        text = f"the systems were tuned over very different numbers of values ({listed})"
+        return [Note("uneven-tuning", text)]
 
     def compare(
         self, measure: str | None = None, *, baseline: str | None = None, **options: Any

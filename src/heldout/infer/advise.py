@@ -9,6 +9,7 @@ import numpy as np
 from heldout.errors import InputError
 from heldout.infer.paired import is_constant
 from heldout.infer.results import count_of, drop_noise
+from heldout.notes import Note
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,13 +69,13 @@ class Advice(NamedTuple):
     why
         The reason, in a sentence.
     warnings
-        What a careful reader should know.
+        What a careful reader should know; infos too.
     """
 
     tests: tuple[str, ...]
     correction: str
     why: str
-    warnings: tuple[str, ...]
+    warnings: tuple[Note, ...]
 
 
 def advise(
@@ -150,36 +151,38 @@ def _why_correction(correction: str, comparisons: int) -> str:
 
 def _correction_warnings(
     several: bool, tests: Sequence[str], asked: str, adjusted: str
-) -> list[str]:
+) -> list[Note]:
     if not several:
-        idle = asked not in ("", "none")
-        return (
-            [f"two systems are one comparison, with nothing to correct: {asked} was not used"]
-            if idle
-            else []
-        )
+        if asked in ("", "none"):
+            return []
+        text = f"two systems are one comparison, with nothing to correct: {asked} was not used"
+        return [Note("nothing-to-correct", text, "info")]
     found = []
     if tests and adjusted in OWN_TEST:
-        found.append(f"{adjusted} is a test of its own and decides; {tests[0]} stands beside it")
+        text = f"{adjusted} is a test of its own and decides; {tests[0]} stands beside it"
+        found.append(Note("own-test", text, "info"))
     if adjusted in FALSE_DISCOVERIES:
-        found.append(
+        text = (
             f"{adjusted} adjusts the p-values only: the intervals are unadjusted, and of those of "
             "the differences found more than their level says may miss (intervals for a false "
             "coverage rate would be wider, Benjamini & Yekutieli 2005)"
         )
+        found.append(Note("unadjusted-intervals", text))
     if adjusted == "nemenyi":
-        found.append("the test is about ranks, the unadjusted intervals are about means")
+        text = "the test is about ranks, the unadjusted intervals are about means"
+        found.append(Note("ranks-not-means", text))
     return found
 
 
-def _fold_warnings(tests: Sequence[str], correction: str) -> list[str]:
+def _fold_warnings(tests: Sequence[str], correction: str) -> list[Note]:
     """Everything but the corrected t test takes folds for independent."""
     naive = [test for test in tests if test != "corrected-t"]
     naive += [correction] if correction in OWN_TEST else []
     if not naive:
         return []
     verb = "takes" if len(naive) == 1 else "take"
-    return [f"{' and '.join(naive)} {verb} folds for independent: corrected-t is the sound one"]
+    text = f"{' and '.join(naive)} {verb} folds for independent: corrected-t is the sound one"
+    return [Note("folds-independent", text)]
 
 
 def _choose_tests(
@@ -225,50 +228,54 @@ def _choose_correction(several: bool, correction: str, baseline: str | None) -> 
     return correction or ("maxt" if baseline is not None else "tukey")
 
 
-def _warnings(scores: Scores, tests: Sequence[str], tail: str) -> list[str]:
+def _warnings(scores: Scores, tests: Sequence[str], tail: str) -> list[Note]:
     found = list(scores.notes)
     units = len(scores.units)
     if units < FEW_UNITS:
-        found.append(
-            f"only {count_of(units, 'unit')}: little can be shown, and nothing can be excluded"
-        )
+        text = f"only {count_of(units, 'unit')}: little can be shown, and nothing can be excluded"
+        found.append(Note("few-units", text))
     if tail != "two":
-        found.append("one tail: fair only if a difference the other way would change nothing")
+        text = "one tail: fair only if a difference the other way would change nothing"
+        found.append(Note("one-tail", text))
     if any(test.startswith("bootstrap-shift") for test in tests) and units < SHIFT_NEEDS:
-        found.append(
+        text = (
             f"bootstrap-shift with {count_of(units, 'unit')} finds too much (6.8 % instead of 5 % "
             "false alarms at 25 units in heldout's own measurements): randomization keeps its level"
         )
+        found.append(Note("bootstrap-shift", text))
     if {"wilcoxon", "sign"}.intersection(tests):
-        found.append("wilcoxon and sign test other hypotheses than equal means")
+        text = "wilcoxon and sign test other hypotheses than equal means"
+        found.append(Note("other-hypothesis", text))
     if scores.dropped:
         shown = ", ".join(scores.dropped[:3]) + (", …" if len(scores.dropped) > 3 else "")
         were = "was" if len(scores.dropped) == 1 else "were"
         lacking = count_of(len(scores.dropped), "unit")
-        found.append(f"{lacking} that some system lacks {were} left out: {shown}")
+        text = f"{lacking} that some system lacks {were} left out: {shown}"
+        found.append(Note("missing-left-out", text))
     found.extend(_alike(scores))
     if scores.judged and max(scores.judged) - min(scores.judged) > JUDGED_APART:
         shares = ", ".join(
             f"{name} {share:.2f}" for name, share in zip(scores.systems, scores.judged, strict=True)
         )
-        found.append(f"the systems' top documents are not judged alike ({shares})")
+        text = f"the systems' top documents are not judged alike ({shares})"
+        found.append(Note("judged-apart", text))
     return found
 
 
-def _tuning(scores: Scores, tuned: Sequence[str]) -> list[str]:
+def _tuning(scores: Scores, tuned: Sequence[str]) -> list[Note]:
     for name in tuned:
         scores.index(name)
     rest = [name for name in scores.systems if name not in tuned]
     if not tuned or not rest:
         return []
-    return [f"{_was(tuned)} tuned and {_was(rest)} not: it may be tuning"]
+    return [Note("tuned-one", f"{_was(tuned)} tuned and {_was(rest)} not: it may be tuning")]
 
 
 def _was(names: Sequence[str]) -> str:
     return f"{', '.join(names)} {'was' if len(names) == 1 else 'were'}"
 
 
-def _alike(scores: Scores) -> list[str]:
+def _alike(scores: Scores) -> list[Note]:
     """Pairs that agree on most units, or differ by the same on all."""
     ties, constant = [], []
     for second in range(1, len(scores.systems)):
@@ -277,10 +284,12 @@ def _alike(scores: Scores) -> list[str]:
             one, other = scores.systems[first], scores.systems[second]
             share = float(np.mean(gaps == 0))
             if share > MANY_TIES:
-                ties.append(f"{one} and {other} have equal scores on {share:.0%} of the units")
+                text = f"{one} and {other} have equal scores on {share:.0%} of the units"
+                ties.append(Note("many-ties", text))
             elif is_constant(gaps):
-                constant.append(
+                text = (
                     f"{other} - {one} is {gaps[0]:+.4g} on every unit: differences that do not "
                     "vary leave nothing to judge by (are these the right scores?)"
                 )
+                constant.append(Note("constant-difference", text))
     return ties[:SHOWN] + constant[:SHOWN]

@@ -13,6 +13,7 @@ from heldout.infer.advise import BY_RANK, OWN_TEST, Advice, advise
 from heldout.infer.claim_intervals import claim_intervals, interval_coverage
 from heldout.infer.claim_tests import Design, adjust_claims, claim_outcomes
 from heldout.infer.results import Interval, Outcome, check_tail, count_of
+from heldout.notes import Note, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,8 +115,8 @@ class Comparison:
     fold_f: FoldF | None = None
 
     @property
-    def warnings(self) -> tuple[str, ...]:
-        """What a careful reader should know, a clause each."""
+    def warnings(self) -> tuple[Note, ...]:
+        """What a careful reader should know; infos too."""
         return self.advice.warnings
 
     def to_frame(self) -> pl.DataFrame:
@@ -276,24 +277,23 @@ def note_measures(comparisons: Sequence[Comparison]) -> list[Comparison]:
 
 def _with_measures(comparison: Comparison, measures: list[str]) -> Comparison:
     pairs = count_of(len(comparison.claims), "comparison")
-    said = (
+    text = (
         f"{len(measures)} measures x {pairs} are judged each at alpha {comparison.alpha:g}, and "
         f"nothing corrects for the number of measures: take the first, {measures[0]}, as the "
         "primary one, or count all looks with a ledger"
     )
-    if said in comparison.warnings:
-        return comparison
-    advice = comparison.advice._replace(warnings=(*comparison.warnings, said))
-    return replace(comparison, advice=advice)
+    notes = distinct([*comparison.warnings, Note("many-measures", text)])
+    return replace(comparison, advice=comparison.advice._replace(warnings=notes))
 
 
-def _naive_intervals(design: Design, kind: str) -> list[str]:
+def _naive_intervals(design: Design, kind: str) -> list[Note]:
     if design.test_share is None or not kind:
         return []
-    return [f"the {kind} interval takes folds for independent: the default one is corrected"]
+    text = f"the {kind} interval takes folds for independent: the default one is corrected"
+    return [Note("folds-independent", text)]
 
 
-def _disagreements(design: Design, claims: tuple[Claim, ...]) -> list[str]:
+def _disagreements(design: Design, claims: tuple[Claim, ...]) -> list[Note]:
     """Why 0 is inside an interval beside a significant p, or outside beside another."""
     how = design.correction
     if interval_coverage(how) == "unadjusted":
@@ -308,15 +308,15 @@ def _disagreements(design: Design, claims: tuple[Claim, ...]) -> list[str]:
             (steps if stepwise else other).append(f"{claim.first} - {claim.second}")
     found = []
     if steps:
-        found.append(
+        text = (
             f"{_some(steps)}: significant, though 0 is inside the interval: {how} goes step by "
             "step and finds more than intervals that hold all at once"
         )
+        found.append(Note("stepwise", text))
     if other:
-        found.append(
-            f"{_some(other)}: test and interval disagree about 0: "
-            + _why_they_disagree(design, claims[0].outcomes[0].test)
-        )
+        why = _why_they_disagree(design, claims[0].outcomes[0].test)
+        text = f"{_some(other)}: test and interval disagree about 0: {why}"
+        found.append(Note("disagreement", text))
     return found
 
 

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 
-from heldout.data.predictions import ClassPredictions, one_set_of_classes, positive_number
+from heldout.data.predictions import (
+    BASELINES,
+    ClassPredictions,
+    one_set_of_classes,
+    positive_number,
+)
 from heldout.data.scores import Scores
 from heldout.errors import InputError, MeasureError
 from heldout.infer.compare import Comparison, compare, note_measures
@@ -26,6 +31,7 @@ from heldout.measure.predicted import parse_prediction_measures
 from heldout.measure.prediction_sums import unit_sums
 from heldout.measure.prediction_weights import weighing
 from heldout.measure.undefined import Undefined
+from heldout.notes import Note
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -121,7 +127,7 @@ def compare_predictions(
 
 def _own_systems(predictions: Sequence[Any], baseline: str | None) -> Sequence[Any]:
     """Without the baselines that an experiment has written, unless they are needed."""
-    own = [one for one in predictions if not (one.name[:1] == "(" and one.name[-1:] == ")")]
+    own = [one for one in predictions if one.name not in BASELINES]
     known = {one.name for one in own}
     return own if len(own) > 1 and (baseline is None or baseline in known) else predictions
 
@@ -168,14 +174,14 @@ def _compared(
     return _made(_pair(several), measure, positive, notes, settings)
 
 
-def _fold_notes(several: Sequence[Predictions]) -> list[str]:
+def _fold_notes(several: Sequence[Predictions]) -> list[Note]:
     if not any(has_splits([one]) for one in several):
         return []
-    said = (
+    text = (
         "the units come from folds that share training data, which a test over units does not "
         "know: a test over folds does"
     )
-    return [said]
+    return [Note("shared-training", text)]
 
 
 class _Paired(NamedTuple):
@@ -205,7 +211,7 @@ def _made(
     paired: _Paired,
     measure: PredictionMeasure,
     positive: str | None,
-    notes: list[str],
+    notes: list[Note],
     settings: dict[str, Any],
 ) -> ComparedPredictions:
     systems = paired.systems
@@ -223,7 +229,7 @@ def _made(
         kind = "groups" if systems[0].groups else "units"
         rows = len(systems[0].units)
         whole = f"{rows:,} rows are of {len(names):,} {kind}, which are swapped and drawn whole"
-        notes = [*notes, f"the {whole}"]
+        notes = [*notes, Note("grouped", f"the {whole}", "info")]
     draws: dict[str, Any] = {
         "seed": settings.get("seed", 0),
         "replicates": settings.get("replicates", 100_000),

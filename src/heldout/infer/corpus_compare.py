@@ -12,6 +12,7 @@ from heldout.infer.made_claims import made_comparison
 from heldout.infer.multiplicity import adjust
 from heldout.infer.resampled_claims import SumMaker
 from heldout.infer.results import Interval
+from heldout.notes import Note
 
 if TYPE_CHECKING:
     from heldout.infer.compare import Comparison
@@ -81,7 +82,7 @@ class CorpusComparison(NamedTuple):
     systems: tuple[Interval, ...]
     claims: tuple[CorpusClaim, ...]
     segments: int
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Note, ...] = ()
 
 
 def corpus_intervals(
@@ -227,9 +228,10 @@ def _comparison(
     intervals = tuple(drawn.interval(at, level) for at in range(len(evaluation.systems)))
     warnings = []
     if claims and drawn.segments < SMALL:
-        warnings.append(
+        text = (
             f"{drawn.segments} segments are few: the bootstrap-shift test and the intervals are "
             "too sure below about 100; the randomization test decides"
         )
+        warnings.append(Note("bootstrap-shift", text))
     signature = evaluation.signature(measure)
     return CorpusComparison(measure, signature, intervals, claims, drawn.segments, tuple(warnings))

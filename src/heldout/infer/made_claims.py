@@ -20,6 +20,7 @@ from heldout.infer.effects import effect_sizes
 from heldout.infer.multiplicity import adjust
 from heldout.infer.results import check_tail
 from heldout.infer.tukey import compact_letters
+from heldout.notes import Note
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -165,15 +166,16 @@ def _check(
         )
 
 
-def _few_units(scores: Scores, tests: tuple[str, ...]) -> list[str]:
+def _few_units(scores: Scores, tests: tuple[str, ...]) -> list[Note]:
     units = len(scores.units)
     if "bootstrap-shift" not in tests or units >= SHIFT_NEEDS:
         return []
     decides = "" if tests[0] == "bootstrap-shift" else f"; {tests[0]} decides"
-    return [f"bootstrap-shift and the intervals are too sure with {units} units{decides}"]
+    text = f"bootstrap-shift and the intervals are too sure with {units} units{decides}"
+    return [Note("bootstrap-shift", text)]
 
 
-def _disagreements(claims: tuple[Claim, ...], correction: str, alpha: float) -> list[str]:
+def _disagreements(claims: tuple[Claim, ...], correction: str, alpha: float) -> list[Note]:
     """Where 0 is inside an interval beside a significant p, or outside beside another."""
     if interval_coverage(correction) == "unadjusted":
         return []  # which is said of the intervals, and explains it
@@ -189,7 +191,7 @@ def _disagreements(claims: tuple[Claim, ...], correction: str, alpha: float) -> 
     )
     pairs = named_few(odd, len(odd), 3)
     why = f"{stepwise}they are made in different ways; the test decides"
-    return [f"{pairs}: test and interval disagree about 0: {why}"]
+    return [Note("disagreement", f"{pairs}: test and interval disagree about 0: {why}")]
 
 
 def _pairs(scores: Scores, baseline: str | None) -> list[tuple[int, int]]:

@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from heldout.data.predictions import (
+    BASELINES,
+    MAJORITY,
+    MEAN,
+    RANDOM,
     ClassPredictions,
     NumberPredictions,
     one_set_of_classes,
@@ -32,6 +36,7 @@ from heldout.measure.predicted import (
 )
 from heldout.measure.regression import mean_baseline
 from heldout.measure.undefined import Number, Undefined
+from heldout.notes import Note, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,9 +46,6 @@ if TYPE_CHECKING:
     Predictions = ClassPredictions | NumberPredictions
 
 __all__ = ["PredictionScores", "ScoreRow", "score_predictions"]
-
-MAJORITY, RANDOM, MEAN = "(majority class)", "(random by shares)", "(mean)"
-"""The baselines; parentheses keep their names apart from those of systems."""
 
 
 class ScoreRow(NamedTuple):
@@ -90,6 +92,8 @@ class PredictionScores:
         Of the intervals.
     notes
         What a reader should know.
+    about
+        How the numbers were made, a clause each.
     """
 
     task: str
@@ -98,7 +102,8 @@ class PredictionScores:
     predictions: tuple[ClassPredictions, ...] | tuple[NumberPredictions, ...]
     positive: str | None
     level: float
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
+    about: tuple[str, ...] = ()
 
     def value(self, system: str, measure: str) -> Number:
         """The value of a system in a measure."""
@@ -181,15 +186,17 @@ def _numbers(
     if MEAN not in [one.name for one in several]:
         row = _row(base, measures, None, None, asked=False)
         rows.append(row._replace(baseline=True))
-    about = f"{MEAN} predicts the mean of the truth of these very units: what R2 compares with"
-    notes = [
-        *([] if MEAN in [one.name for one in several] else [about]),
-        *_other_units(several),
-        *_how_units_count(several),
-        *(note for one in several for note in one.notes),
-    ]
+    said = f"{MEAN} predicts the mean of the truth of these very units: what R2 compares with"
+    own = MEAN not in [one.name for one in several]
     return PredictionScores(
-        "regression", tuple(measures), tuple(rows), tuple(several), None, made.level, tuple(notes)
+        "regression",
+        tuple(measures),
+        tuple(rows),
+        tuple(several),
+        None,
+        made.level,
+        _notes(several),
+        (*([said] if own else []), *_how_units_count(several)),
     )
 
 
@@ -218,17 +225,11 @@ def _classes(
         values = tuple(_baseline(one, make(truth), positive) for one in measures)
         blank = (None,) * len(measures)
         rows.append(ScoreRow(name, values, blank, len(first.units), baseline=True))
-    about = (
+    said = (
         f"baselines: {MAJORITY} always predicts the class that is most frequent among these very "
         f"units, {RANDOM} draws classes by their shares (its expected counts)"
     )
     own = {MAJORITY, RANDOM} - {one.name for one in several}
-    notes = [
-        *([about] if own else []),
-        *_other_units(several),
-        *_how_units_count(several),
-        *(note for one in several for note in one.notes),
-    ]
     return PredictionScores(
         "classification",
         tuple(measures),
@@ -236,7 +237,8 @@ def _classes(
         tuple(several),
         positive if len(classes) == 2 else None,
         made.level,
-        tuple(notes),
+        _notes(several),
+        (*([said] if own else []), *_how_units_count(several)),
     )
 
 
@@ -253,13 +255,27 @@ def _baseline(measure: PredictionMeasure, table: Confusion, positive: str | None
     return confusion_value(measure, table, positive)
 
 
-def _other_units(several: Sequence[Predictions]) -> list[str]:
+def _notes(several: Sequence[Predictions]) -> tuple[Note, ...]:
+    crossing = max(map(crossing_groups, several))
+    return distinct(
+        [
+            *_other_units(several),
+            *([crossing_note(crossing)] if crossing else []),
+            *(note for one in several for note in one.notes),
+        ]
+    )
+
+
+def _other_units(several: Sequence[Predictions]) -> list[Note]:
     """Systems that were scored on other units than the first cannot be read side by side."""
     first = set(several[0].units)
     return [
-        f"{one.name} has other units than {several[0].name} ({len(one.units):,} and "
-        f"{len(first):,}, {len(first & set(one.units)):,} in common): values side by side are not "
-        "of the same data"
+        Note(
+            "other-units",
+            f"{one.name} has other units than {several[0].name} ({len(one.units):,} and "
+            f"{len(first):,}, {len(first & set(one.units)):,} in common): values side by side are "
+            "not of the same data",
+        )
         for one in several[1:]
         if set(one.units) != first
     ]
@@ -276,8 +292,7 @@ def _how_units_count(several: Sequence[Predictions]) -> list[str]:
         found.append("units have groups: intervals come from drawing whole groups")
     if any(one.weights is not None for one in plain):
         found.append("units have weights: intervals come from drawing units with their weights")
-    crossing = max(map(crossing_groups, several))
-    return [*found, crossing_note(crossing)] if crossing else found
+    return found
 
 
 def _row(
@@ -303,5 +318,5 @@ def _row(
         else prediction_interval(one, measure, positive, level=made.level, seed=made.seed)
         for measure, value in zip(measures, values, strict=True)
     ]
-    given = one.name in {MAJORITY, RANDOM, MEAN}
+    given = one.name in BASELINES
     return ScoreRow(one.name, tuple(values), tuple(found), len(set(one.units)), given)

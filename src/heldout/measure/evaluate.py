@@ -26,6 +26,7 @@ from heldout.measure.names import (
 )
 from heldout.measure.policies import policies_in_words, variants_in_words
 from heldout.measure.ranking import GEOMETRIC_FLOOR
+from heldout.notes import Note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -400,11 +401,11 @@ def _averages_ties(measure: Measure) -> bool:
     return measure.options.get("ties") == "average"
 
 
-def _lacking(run: RunScores) -> str:
+def _lacking(run: RunScores) -> Note:
     lacks = int((~run.present).sum())
     count = "counts" if lacks == 1 else "count"
     queries = count_of(lacks, "judged query", "judged queries")
-    return f"{run.name} lacks {queries}, which {count} 0"
+    return Note("missing-zero", f"{run.name} lacks {queries}, which {count} 0")
 
 
 def _some(names: Sequence[str]) -> str:

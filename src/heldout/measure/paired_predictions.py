@@ -13,6 +13,7 @@ from heldout.data.predictions import ClassPredictions
 from heldout.data.scores import Scores, fingerprint
 from heldout.errors import InputError
 from heldout.measure.undefined import Undefined
+from heldout.notes import Note
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -155,12 +156,12 @@ def _by_group(scores: Scores, several: Sequence[Predictions]) -> Scores:
     codes = np.array([names.index(known[unit]) for unit in scores.units])
     sums = np.zeros((len(names), len(scores.systems)))
     np.add.at(sums, codes, scores.values)
-    note = f"the {len(scores.units):,} units are of {len(names):,} groups: each counts by its mean"
+    text = f"the {len(scores.units):,} units are of {len(names):,} groups: each counts by its mean"
     return replace(
         scores,
         units=tuple(names),
         values=sums / np.bincount(codes)[:, None],
-        notes=(*scores.notes, note),
+        notes=(*scores.notes, Note("grouped", text, "info")),
     )
 
 
@@ -256,13 +257,14 @@ def _rows_of(one: Predictions) -> list[tuple[str, str]]:
     return list(zip(one.units, one.repeats or ("",) * len(one.units), strict=True))
 
 
-def crossing_note(count: int) -> str:
+def crossing_note(count: int) -> Note:
     """What groups in several folds mean."""
     groups = "1 group has" if count == 1 else f"{count:,} groups have"
-    return (
+    text = (
         f"{groups} units in several folds, so that a system was tested on units like those it had "
         "learned from: folds of whole groups would tell"
     )
+    return Note("crossing-groups", text)
 
 
 def fold_scores(
@@ -298,7 +300,8 @@ def fold_scores(
         for name in names:
             value = measure.value(one.select(rows[name]), positive)
             if isinstance(value, Undefined):
-                notes.append(f"{measure} of {one.name} is undefined in fold {name}: {value.reason}")
+                text = f"{measure} of {one.name} is undefined in fold {name}: {value.reason}"
+                notes.append(Note("undefined-fold", text))
             else:
                 table[one.name][name] = value
     if not all(table.values()):
@@ -306,7 +309,8 @@ def fold_scores(
     same = same_sides(several[0])
     if len(set(same.values())) < len(names):
         table = {system: _over_runs(values, same) for system, values in table.items()}
-        notes.append("repeats with the same folds are runs: each fold counts by its mean over them")
+        text = "repeats with the same folds are runs: each fold counts by its mean over them"
+        notes.append(Note("runs", text, "info"))
         if len(set(same.values())) < 2:
             raise InputError("there is one fold only: compare by unit")
     scores = Scores.of(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from heldout.data.segments import Segments
     from heldout.data.words import Floats
+    from heldout.notes import Note
 
 __all__ = ["MeanMeasure", "TextMeasure", "import_extra", "one_of"]
 
@@ -57,7 +58,7 @@ class TextMeasure(ABC):
         """What computes it, and its version."""
         return f"heldout-{__version__}"
 
-    def notes(self, references: Segments, systems: list[Segments]) -> list[str]:
+    def notes(self, references: Segments, systems: list[Segments]) -> list[Note]:
         """What a reader of these scores should know."""
         del references, systems
         return []

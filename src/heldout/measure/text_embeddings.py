@@ -12,6 +12,7 @@ import numpy as np
 from heldout.data.vectors import Vectors
 from heldout.errors import MeasureError
 from heldout.measure.text import MeanMeasure, one_of
+from heldout.notes import Note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -95,12 +96,15 @@ class Embedding(MeanMeasure):
     def _known(self, text: str) -> Floats:
         return self.vectors.known(_TOKEN.findall(text.lower() if self.lowercase else text))
 
-    def notes(self, references: Segments, systems: list[Segments]) -> list[str]:
+    def notes(self, references: Segments, systems: list[Segments]) -> list[Note]:
         """How many segments have no value."""
         del systems
         empty = sum(not any(len(self._known(text)) for text in texts) for texts in references.texts)
+        if not empty:
+            return []
         known = "no word of their references has a vector, so they are left out"
-        return [f"{self}: {empty:,} of {len(references.ids):,} segments: {known}"] if empty else []
+        text = f"{self}: {empty:,} of {len(references.ids):,} segments: {known}"
+        return [Note("no-vectors", text)]
 
 
 def _cosine(one: Floats, other: Floats) -> float:

@@ -11,6 +11,7 @@ from heldout.data.scores import Scores, fingerprint
 from heldout.data.segments import Segments, pair_segments
 from heldout.errors import InputError, MeasureError
 from heldout.measure.text_names import parse_text_measure, parse_text_measures
+from heldout.notes import Note, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -78,12 +79,11 @@ class TextEvaluation:
         found = self.measures[self._place(measure)]
         return found.signature(self.references.reference_count)
 
-    def notes(self) -> list[str]:
+    def notes(self) -> tuple[Note, ...]:
         """What a reader of the scores should know."""
-        found = [
+        return distinct(
             note for one in self.measures for note in one.notes(self.references, list(self.systems))
-        ]
-        return list(dict.fromkeys(found))
+        )
 
     def scores(self, measure: str | TextMeasure) -> Scores:
         """Scores by segment, for `heldout.compare`; only of measures that are means over them.

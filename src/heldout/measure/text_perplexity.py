@@ -10,6 +10,7 @@ import numpy as np
 
 from heldout.errors import InputError, MeasureError
 from heldout.measure.text import TextMeasure
+from heldout.notes import Note
 
 if TYPE_CHECKING:
     from heldout.data.segments import Segments
@@ -69,15 +70,15 @@ class Perplexity(TextMeasure):
         with np.errstate(over="ignore"):  # beyond all numbers is infinite
             return np.exp(-mean * math.log(self.base))
 
-    def notes(self, references: Segments, systems: list[Segments]) -> list[str]:
+    def notes(self, references: Segments, systems: list[Segments]) -> list[Note]:
         """Perplexities per token compare only where the tokens are the same."""
         del references
         counts = {one.name: sum(map(len, one.log_probs)) for one in systems}
         if len(set(counts.values())) == 1:
             return []
         shown = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-        sentence = (
+        text = (
             f"the systems cut the texts into different tokens ({shown}): perplexities per token "
             "do not compare then"
         )
-        return [sentence]
+        return [Note("different-tokens", text)]

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 from heldout.infer.advise import BY_RANK
 from heldout.infer.results import count_of
-from heldout.report.codes import careful_line
 from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:
     from heldout.infer.compare import Claim, Comparison
     from heldout.infer.results import Outcome
 
-__all__ = ["sentences", "show_p", "warning_lines"]
+__all__ = ["analysis_lines", "sentences", "show_p"]
 
 _NAMES = {
     "t": "paired t test",
@@ -121,10 +120,9 @@ def _method(outcome: Outcome) -> str:
     return ", ".join(parts)
 
 
-def warning_lines(comparison: Comparison) -> list[str]:
-    """Why this analysis, and what to be careful about."""
-    careful = [careful_line(one) for one in comparison.warnings]
-    return [*_together(comparison), comparison.advice.why, *careful]
+def analysis_lines(comparison: Comparison) -> list[str]:
+    """What is said of all systems together, and why this analysis was made."""
+    return [*_together(comparison), comparison.advice.why]
 
 
 def _together(comparison: Comparison) -> list[str]:

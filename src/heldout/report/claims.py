@@ -8,23 +8,27 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from heldout.infer.compare import claim_row, note_measures
-from heldout.report.claim_words import sentences, show_p, warning_lines
-from heldout.report.codes import code_of
+from heldout.report.claim_words import analysis_lines, sentences, show_p
 from heldout.report.grid import Grid, grids_text
+from heldout.report.notes import note_lines, note_texts
 from heldout.report.tables import LATEX_ESCAPES, escape_markdown, latex_row, plain_text, tsv_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
     from heldout.infer.compare import Claim, Comparison
     from heldout.infer.results import Interval
+    from heldout.notes import Note
 
 __all__ = [
+    "claim_records",
     "claim_tables",
     "claims_text",
+    "claims_texts",
     "comparison_dict",
     "html_claims",
     "json_claims",
     "sentences",
-    "warning_lines",
 ]
 
 
@@ -98,24 +102,69 @@ def claim_tables(comparison: Comparison) -> list[tuple[list[str], list[list[str]
     return tables if comparison.baseline else [*tables, _pair_rows(comparison)]
 
 
-def claims_text(comparison: Comparison, kind: str, *, terminal: bool = False) -> str:
-    """The tables of a comparison and its sentences: ``table``, ``tsv``, ``md`` or ``latex``."""
+def claims_texts(
+    comparisons: Sequence[Comparison],
+    kind: str,
+    *,
+    terminal: bool = False,
+    known: Iterable[Note] = (),
+) -> list[str]:
+    """The text of each comparison; a note that an earlier one has is not repeated.
+
+    Parameters
+    ----------
+    comparisons, kind, terminal
+        As for `claims_text`.
+    known
+        Notes that the same output has shown before.
+    """
+    shown = set(known)
+    texts = []
+    for one in comparisons:
+        texts.append(claims_text(one, kind, terminal=terminal, known=shown))
+        shown.update(one.warnings)
+    return texts
+
+
+def claims_text(
+    comparison: Comparison,
+    kind: str,
+    *,
+    terminal: bool = False,
+    known: Collection[Note] = (),
+) -> str:
+    """The tables of a comparison and its sentences.
+
+    Parameters
+    ----------
+    comparison
+        What is shown.
+    kind
+        ``table``, ``tsv`` (the tables alone), ``md`` or ``latex``.
+    terminal
+        Whether a terminal shows it, which has a width and colours.
+    known
+        Notes that the same output has shown before: they are not repeated.
+    """
     writers = {"tsv": _tsv, "md": _markdown, "latex": _latex}
     tables = claim_tables(comparison)
     if kind == "table":
         grids = [Grid(head, rows) for head, rows in tables]
-        return grids_text(grids, "table", terminal=terminal) + "\n\n" + _prose(comparison)
+        prose = "\n".join(_prose(comparison, known)) + "\n"
+        return grids_text(grids, "table", terminal=terminal) + "\n\n" + prose
     text = "\n".join(writers[kind](head, rows) for head, rows in tables)
     if kind == "tsv":
         return text
-    notes = [*sentences(comparison), *warning_lines(comparison)]
+    lines = _prose(comparison, known)
     if kind == "latex":
-        return text + "".join(f"% {note}\n" for note in notes)
-    return text + "\n" + "".join(f"{escape_markdown(note, line=True)}\n\n" for note in notes)
+        return text + "".join(f"% {line}\n" for line in lines)
+    return text + "\n" + "".join(f"{escape_markdown(line, line=True)}\n\n" for line in lines)
 
 
-def _prose(comparison: Comparison) -> str:
-    return "\n".join([*sentences(comparison), *warning_lines(comparison)]) + "\n"
+def _prose(comparison: Comparison, known: Collection[Note] = ()) -> list[str]:
+    """The claims, how they were made, and what to know about them."""
+    new = [note for note in comparison.warnings if note not in known]
+    return [*sentences(comparison), *analysis_lines(comparison), *note_lines(new)]
 
 
 def _tsv(head: list[str], rows: list[list[str]]) -> str:
@@ -171,8 +220,7 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
         "correction_detail": comparison.correction_detail,
         "intervals": comparison.coverage,
         "why": comparison.advice.why,
-        "warnings": list(comparison.advice.warnings),
-        "warning_codes": [code_of(one) for one in comparison.advice.warnings],
+        **note_texts(comparison.warnings),
         "systems": [
             {"name": row.name, "letters": row.letters, **row.mean._asdict()}
             for row in comparison.systems
@@ -192,9 +240,14 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def json_claims(comparisons: list[Comparison]) -> str:
+def claim_records(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
+    """All comparisons as JSON has them: what is not finite is null."""
+    return [_plain(comparison_dict(one)) for one in note_measures(comparisons)]
+
+
+def json_claims(comparisons: Sequence[Comparison]) -> str:
     """All comparisons as JSON."""
-    content = [_plain(comparison_dict(one)) for one in note_measures(comparisons)]
+    content = claim_records(comparisons)
     return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
@@ -221,5 +274,4 @@ def html_claims(comparison: Comparison) -> str:
             for row in rows
         )
         parts.append(f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>")
-    notes = [*sentences(comparison), *warning_lines(comparison)]
-    return "".join(parts) + "".join(f"<p>{html.escape(note)}</p>" for note in notes)
+    return "".join(parts) + "".join(f"<p>{html.escape(line)}</p>" for line in _prose(comparison))

@@ -39,8 +39,8 @@ def _lines(found: Description) -> Iterator[str]:
         grades = ", ".join(f"{grade}: {count:,}" for grade, count in found.grades)
         yield _row("  grades", grades)
     yield _row("fingerprint", found.fingerprint)
-    for _, _, message in found.notes:
-        yield _row("note", plain_text(message))
+    for note in found.notes:
+        yield _row(note.label, plain_text(note.text + note.tag))
 
 
 def _row(name: str, value: str) -> str:
@@ -60,8 +60,5 @@ def collection_json(description: Description) -> str:
     """The same as JSON, for programs."""
     found = asdict(description)
     found["grades"] = {str(grade): count for grade, count in description.grades}
-    found["notes"] = [
-        {"kind": kind, "count": count, "message": message}
-        for kind, count, message in description.notes
-    ]
+    found["notes"] = [note.counted() for note in description.notes]
     return json.dumps(found, ensure_ascii=False, indent=2) + "\n"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from heldout.errors import HeldoutError, MeasureError
 from heldout.infer.compare import note_measures
 from heldout.infer.results import count_of
+from heldout.notes import Note
 from heldout.report.grid import Grid, grids_text
 from heldout.report.scores import show
 from heldout.report.tables import plain_text
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "estimator_comparisons",
+    "estimator_grid",
     "estimator_plan_text",
     "estimator_sentences",
     "estimators_text",
@@ -31,6 +33,19 @@ __all__ = [
 def estimators_text(
     results: EstimatorResults, *measures: str, kind: str = "table", level: float | None = None
 ) -> str:
+    """The table of `estimator_grid` as text.
+
+    Parameters
+    ----------
+    results, measures, level
+        As for `estimator_grid`.
+    kind
+        ``table``, ``tsv``, ``md`` or ``latex``.
+    """
+    return grids_text([estimator_grid(results, *measures, level=level)], kind)
+
+
+def estimator_grid(results: EstimatorResults, *measures: str, level: float | None = None) -> Grid:
     """One row a system or baseline, with intervals and what was chosen how often.
 
     Parameters
@@ -39,8 +54,6 @@ def estimators_text(
         Of an experiment with estimators.
     measures
         By default those of the experiment; the first has its interval.
-    kind
-        ``table``, ``tsv``, ``md`` or ``latex``.
     level
         Of the intervals; by default the experiment's.
     """
@@ -57,7 +70,9 @@ def estimators_text(
         cells += [show(results.spread(system, names[0]))] if runs else []
         cells += [_mean(results, system, name) for name in names[1:]]
         rows.append([*cells, _choices(results, system) if one["tuned"] else "—"])
-    return grids_text([Grid([*head, *names[1:], "chosen"], rows)], kind)
+    cells = [[*head, *names[1:], "chosen"], *rows]
+    head, *rows = [[plain_text(cell) for cell in row] for row in cells]
+    return Grid(head, rows)
 
 
 def _interval(results: EstimatorResults, system: str, measure: str, level: float) -> str:
@@ -140,14 +155,14 @@ def estimator_sentences(results: EstimatorResults) -> Iterator[str]:
     )
 
 
-def estimator_comparisons(results: EstimatorResults) -> tuple[list[Comparison], list[str]]:
+def estimator_comparisons(results: EstimatorResults) -> tuple[list[Comparison], list[Note]]:
     """The systems compared in each measure, and why they were not in some."""
     found, refused = [], []
     for measure in results.measures:
         try:
             found.append(results.compare(measure))
         except HeldoutError as error:
-            refused.append(f"not compared in {measure}: {error}")
+            refused.append(Note("not-compared", f"not compared in {measure}: {error}"))
     return note_measures(found), refused
 
 

@@ -11,8 +11,8 @@ from heldout.experiment.estimator_results import EstimatorResults
 from heldout.experiment.estimator_settings import EstimatorSettings
 from heldout.infer.compare import note_measures
 from heldout.infer.results import count_of
-from heldout.report.claims import claims_text, json_claims
-from heldout.report.codes import careful_line, code_of
+from heldout.notes import distinct
+from heldout.report.claims import claim_records, claims_texts
 from heldout.report.estimators import (
     estimator_comparisons,
     estimator_plan_text,
@@ -20,17 +20,20 @@ from heldout.report.estimators import (
     estimators_text,
 )
 from heldout.report.grid import aligned
+from heldout.report.notes import note_lines, note_texts
 from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from heldout.experiment.config import Settings
     from heldout.experiment.results import Results
     from heldout.experiment.tasks import Task
     from heldout.infer.compare import Comparison
+    from heldout.notes import Note
 
 __all__ = [
+    "all_notes",
     "comparisons",
     "json_results",
     "plan_text",
@@ -64,30 +67,34 @@ def results_text(results: Results, *, terminal: bool = False) -> str:
         return _estimators_text(results, terminal=terminal)
     width = shutil.get_terminal_size().columns if terminal else None
     parts = [aligned(result_rows(results, measure), width) for measure in results.measures]
-    parts.append("".join(line + "\n" for line in result_sentences(results)))
+    lines = [*result_sentences(results), *note_lines(results.notes)]
+    parts.append("".join(line + "\n" for line in lines))
     by_query = results.manifest["settings"]["by"] == "query"
     # The unit of the tests is the query, whatever the estimates above are for.
     drawn = (
         "" if by_query else ", as if other queries were drawn, the documents staying as they are"
     )
-    parts += [
-        f"The systems compared on held-out {plain_text(one.scores.measure)}{drawn}:\n\n"
-        + claims_text(one, "table", terminal=terminal)
-        for one in comparisons(results)
-    ]
+    parts += _compared(comparisons(results), results.notes, drawn, terminal=terminal)
     return "\n".join(parts)
+
+
+def _compared(
+    several: list[Comparison], known: Sequence[Note], drawn: str = "", *, terminal: bool
+) -> list[str]:
+    """The comparisons, each with its heading."""
+    texts = claims_texts(several, "table", terminal=terminal, known=known)
+    return [
+        f"The systems compared on held-out {plain_text(one.scores.measure)}{drawn}:\n\n{text}"
+        for one, text in zip(several, texts, strict=True)
+    ]
 
 
 def _estimators_text(results: EstimatorResults, *, terminal: bool) -> str:
-    lines = [*estimator_sentences(results)]
-    lines += [careful_line(note) for note in careful(results)]
+    compared, refused = estimator_comparisons(results)
+    notes = distinct([*results.notes, *refused])
+    lines = [*estimator_sentences(results), *note_lines(notes)]
     parts = [estimators_text(results), "".join(line + "\n" for line in lines)]
-    parts += [
-        f"The systems compared on held-out {plain_text(one.scores.measure)}:\n\n"
-        + claims_text(one, "table", terminal=terminal)
-        for one in comparisons(results)
-    ]
-    return "\n".join(parts)
+    return "\n".join([*parts, *_compared(compared, notes, terminal=terminal)])
 
 
 def _number(value: float | None, form: str = ".4f") -> str:
@@ -118,7 +125,7 @@ def result_rows(results: Results, measure: str) -> list[list[str]]:
 
 
 def result_sentences(results: Results) -> Iterator[str]:
-    """What the numbers are, what to ship, what to be careful of."""
+    """What the numbers are, and what to ship."""
     settings = results.manifest["settings"]
     what = _WHAT[settings["by"]]
     splits = count_of(settings["splits"], "split")
@@ -139,7 +146,6 @@ def result_sentences(results: Results) -> Iterator[str]:
                 "everything. The held-out estimate stands for it, and is slightly pessimistic: the "
                 "choices in it were made on less data."
             )
-    yield from map(careful_line, careful(results))
 
 
 def _meanings(results: Results) -> Iterator[str]:
@@ -182,31 +188,11 @@ def parameters(values: dict[str, Any]) -> str:
     return plain_text(", ".join(shown)) or "no parameters"
 
 
-def careful(results: Results) -> list[str]:
-    """What a careful reader should know."""
-    notes = list(results.manifest["notes"])
-    estimators = isinstance(results, EstimatorResults)
-    if isinstance(results, EstimatorResults):
-        notes += estimator_comparisons(results)[1]
-        notes += [f"{one['name']}: {note}" for one in results.summary for note in one["notes"]]
-    splits = results.manifest["settings"]["splits"]
-    for one in results.summary:
-        for edge in one["edges"]:
-            times = f"in {edge['folds']:,} of {count_of(splits, 'split')}" if edge["folds"] else ""
-            ships = "to ship" if edge["shipped"] else ""
-            where = " and ".join(filter(None, (times, ships)))
-            notes.append(
-                f"{one['name']}: {edge['name']}={edge['value']:g}, at an end of its grid, was "
-                f"chosen {where}; the best may lie beyond it: try more values there, unless there "
-                "are none"
-            )
-        left = 0 if estimators else one["estimates"][0]["left_out"]
-        if left:
-            notes.append(
-                f"{one['name']}: {count_of(left, 'query', 'queries')} left out: without a relevant "
-                "document where held out, or never held out"
-            )
-    return list(dict.fromkeys(notes))
+def all_notes(results: Results) -> tuple[Note, ...]:
+    """The notes of the results, and why they were not compared in some measure."""
+    if not isinstance(results, EstimatorResults):
+        return results.notes
+    return distinct([*results.notes, *estimator_comparisons(results)[1]])
 
 
 def json_results(results: Results) -> str:
@@ -214,9 +200,8 @@ def json_results(results: Results) -> str:
     content = {
         "manifest": results.manifest,
         "systems": results.summary,
-        "warnings": careful(results),
-        "warning_codes": [code_of(note) for note in careful(results)],
-        "comparisons": json.loads(json_claims(comparisons(results))),
+        **note_texts(all_notes(results)),
+        "comparisons": claim_records(comparisons(results)),
     }
     return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
@@ -234,7 +219,7 @@ def plan_text(settings: Settings | EstimatorSettings, tasks: tuple[Task, ...]) -
             f"{count_of(mine, 'task')}"
         )
     lines.append(f"{count_of(len(tasks), 'task')} in all; nothing was run")
-    lines += [careful_line(note) for note in settings.notes]
+    lines += note_lines(settings.notes)
     return "".join(line + "\n" for line in lines)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -10,7 +9,9 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.infer.results import drop_noise
+from heldout.notes import Note
 from heldout.report.claim_words import show_p
+from heldout.report.notes import note_texts
 from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from heldout.infer.compare import Claim, Comparison
     from heldout.infer.equivalence import Gate, GateTest
 
-__all__ = ["GateResult", "gate_results", "gate_test", "json_with_gates"]
+__all__ = ["GateResult", "gate_results", "gate_test", "with_gates"]
 
 FEW_DIFFER: Final = 10
 """Units that must differ for their spread to be known at all."""
@@ -47,8 +48,8 @@ class GateResult(NamedTuple):
         Whether the claim is shown.
     sentence
         The verdict in words.
-    careful
-        What a reader should know about it, or nothing.
+    notes
+        What a reader should know about it.
     """
 
     kind: str
@@ -57,15 +58,16 @@ class GateResult(NamedTuple):
     gate: Gate
     passed: bool
     sentence: str
-    careful: str
+    notes: tuple[Note, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Every number at full precision; a bound that there is not is null."""
         interval = self.gate.interval._asdict()
         for side in ("low", "high"):
             interval[side] = interval[side] if math.isfinite(interval[side]) else None
-        words = {key: value for key, value in self._asdict().items() if key != "gate"}
-        return words | self.gate._asdict() | {"interval": interval}
+        own = ("gate", "notes")
+        words = {key: value for key, value in self._asdict().items() if key not in own}
+        return words | note_texts(self.notes) | self.gate._asdict() | {"interval": interval}
 
 
 def gate_test(tests: Sequence[str], test_share: float | None) -> GateTest:
@@ -120,8 +122,8 @@ def _result(
         f"{'passed' if passed else 'failed'}: {_verdict(gate, kind, first, second)} in "
         f"{comparison.scores.measure} ({_facts(gate)}){_way_out(gate)}"
     )
-    careful = _careful(gain, first, second)
-    return GateResult(kind, claim.first, claim.second, gate, passed, sentence, careful)
+    notes = _notes(gain, claim)
+    return GateResult(kind, claim.first, claim.second, gate, passed, sentence, notes)
 
 
 def _gain(comparison: Comparison, claim: Claim) -> Floats:
@@ -166,19 +168,22 @@ def _way_out(gate: Gate) -> str:
     return "; the gain itself is not within the margin: more queries would hardly show it"
 
 
-def _careful(gain: Floats, first: str, second: str) -> str:
+def _notes(gain: Floats, claim: Claim) -> tuple[Note, ...]:
     differ = int(np.count_nonzero(gain))
     if differ >= min(FEW_DIFFER, len(gain)):
-        return ""
-    return (
-        f"careful: {first} and {second} differ on {differ} of {len(gain)} units only, so that "
-        "their spread is hardly known and the gate opens too easily [few-differ]"
+        return ()
+    text = (
+        f"{claim.first} and {claim.second} differ on {differ} of {len(gain)} units only, so that "
+        "their spread is hardly known and the gate opens too easily"
     )
+    return (Note("few-differ", text),)
 
 
-def json_with_gates(text: str, gates: Sequence[Sequence[GateResult]]) -> str:
-    """The JSON of comparisons, each with the verdicts of its gate under ``gate``."""
-    content = json.loads(text)
-    for comparison, results in zip(content, gates, strict=True):
-        comparison["gate"] = [result.to_dict() for result in results]
-    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+def with_gates(
+    records: Sequence[dict[str, Any]], gates: Sequence[Sequence[GateResult]]
+) -> list[dict[str, Any]]:
+    """The records of comparisons, each with the verdicts of its gate under ``gate``."""
+    return [
+        record | {"gate": [result.to_dict() for result in results]}
+        for record, results in zip(records, gates, strict=True)
+    ]

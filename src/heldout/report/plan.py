@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from heldout.errors import InputError
 from heldout.infer.results import drop_noise
-from heldout.report.codes import careful_line
+from heldout.notes import Note
+from heldout.report.notes import note_lines, note_texts
 from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:
@@ -50,6 +51,18 @@ class Spread(NamedTuple):
     sd: float
     units: int = 0
     bound: float = 0.0
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What a reader of the plan should know."""
+        if not 0 < self.units < FEW_UNITS:
+            return ()
+        bound = _shown(self.bound, self.sd)
+        text = (
+            f"a pilot of {self.units} queries hardly knows the spread: it may well be {bound} "
+            f"(bound with {BOUND:.0%} confidence; plan with --sd)"
+        )
+        return (Note("small-pilot", text),)
 
 
 def pilot_spreads(scores: Scores) -> list[Spread]:
@@ -100,7 +113,7 @@ def plan_lines(
     subject = f"{spread.what}: differences" if spread.what else "Differences"
     return [
         f"{subject} have standard deviation {_shown(sd, sd)}{pilot}.",
-        *([] if quiet else _careful(spread)),
+        *([] if quiet else note_lines(spread.notes)),
         f"Queries needed to see a difference ({test}):",
         *(f"  {delta:<8g}{number:>9,}" for delta, number in needed),
         "Smallest difference that so many queries can show:",
@@ -120,7 +133,8 @@ def json_plan(
 
     plans = []
     for spread in spreads:
-        plan: dict[str, Any] = {**spread._asdict(), **settings, "needed": [], "detectable": []}
+        plan: dict[str, Any] = {**spread._asdict(), **settings, **note_texts(spread.notes)}
+        plan |= {"needed": [], "detectable": []}
         if spread.sd or not spread.units:
             needed, seen = _numbers(spread, differences, numbers, settings)
             plan["needed"] = [{"difference": delta, "queries": n} for delta, n in needed]
@@ -156,11 +170,3 @@ def _usual_differences(sd: float, tail: str) -> list[float]:
 def _shown(value: float, sd: float) -> str:
     """Four decimals, unless the scores are on quite another scale."""
     return f"{value:.4f}" if 0.001 <= sd < 10_000 else f"{value:.4g}"
-
-
-def _careful(spread: Spread) -> list[str]:
-    if not 0 < spread.units < FEW_UNITS:
-        return []
-    bound = f"{_shown(spread.bound, spread.sd)} (bound with {BOUND:.0%} confidence; plan with --sd)"
-    pilot = f"a pilot of {spread.units} queries hardly knows the spread"
-    return [careful_line(f"{pilot}: it may well be {bound}")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +12,10 @@ from heldout.measure.classification import class_rows
 from heldout.measure.predicted import class_confusion
 from heldout.measure.undefined import Undefined
 from heldout.report.grid import Grid
+from heldout.report.notes import note_texts
 from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from heldout.infer.prediction_scores import PredictionScores, ScoreRow
     from heldout.infer.results import Interval
     from heldout.measure.hull import HullPoint, Mixture, RocHull
@@ -29,9 +27,9 @@ __all__ = [
     "confusion_grids",
     "hull_grid",
     "hull_lines",
-    "json_scores",
     "score_grid",
-    "score_notes",
+    "score_lines",
+    "score_record",
 ]
 
 
@@ -59,8 +57,8 @@ def score_grid(scores: PredictionScores) -> Grid:
     return Grid(head, rows)
 
 
-def score_notes(scores: PredictionScores) -> list[str]:
-    """What the numbers are of, what intervals they have, and what does not exist and why."""
+def score_lines(scores: PredictionScores) -> list[str]:
+    """What the numbers are of, how they were made, and what does not exist and why."""
     units = len(set(scores.predictions[0].units))
     lines = [f"units: {units:,}"]
     first = scores.predictions[0]
@@ -74,7 +72,7 @@ def score_notes(scores: PredictionScores) -> list[str]:
     if methods:
         measure = scores.measures[0]
         lines.append(f"interval of {measure}: {', '.join(methods)}, {scores.level:.0%}")
-    lines += [*scores.notes, *_reasons(scores)]
+    lines += [*scores.about, *_reasons(scores)]
     return [plain_text(line) for line in lines]
 
 
@@ -83,7 +81,7 @@ def _reasons(scores: PredictionScores) -> list[str]:
     found: dict[tuple[str, str], list[str]] = {}
     for row in scores.rows:
         for measure, value in zip(scores.measures, row.values, strict=True):
-            if isinstance(value, Undefined) and not (row.baseline and "scores" in value.reason):
+            if isinstance(value, Undefined) and not (row.baseline and measure.needs_scores):
                 found.setdefault((row.name, value.reason), []).append(str(measure))
     return [
         f"{', '.join(names)} of {who} {'does' if len(names) == 1 else 'do'} not exist: {why}"
@@ -220,19 +218,16 @@ def _class_dict(one: ClassPredictions, beta: float) -> dict[str, Any]:
     }
 
 
-def json_scores(
-    scores: PredictionScores,
-    *,
-    beta: float = 1.0,
-    hull: RocHull | None = None,
-    comparisons: Sequence[dict[str, Any]] = (),
-) -> str:
-    """Everything at full precision; what does not exist is null, with the reason beside it."""
+def score_record(
+    scores: PredictionScores, *, beta: float = 1.0, hull: RocHull | None = None
+) -> dict[str, Any]:
+    """Everything at full precision, as JSON has it; the reason stands beside what is null."""
     content: dict[str, Any] = {
         "task": scores.task,
         "measures": [str(one) for one in scores.measures],
         "systems": [_row_dict(scores, row) for row in scores.rows],
-        "notes": list(scores.notes),
+        "notes": [*scores.about, *(note.text for note in scores.notes)],
+        **note_texts(scores.notes),
     }
     first = scores.predictions[0]
     if isinstance(first, ClassPredictions):
@@ -250,8 +245,7 @@ def json_scores(
                 {**point._asdict(), "threshold": _finite(point.threshold)} for point in hull.points
             ],
         }
-    content["comparisons"] = list(comparisons)
-    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return content | {"comparisons": []}
 
 
 def _finite(value: float) -> float | None:

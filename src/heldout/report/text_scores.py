@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING, Any
 
-from heldout.report.codes import careful_line
 from heldout.report.grid import Grid, grids_text
+from heldout.report.notes import note_texts
 from heldout.report.tables import plain_text, tsv_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from heldout.infer.corpus_compare import CorpusComparison
     from heldout.infer.results import Interval
+    from heldout.notes import Note
 
-__all__ = ["json_text_scores", "note_lines", "text_scores_text", "text_scores_tsv"]
+__all__ = ["about_line", "text_score_record", "text_scores_text", "text_scores_tsv"]
 
 
 def _rows(
@@ -59,29 +61,26 @@ def text_scores_text(
     return grids_text([Grid(head, rows, texts=2)], kind, terminal=terminal) + "\n" + marks
 
 
-def note_lines(notes: list[str], comparisons: list[CorpusComparison]) -> list[str]:
-    """What a reader should know: how many segments, and what to be careful about."""
+def about_line(comparisons: Sequence[CorpusComparison]) -> str:
+    """How many segments there are, and what the intervals are."""
     first = comparisons[0]
     level = f"{round(100 * first.systems[0].level, 6):g}%"
-    lines = [f"segments: {first.segments:,}; intervals: {level}, bootstrap over segments"]
-    lines += [careful_line(one) for one in notes]
-    return [plain_text(line) for line in lines]
+    return f"segments: {first.segments:,}; intervals: {level}, bootstrap over segments"
 
 
-def json_text_scores(
-    names: tuple[str, ...],
-    comparisons: list[CorpusComparison],
-    notes: list[str],
-    claims: list[Any],
-) -> str:
-    """Every number at full precision; what is undefined is null."""
+def text_score_record(
+    names: tuple[str, ...], comparisons: list[CorpusComparison], notes: Sequence[Note]
+) -> dict[str, Any]:
+    """Every number at full precision, as JSON has it: what is undefined is null."""
     content = {
         "segments": comparisons[0].segments,
-        "notes": notes,
+        "notes": [note.text for note in notes],
+        **note_texts(notes),
         "measures": [_measure_dict(names, one) for one in comparisons],
-        "comparisons": claims,
+        "comparisons": [],
     }
-    return json.dumps(_plain(content), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    found: dict[str, Any] = _plain(content)
+    return found
 
 
 def _measure_dict(names: tuple[str, ...], comparison: CorpusComparison) -> dict[str, Any]:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from heldout.infer.results import count_of
-from heldout.report.codes import careful_line, code_of
 from heldout.report.grid import aligned
+from heldout.report.notes import note_lines, note_texts
 from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:
     from heldout.infer.compare import Comparison
     from heldout.infer.results import Interval
-    from heldout.tune.cross_validate import Edge, TunedFold, TunedFolds
+    from heldout.tune.cross_validate import TunedFold, TunedFolds
     from heldout.tune.runs import TunedRuns, TunedSystem
 
 __all__ = ["held_out_interval", "json_tuning", "tuning_text"]
@@ -60,7 +60,7 @@ def tuning_text(
             parts.append(f"{title}{_chosen_title(system)}\n" + aligned(_chosen_rows(system), width))
     if quiet:
         return "\n".join(parts)
-    lines = [*_how_lines(tuned), *_ship_lines(tuned), *map(careful_line, _careful_notes(tuned))]
+    lines = [*_how_lines(tuned), *_ship_lines(tuned), *note_lines(tuned.all_notes)]
     return "\n".join(parts) + "\n" + "".join(line + "\n" for line in lines)
 
 
@@ -143,33 +143,6 @@ def _ship_lines(tuned: TunedRuns) -> list[str]:
     return lines
 
 
-def _careful_notes(tuned: TunedRuns) -> list[str]:
-    notes = [str(note) for note in tuned.splits.notes] + list(tuned.notes)
-    for system in tuned.systems:
-        notes += edge_notes(system, several=len(tuned.systems) > 1)
-    return notes
-
-
-def edge_notes(system: TunedSystem, *, several: bool) -> list[str]:
-    """What to say of values at an end of what was tried."""
-    name = f"{system.name}: " if several else ""
-    folds = system.folds
-    return [
-        f"{name}{_edge_words(edge, len(folds.folds))}; the best may lie beyond it: try more "
-        "values there, unless there are none"
-        for edge in folds.edges
-        if system.tuned
-    ]
-
-
-def _edge_words(edge: Edge, count: int) -> str:
-    times = f"in {edge.folds} of {count_of(count, 'split')}" if edge.folds else ""
-    ships = "to ship" if edge.shipped else ""
-    where = " and ".join(one for one in (times, ships) if one)
-    joint = " " if "*" in edge.name else "="  # a pattern of names is not a parameter
-    return f"{edge.name}{joint}{edge.value}, the {edge.side} value tried, was chosen {where}"
-
-
 def json_tuning(tuned: TunedRuns, comparison: Comparison | None = None, level: float = 0.95) -> str:
     """Every number at full precision; what is undefined is null."""
     content: dict[str, Any] = {
@@ -184,14 +157,13 @@ def json_tuning(tuned: TunedRuns, comparison: Comparison | None = None, level: f
         "data": tuned.data,
         "policies": dict(tuned.policies),
         "systems": [_system_dict(system, level) for system in tuned.systems],
-        "warnings": [plain_text(note) for note in _careful_notes(tuned)],
-        "warning_codes": [code_of(note) for note in _careful_notes(tuned)],
+        **note_texts(tuned.all_notes),
         "comparison": None,
     }
     if comparison is not None:
-        from heldout.report.claims import json_claims  # brings tables
+        from heldout.report.claims import claim_records  # brings tables
 
-        content["comparison"] = json.loads(json_claims([comparison]))[0]
+        content["comparison"] = claim_records([comparison])[0]
     return json.dumps(_finite(content), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from heldout.data.notes import Note
+    from heldout.notes import Note
     from heldout.resample.sources import Source
     from heldout.resample.units import Column, Unit, Units
 

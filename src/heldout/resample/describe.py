@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from heldout.data.notes import Note, count_of, named_few
+from heldout.data.notes import count_of, named_few
+from heldout.notes import Note
 from heldout.resample.combined import TwoWaySplits
 from heldout.resample.duplicates import text_keys
 from heldout.resample.stratify import relevant_a_query
@@ -112,7 +113,7 @@ class Description:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, for JSON."""
-        return asdict(self)
+        return asdict(self) | {"notes": [note.counted() for note in self.notes]}
 
     def __str__(self) -> str:
         return "\n".join(_lines(self))
@@ -249,18 +250,18 @@ def _relevance_notes(splits: Splits, rows: Sequence[SplitRow]) -> Iterator[Note]
     if test:
         yield Note(
             "empty-test",
-            test,
             f"up to {_queries_have(test)} no relevant document in a test side: they are undefined "
             "there; pool the folds into one ranking, or take fewer folds"
             + ("" if settled else ", or stratify='relevance'"),
+            count=test,
         )
     if train:
         yield Note(
             "empty-train",
-            train,
             f"up to {_queries_have(train)} no relevant document in a train side: they say nothing "
             "when parameters are chosen there"
             + ("" if settled else "; with stratify='relevance' they are fewer"),
+            count=train,
         )
 
 
@@ -302,9 +303,9 @@ class _Twins:
             named = named_few((self._units.ids[at] for at in sorted(self._found)), count)
             yield Note(
                 "twins",
-                count,
                 f"{self._units.plural} with the text of one on the other side: {count} ({named}); "
                 "groups='duplicates' keeps them together",
+                count=count,
             )
 
 
@@ -343,7 +344,7 @@ def _lines(found: Description) -> Iterator[str]:
     yield ""
     yield f"check        {_check(found)}"
     for note in found.notes:
-        yield f"note         {note.message}"
+        yield f"{note.label:<13}{note.text}{note.tag}"
     yield f"advice       {found.advice}"
 
 

@@ -19,7 +19,7 @@ from heldout.resample.sources import Made, Partition, Sides
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from heldout.data.notes import Note
+    from heldout.notes import Note
     from heldout.resample.sources import Source
     from heldout.resample.units import Units
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from heldout.data.notes import Note
     from heldout.data.words import Flags, Ints
+    from heldout.notes import Note
     from heldout.resample.sources import Source
     from heldout.resample.stratify import Stratification
     from heldout.resample.units import Column, Units

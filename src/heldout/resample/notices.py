@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    from heldout.notes import Note
 
 __all__ = ["PlanError", "ResamplingWarning"]
 
@@ -12,4 +17,14 @@ class PlanError(InputError):
 
 
 class ResamplingWarning(UserWarning):
-    """A plan works, but not quite as asked; `Splits.notes` has the same sentences."""
+    """A plan works, but not quite as asked; `Splits.notes` has the same notes.
+
+    Parameters
+    ----------
+    note
+        What was noticed, with its code.
+    """
+
+    def __init__(self, note: Note) -> None:
+        super().__init__(note)
+        self.note = note

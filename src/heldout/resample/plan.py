@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from heldout.data.collection import Collection
-    from heldout.data.notes import Note
     from heldout.data.words import Ints
+    from heldout.notes import Note
     from heldout.resample.sources import Source
     from heldout.resample.split import Split
     from heldout.resample.units import Column
@@ -73,7 +73,7 @@ class Plan(ABC):
             )
         source, notes = self.divide(units)
         for note in notes:
-            warnings.warn(note.message, ResamplingWarning, stacklevel=3)
+            warnings.warn(ResamplingWarning(note), stacklevel=3)
         return Splits(self, units, source, notes, None if split is None else split.key)
 
     def inside(self, split: Split, unit: Unit | None = None) -> Splits:

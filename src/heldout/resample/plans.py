@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from heldout.data.notes import Note, named_few
+from heldout.data.notes import named_few
+from heldout.notes import Note
 from heldout.resample.assign import cut, deal, even_sizes, place_groups, spread
 from heldout.resample.hashing import draws, id_keys, random_order
 from heldout.resample.notices import PlanError
@@ -156,7 +157,7 @@ def _small_strata(strata: Stratification | None, parts: int, units: Units) -> li
         f"strata with fewer {units.plural} than the {parts} folds: {len(small)} ({named}); theirs "
         "went to different folds, and the other folds have none: take fewer folds, or join strata"
     )
-    return [Note("small-strata", len(small), message)]
+    return [Note("small-strata", message, count=len(small))]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

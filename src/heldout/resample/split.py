@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.data.collection import Collection
-    from heldout.data.notes import Note
     from heldout.data.words import Ints
+    from heldout.notes import Note
     from heldout.resample.describe import Description
     from heldout.resample.plan import Plan
     from heldout.resample.sources import Source

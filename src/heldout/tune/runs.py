@@ -14,6 +14,7 @@ from heldout.data.scores import Scores
 from heldout.errors import InputError, MeasureError
 from heldout.measure.evaluate import Missing, evaluate
 from heldout.measure.names import parse_measure
+from heldout.notes import Note, distinct
 from heldout.tune.cross_validate import cross_validate
 from heldout.tune.run_groups import run_groups
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from heldout.resample.plan import Plan
     from heldout.resample.split import Splits
     from heldout.tune.choose import Rule
-    from heldout.tune.cross_validate import TunedFolds
+    from heldout.tune.cross_validate import Edge, TunedFolds
     from heldout.tune.listed import Listed
     from heldout.tune.run_groups import RunGroup
 
@@ -76,6 +77,23 @@ class TunedSystem:
         """The run that was chosen on all queries."""
         return self.runs[self.folds.final.number]
 
+    def edge_notes(self) -> list[Note]:
+        """Parameters whose chosen value is at an end of what was tried."""
+        count = len(self.folds.folds)
+        return [_edge_note(edge, count) for edge in self.folds.edges if self.tuned]
+
+
+def _edge_note(edge: Edge, count: int) -> Note:
+    times = f"in {edge.folds} of {count_of(count, 'split')}" if edge.folds else ""
+    ships = "to ship" if edge.shipped else ""
+    where = " and ".join(one for one in (times, ships) if one)
+    joint = " " if "*" in edge.name else "="  # a pattern of names is not a parameter
+    text = (
+        f"{edge.name}{joint}{edge.value}, the {edge.side} value tried, was chosen {where}; the "
+        "best may lie beyond it: try more values there, unless there are none"
+    )
+    return Note("at-an-end", text)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TunedRuns:
@@ -92,7 +110,7 @@ class TunedRuns:
     data
         A fingerprint of the judgements.
     notes
-        What a reader should know.
+        What a reader of the scores should know.
     policies
         In words: how ties, missing queries and unjudged documents were treated.
     """
@@ -101,7 +119,7 @@ class TunedRuns:
     systems: tuple[TunedSystem, ...]
     splits: Splits
     data: str
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     policies: tuple[tuple[str, str], ...]
 
     def system(self, name: str) -> TunedSystem:
@@ -111,6 +129,17 @@ class TunedRuns:
                 return one
         names = ", ".join(one.name for one in self.systems)
         raise InputError(f"no system {name!r}; there are {names}")
+
+    @property
+    def all_notes(self) -> tuple[Note, ...]:
+        """The notes of the splits, of the scores, and of values at an end of what was tried."""
+        several = len(self.systems) > 1
+        edges = [
+            note.of(system.name) if several else note
+            for system in self.systems
+            for note in system.edge_notes()
+        ]
+        return distinct([*self.splits.notes, *self.notes, *edges])
 
     def scores(self) -> Scores:
         """The held-out value of every query and system, to make claims from."""
@@ -184,9 +213,9 @@ def tune_runs(
     queries = result.queries()
     splits = (plan or KFold(10)).splits(queries)
     tuned = tuple(_tune(group, result, chosen_by, splits, rule, at) for at, group in _spans(groups))
-    notes = [*_lacking(result), *_undefined(tuned), *_effort(tuned)]
+    notes = distinct([*_lacking(result), *_undefined(tuned), *_effort(tuned)])
     return TunedRuns(
-        str(chosen_by), tuned, splits, judgements.fingerprint(), tuple(notes), result.policies
+        str(chosen_by), tuned, splits, judgements.fingerprint(), notes, result.policies
     )
 
 
@@ -258,7 +287,7 @@ def _tune(
     return TunedSystem(group.name, group.runs, sources, group.points, folds, judged)
 
 
-def _lacking(result: Evaluation) -> list[str]:
+def _lacking(result: Evaluation) -> list[Note]:
     """Runs without some of the judged queries, which count 0 or are left out for all."""
     lacks = [(int((~run.present).sum()), run.name) for run in result.runs]
     few = [(count, name) for count, name in lacks if count]
@@ -271,13 +300,14 @@ def _lacking(result: Evaluation) -> list[str]:
     number = "" if len(few) > 1 else f"{most[0]} "
     if result.missing == "zero":
         count = "counts" if amount == "judged query" else "count"
-        return [f"{runs} {number}{amount}{worst}, which {count} 0"]
+        return [Note("missing-zero", f"{runs} {number}{amount}{worst}, which {count} 0")]
     left = len(result.runs[0].queries) - len(result.queries())
     are = "is" if left == 1 else "are"
-    return [f"{runs} {number}{amount}{worst}: {left} {are} left out for all runs"]
+    text = f"{runs} {number}{amount}{worst}: {left} {are} left out for all runs"
+    return [Note("missing-left-out", text)]
 
 
-def _undefined(systems: Iterable[TunedSystem]) -> list[str]:
+def _undefined(systems: Iterable[TunedSystem]) -> list[Note]:
     found = []
     for system in systems:
         lost, never = system.folds.undefined, system.folds.never
@@ -285,16 +315,18 @@ def _undefined(systems: Iterable[TunedSystem]) -> list[str]:
             named = named_few(lost, len(lost))
             have = "has" if len(lost) == 1 else "have"
             queries = count_of(len(lost), "query", "queries")
-            found.append(f"{system.name}: {queries} {have} no value for some run: {named}")
+            text = f"{queries} {have} no value for some run: {named}"
+            found.append(Note("no-value", text).of(system.name))
         if never:
             named = named_few(never, len(never))
             were = "was" if len(never) == 1 else "were"
             queries = count_of(len(never), "query", "queries")
-            found.append(f"{system.name}: {queries} {were} never held out: {named}")
-    return list(dict.fromkeys(found))
+            text = f"{queries} {were} never held out: {named}"
+            found.append(Note("never-held-out", text).of(system.name))
+    return found
 
 
-def _effort(systems: Iterable[TunedSystem]) -> list[str]:
+def _effort(systems: Iterable[TunedSystem]) -> list[Note]:
     """Say so when one system was searched much harder; an untuned one is named by `compare`."""
     tuned = [system for system in systems if system.tuned]
     if len(tuned) < 2:
@@ -304,7 +336,8 @@ def _effort(systems: Iterable[TunedSystem]) -> list[str]:
     if len(most.runs) < VERY_DIFFERENT * len(least.runs):
         return []
     numbers = f"{len(most.runs)} runs and {least.name} from {len(least.runs)}"
-    return [f"{most.name} was chosen from {numbers}: a difference may be due to the search"]
+    text = f"{most.name} was chosen from {numbers}: a difference may be due to the search"
+    return [Note("uneven-tuning", text)]
 
 
 def relevant_a_query(qrels: Qrels) -> dict[str, float]:

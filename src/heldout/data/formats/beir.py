@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from heldout.data.formats.meta import find_packed
-from heldout.data.notes import Note
 from heldout.errors import InputError
+from heldout.notes import Note
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,7 +45,7 @@ class BeirFolder:
         if not self.others:
             return []
         message = f"the split is {self.split}; the others are {', '.join(self.others)}"
-        return [Note("split", len(self.others), message)]
+        return [Note("split", message, "info", len(self.others))]
 
 
 def is_beir_folder(folder: Path) -> bool:
@@ -87,4 +87,4 @@ def judged_only(queries: Queries, qrels: Qrels) -> tuple[Queries, list[Note]]:
         return queries, []
     left = len(queries) - len(places)
     message = f"queries that are not judged in this split, left out: {left}"
-    return queries.take(places), [Note("other-splits", left, message)]
+    return queries.take(places), [Note("other-splits", message, "info", left)]

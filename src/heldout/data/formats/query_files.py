@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from heldout.data.formats.blocks import Reading
-    from heldout.data.notes import Note
+    from heldout.notes import Note
 
 __all__ = ["read_queries"]
 

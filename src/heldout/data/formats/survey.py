@@ -9,8 +9,8 @@ import numpy as np
 
 from heldout.data.documents import TextBatch, TextDigest, empty_documents, empty_note
 from heldout.data.formats.blocks import readable
-from heldout.data.notes import Note
 from heldout.errors import InputError
+from heldout.notes import Note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -56,7 +56,8 @@ def replaced_note(replaced: Replaced, encoding: str) -> list[Note]:
     if not replaced.count:
         return []
     message = f"places that are not {encoding}, replaced by \ufffd: {replaced.count}"
-    return [Note("replaced", replaced.count, f"{message} (the first in {replaced.first})")]
+    text = f"{message} (the first in {replaced.first})"
+    return [Note("replaced", text, count=replaced.count)]
 
 
 class Stamps:

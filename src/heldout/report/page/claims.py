@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from heldout.infer.results import count_of
-from heldout.report.claim_words import sentences, warning_lines
+from heldout.report.claim_words import analysis_lines, sentences
 from heldout.report.claims import claim_tables, claims_text
 from heldout.report.page.parts import Table
 
@@ -29,8 +29,6 @@ def claim_parts(comparison: Comparison, unit: str) -> tuple[Table, ...]:
         f"Systems compared in {comparison.scores.measure}",
         f"Pairs of systems compared in {comparison.scores.measure}",
     )
-    said = [*sentences(comparison), *warning_lines(comparison)]
-    careful = [one for one in said if not one.startswith("Careful: ")]
     tables = [
         Table(title, tuple(head), tuple(map(tuple, rows)), _sources(comparison, head, unit))
         for title, (head, rows) in zip(titles, claim_tables(comparison), strict=False)
@@ -42,7 +40,7 @@ def claim_parts(comparison: Comparison, unit: str) -> tuple[Table, ...]:
         last.rows,
         last.sources,
         latex=claims_text(comparison, "latex"),
-        words=tuple(careful),
+        words=(*sentences(comparison), *analysis_lines(comparison)),
     )
     return tuple(tables)
 

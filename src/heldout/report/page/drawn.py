@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from heldout.errors import HeldoutError
 from heldout.infer.results import count_of
+from heldout.notes import Note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -20,16 +21,20 @@ MOST: Final = 12_000
 
 def made_charts(
     make: Callable[[], Iterable[NamedChart]],
-) -> tuple[tuple[NamedChart, ...], list[str]]:
+) -> tuple[tuple[NamedChart, ...], list[Note]]:
     """The charts that a page can carry, and what to say of the others."""
     try:
         every = tuple(make())
     except HeldoutError as error:
-        return (), [f"no charts: {error}"]
+        return (), [Note("no-chart", f"no charts: {error}", "info")]
     kept = tuple(one for one in every if len(one.frame) <= MOST)
     left = [
-        f"the chart “{one.title}” has {count_of(len(one.frame), 'row')}, too many for a page: "
-        f"heldout chart RESULTS {one.key} -o {one.key}.svg draws it"
+        Note(
+            "no-chart",
+            f"the chart “{one.title}” has {count_of(len(one.frame), 'row')}, too many for a page: "
+            f"heldout chart RESULTS {one.key} -o {one.key}.svg draws it",
+            "info",
+        )
         for one in every
         if len(one.frame) > MOST
     ]

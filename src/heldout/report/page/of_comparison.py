@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from heldout import __version__
-from heldout.data.notes import count_of
+from heldout.notes import distinct
 from heldout.report.page.answer import comparison_answer
 from heldout.report.page.citations import comparison_methods, measure_methods
 from heldout.report.page.claims import claim_parts
@@ -57,7 +57,7 @@ def part_of_comparisons(
     """
     first = comparisons[0]
     charts, left_out = made_charts(lambda: _charts(first, collection))
-    warnings = [warning for one in comparisons for warning in one.warnings]
+    warnings = [note for one in comparisons for note in one.warnings]
     measures = [one.scores.measure for one in comparisons]
     units, rankings = _explored(comparisons, runs, qrels, collection)
     signatures = measure_signatures(measures) if runs is not None else ()
@@ -74,7 +74,7 @@ def part_of_comparisons(
         charts=charts,
         units=units,
         rankings=rankings,
-        checks=tuple(dict.fromkeys([*warnings, *_dropped(first), *left_out])),
+        checks=distinct([*warnings, *left_out]),
         looks=None if ledger is None else looks_table(ledger, first.scores.data),
         provenance=(*provenance, *_settings(first), *signatures),
         methods=(*methods, *measure_methods(measures)),
@@ -86,17 +86,6 @@ def _charts(comparison: Comparison, collection: Collection | None) -> Any:
 
     texts = None if collection is None else collection.queries.to_dict()
     return charts_of_comparison(comparison, texts=texts)
-
-
-def _dropped(comparison: Comparison) -> list[str]:
-    dropped = comparison.scores.dropped
-    if not dropped:
-        return []
-    few = ", ".join(dropped[:10]) + (", …" if len(dropped) > 10 else "")
-    are = "is" if len(dropped) == 1 else "are"
-    return [
-        f"{count_of(len(dropped), 'unit')} that some system lacks {are} left out for all: {few}"
-    ]
 
 
 def _explored(

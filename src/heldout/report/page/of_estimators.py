@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.infer.results import count_of
-from heldout.report.estimators import estimator_sentences, estimators_text
-from heldout.report.experiment import careful, comparisons
+from heldout.notes import distinct
+from heldout.report.estimators import estimator_comparisons, estimator_grid, estimator_sentences
+from heldout.report.grid import grids_text
 from heldout.report.page.answer import comparison_answer, estimate_answer
 from heldout.report.page.citations import comparison_methods
 from heldout.report.page.claims import claim_parts
@@ -42,9 +43,9 @@ def part_of_estimators(
     ledger
         The file of a ledger, for its looks at these data.
     """
-    compared = comparisons(results)
+    compared, refused = estimator_comparisons(results)
     charts, left_out = made_charts(lambda: _charts(results))
-    warnings = [warning for one in compared for warning in one.warnings]
+    warnings = [note for one in compared for note in one.warnings]
     said = tuple(estimator_sentences(results))
     return Part(
         heading=heading or "New rows",
@@ -59,7 +60,7 @@ def part_of_estimators(
         tuning=tuning_tables(results),
         splits=split_tables(results),
         splits_about=said[:1],
-        checks=tuple(dict.fromkeys([*careful(results), *warnings, *left_out])),
+        checks=distinct([*results.notes, *refused, *warnings, *left_out]),
         looks=None if ledger is None else looks_table(ledger, _data(results)),
         provenance=(*command_pairs(results), *settings_pairs(results.manifest)),
         record=results.manifest,
@@ -79,20 +80,20 @@ def _data(results: EstimatorResults) -> str:
 
 
 def _estimates(results: EstimatorResults) -> Table:
-    head, *rows = (line.split("\t") for line in estimators_text(results, kind="tsv").splitlines())
+    grid = estimator_grid(results)
     first = results.measures[0]
     sources = [
         (first, "mean over splits of the value on what was held out: values.parquet, unit null"),
-        (head[2], "of the first measure: summary.json"),
+        (grid.head[2], "of the first measure: summary.json"),
         *((name, "mean over splits: values.parquet, unit null") for name in results.measures[1:]),
         ("chosen", "parameters, and in how many splits: folds.parquet"),
     ]
     return Table(
         "On what was held out",
-        tuple(head),
-        tuple(map(tuple, rows)),
+        tuple(grid.head),
+        tuple(map(tuple, grid.rows)),
         tuple(sources),
-        latex=estimators_text(results, kind="latex"),
+        latex=grids_text([grid], "latex"),
     )
 
 

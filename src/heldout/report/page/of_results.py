@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.experiment.estimator_results import EstimatorResults
-from heldout.report.experiment import careful, comparisons, result_rows, result_sentences
+from heldout.notes import Note, distinct
+from heldout.report.experiment import comparisons, result_rows, result_sentences
 from heldout.report.grid import Grid, grids_text
 from heldout.report.page.answer import comparison_answer, estimate_answer
 from heldout.report.page.citations import comparison_methods, measure_methods, model_methods
@@ -33,9 +34,11 @@ _NEW: Final = {
     "document": "New documents",
     "both": "New queries, new documents",
 }
-_QUICK: Final = (
+_QUICK: Final = Note(
+    "quick-page",
     "there are very many pairs: Tukey's test decides, and randomization tests of each pair, which "
-    "heldout run shows, were left out of this page"
+    "heldout run shows, were left out of this page",
+    "info",
 )
 _VALUES: Final = (
     "of a query the mean of what it got where it was held out: values.parquet, where measure is "
@@ -71,14 +74,14 @@ def part_of_results(
     settings = results.manifest["settings"]
     charts, left_out = made_charts(lambda: _charts(results, collection))
     units, rankings = _explored(results, collection)
-    said = [one for one in result_sentences(results) if not one.startswith("Careful: ")]
+    said = tuple(result_sentences(results))
     quick = [_QUICK] if results.quick else []
     models = [str(one.get("model", "")) for one in settings["systems"]]
     methods = [key for one in compared for key in comparison_methods(one)]
     return Part(
         heading=heading or _NEW[settings["by"]],
         answer=_answer(results, compared),
-        about=tuple(said),
+        about=said,
         tables=(
             *(_estimates(results, one) for one in results.measures),
             *document_tables(results),
@@ -94,7 +97,7 @@ def part_of_results(
         tuning=tuning_tables(results),
         splits=split_tables(results),
         splits_about=(said[0],),
-        checks=tuple(dict.fromkeys([*careful(results), *_warnings(compared), *left_out, *quick])),
+        checks=distinct([*results.notes, *_warnings(compared), *left_out, *quick]),
         looks=None if ledger is None else looks_table(ledger, _data(results)),
         provenance=(
             *command_pairs(results),
@@ -123,8 +126,8 @@ def _answer(results: Results, compared: list[Comparison]) -> tuple[str, ...]:
     return (*document_answers(results, compared[0].scores.measure), other)
 
 
-def _warnings(compared: list[Comparison]) -> list[str]:
-    return [warning for one in compared for warning in one.warnings]
+def _warnings(compared: list[Comparison]) -> list[Note]:
+    return [note for one in compared for note in one.warnings]
 
 
 def _data(results: Results) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from heldout.notes import Note
     from heldout.report.charts.named import NamedChart
 
 __all__ = ["Part", "Table"]
@@ -86,7 +87,7 @@ class Part:
     tuning: tuple[Table, ...] = ()
     splits: tuple[Table, ...] = ()
     splits_about: tuple[str, ...] = ()
-    checks: tuple[str, ...] = ()
+    checks: tuple[Note, ...] = ()
     looks: Table | None = None
     provenance: tuple[tuple[str, str], ...] = ()
     record: dict[str, Any] = field(default_factory=dict)

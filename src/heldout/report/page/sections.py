@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from heldout.infer.results import count_of
-from heldout.report.codes import code_of
 from heldout.report.page.markup import (
     copied,
     definitions,
@@ -20,6 +19,7 @@ from heldout.report.page.markup import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from heldout.notes import Note
     from heldout.report.page.parts import Part, Table
 
 # Charts that stand beside the tables of what they show; the others have a section of their own.
@@ -40,9 +40,10 @@ def answer_box(part: Part, name: str) -> str:
     """The answer, and how many warnings come with it."""
     first, *more = part.answer or ("Nothing can be said: see below.",)
     parts = [f'<p class="claim">{esc(first)}</p>', paragraphs(more)]
-    if part.checks:
-        count = count_of(len(part.checks), "thing")
-        parts.append(f'<p><a href="#{name}-checks">{count} to be careful about</a></p>')
+    warnings = sum(note.severity == "warning" for note in part.checks)
+    if warnings:
+        count = count_of(warnings, "warning")
+        parts.append(f'<p><a href="#{name}-checks">{count}</a></p>')
     return f'<div class="answer">{"".join(parts)}</div>\n'
 
 
@@ -130,14 +131,15 @@ def _ledger(part: Part, name: str) -> str:
 def _checks(part: Part) -> str:
     if not part.checks:
         return "<p>Nothing was found that calls for care.</p>\n"
-    items = "".join(f"<li>{esc(one)}.{_code(one)}</li>\n" for one in part.checks)
+    items = "".join(
+        f"<li>{one.label.capitalize()}: {esc(one.text)}.{_code(one)}</li>\n" for one in part.checks
+    )
     return f'<ul class="checks">\n{items}</ul>\n'
 
 
-def _code(warning: str) -> str:
-    """The short name under which the documentation explains a warning."""
-    found = code_of(warning)
-    return f" <code>[{esc(found)}]</code>" if found else ""
+def _code(note: Note) -> str:
+    """The short name under which the documentation explains a note."""
+    return f" <code>[{esc(note.code)}]</code>" if note.code else ""
 
 
 def last_sections(

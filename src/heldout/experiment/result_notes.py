@@ -1,0 +1,50 @@
+"""The notes of an experiment: those that were kept, and what its summary shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from heldout.infer.results import count_of
+from heldout.notes import Note, as_note, distinct
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+__all__ = ["result_notes"]
+
+
+def result_notes(
+    manifest: Mapping[str, Any], summary: Sequence[Mapping[str, Any]]
+) -> tuple[Note, ...]:
+    """The notes of the data, the splits and the systems, each once.
+
+    Parameters
+    ----------
+    manifest, summary
+        Of the results; what heldout 0.1 has written there are texts, which become notes without a
+        code.
+    """
+    splits = manifest["settings"]["splits"]
+    notes = [as_note(one) for one in manifest["notes"]]
+    notes += [as_note(note).of(one["name"]) for one in summary for note in one.get("notes", ())]
+    notes += [note.of(one["name"]) for one in summary for note in _of_system(one, splits)]
+    return distinct(notes)
+
+
+def _of_system(one: Mapping[str, Any], splits: int) -> Iterator[Note]:
+    for edge in one["edges"]:
+        times = f"in {edge['folds']:,} of {count_of(splits, 'split')}" if edge["folds"] else ""
+        ships = "to ship" if edge["shipped"] else ""
+        where = " and ".join(filter(None, (times, ships)))
+        text = (
+            f"{edge['name']}={edge['value']:g}, at an end of its grid, was chosen {where}; the "
+            "best may lie beyond it: try more values there, unless there are none"
+        )
+        yield Note("at-an-end", text)
+    left = one["estimates"][0].get("left_out", 0)
+    if left:
+        text = (
+            f"{count_of(left, 'query', 'queries')} left out: without a relevant document where "
+            "held out, or never held out"
+        )
+        yield Note("left-out", text)

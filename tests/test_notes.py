@@ -1,0 +1,122 @@
+"""Notes are data: the code comes from the object, and the text can be reworded freely."""
+
+import json
+import pickle
+from dataclasses import replace
+
+import pytest
+
+from heldout import KFold, ResamplingWarning, Scores, compare
+from heldout.notes import CODES, Note, as_note, distinct
+from heldout.report.claims import claim_records, claims_text, claims_texts, html_claims
+from heldout.report.notes import note_lines, note_texts
+from heldout.report.page.of_comparison import part_of_comparisons
+from heldout.report.page.sections import answer_box, part_sections
+
+FEW = Note("few-units", "only 5 units: little can be shown")
+SPLIT = Note("split", "the split is test", "info", 2)
+
+
+def comparison(measure="AP", notes=()):
+    values = {"A": {str(n): n / 10 for n in range(6)}, "B": {str(n): n % 3 / 3 for n in range(6)}}
+    return compare(Scores.of(values, measure, notes=notes), tail="greater")
+
+
+def copied(value):
+    """What another process gets."""
+    return pickle.loads(pickle.dumps(value))  # noqa: S301 - made a moment ago
+
+
+def reworded(found):
+    """The same comparison, with other words in all of its notes."""
+    notes = [replace(one, text=f"sentence number {at}") for at, one in enumerate(found.warnings)]
+    return replace(found, advice=found.advice._replace(warnings=tuple(notes)))
+
+
+@pytest.mark.parametrize(("code", "severity"), [("few-unit", "info"), ("few-units", "careful")])
+def test_unknown_codes_and_severities_are_refused(code, severity):
+    with pytest.raises(ValueError, match="of a note"):
+        Note(code, "a text", severity)
+
+
+def test_notes_are_plain_values():
+    assert copied(FEW) == FEW
+    assert len({FEW, Note("few-units", FEW.text)}) == 1
+    assert distinct([FEW, SPLIT, FEW]) == (FEW, SPLIT)
+    assert str(FEW) == FEW.text
+    assert FEW.of("A").text == f"A: {FEW.text}"
+    assert "few-units" in CODES
+
+
+def test_warnings_and_infos_are_printed_with_their_code():
+    assert note_lines([FEW, SPLIT, FEW]) == [
+        "Warning: only 5 units: little can be shown. [few-units]",
+        "Note: the split is test. [split]",
+    ]
+    assert note_lines([Note("", "a\x1b[2Jb")]) == ["Warning: a\ufffd[2Jb."]
+
+
+def test_what_was_kept_becomes_a_note_again():
+    assert as_note(json.loads(json.dumps(FEW.to_dict()))) == FEW
+    assert as_note(SPLIT) is SPLIT
+    assert as_note("as heldout 0.1 wrote it") == Note("", "as heldout 0.1 wrote it")
+    later = {"code": "of-another-version", "text": "x", "severity": "info"}
+    assert as_note(later) == Note("", "x", "info")
+
+
+def test_a_note_of_the_users_own_is_shown_without_a_code():
+    found = comparison(notes=["the moon is full"])
+    assert found.warnings[0] == Note("", "the moon is full")
+    assert "Warning: the moon is full.\n" in claims_text(found, "table")
+
+
+def test_rewording_changes_no_code():
+    found = comparison()
+    codes = [one.code for one in found.warnings]
+    assert codes[:2] == ["few-units", "one-tail"]
+    other = reworded(found)
+    (record,) = claim_records([other])
+    assert record["warning_codes"] == codes
+    assert record["warnings"] == [f"sentence number {at}" for at in range(len(codes))]
+    lines = [f"Warning: sentence number {at}. [{code}]" for at, code in enumerate(codes)]
+    for text in (claims_text(other, "table"), claims_text(other, "latex"), html_claims(other)):
+        assert all(line in text for line in lines)
+    part = part_of_comparisons([other])
+    assert [one.code for one in part.checks] == codes
+    page = {one.heading: one.body for one in part_sections(part, "x")}
+    assert all(f"<code>[{code}]</code>" in page["Checks and warnings"] for code in codes)
+    assert not any("sentence number" in one for table in part.tables for one in table.words)
+    assert f"{len(codes)} warnings" in answer_box(part, "x")
+
+
+def test_infos_are_not_counted_as_warnings():
+    part = replace(part_of_comparisons([comparison()]), checks=(SPLIT,))
+    assert "warning" not in answer_box(part, "x")
+    (checks,) = (one for one in part_sections(part, "x") if one.heading == "Checks and warnings")
+    assert "<li>Note: the split is test. <code>[split]</code></li>" in checks.body
+
+
+@pytest.mark.parametrize("kind", ["table", "md", "latex"])
+def test_a_note_is_shown_once_in_an_output(kind):
+    both = [comparison("AP"), comparison("RR", notes=[SPLIT])]
+    first, second = claims_texts(both, kind)
+    assert "[one-tail]" in first
+    assert "[one-tail]" not in second
+    assert "[split]" in second
+    assert "[split]" not in claims_texts(both, kind, known=[SPLIT])[1]
+
+
+def test_json_has_texts_and_codes_side_by_side():
+    assert note_texts([FEW, SPLIT]) == {
+        "warnings": [FEW.text, SPLIT.text],
+        "warning_codes": ["few-units", "split"],
+    }
+
+
+def test_warnings_of_plans_carry_the_note():
+    with pytest.warns(ResamplingWarning) as caught:
+        splits = KFold(5, stratify=["a"] * 8 + ["b"] * 2).splits(list("0123456789"))
+    assert caught[0].message.note == splits.notes[0]
+    assert splits.notes[0].code == "small-strata"
+    again = copied(caught[0].message)
+    assert (again.note, str(again)) == (splits.notes[0], splits.notes[0].text)
