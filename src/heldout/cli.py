@@ -7,6 +7,7 @@ starting up is most of the time, and the usual frameworks cost more than the eva
 from __future__ import annotations
 
 import sys
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from heldout import __version__
@@ -49,8 +50,9 @@ where something given is wrong. Colours are used on a terminal only; NO_COLOR tu
 """
 
 
+@cache
 def parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line."""
+    """The parser of the whole command line; parsing does not change it."""
     whole = Parser(
         "heldout",
         description=_TAGLINE,
