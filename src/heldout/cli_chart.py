@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from heldout.cli_help import add_json, add_quiet
+from heldout.cli_scores import add_table_columns
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -48,12 +49,13 @@ def add_chart(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
     add("name", metavar="NAME", nargs="?", help="the chart (see --list)")
     add("-o", "--output", metavar="FILE", help="where to draw it: .png .svg .pdf .html .json")
     add("--data", metavar="FILE", help="write the numbers of the chart as CSV; - prints them")
-    add("-m", "--measure", metavar="NAME", help="a measure of the results; of a table its name")
+    add("-m", "--measure", metavar="NAME", help="a measure of the results or of a table of scores")
     add("--dark", action="store_true", help="light letters on dark paper")
     add("--bare", action="store_true", help="without title and caption")
     add("--collection", metavar="NAME", help="what was searched, for the texts of the queries")
     add("--baseline", metavar="SYSTEM", help="of a table of scores: compare the others with it")
     add("--lower-is-better", action="store_true", help="of a table of scores: errors, times")
+    add_table_columns(parser)
     add("--positive", metavar="CLASS", help="of predictions: the positive class")
     add("--list", action="store_true", dest="listed", help="list the charts and draw nothing")
     add_json(parser, "with --list: as JSON")
@@ -130,6 +132,8 @@ def _charts(options: argparse.Namespace) -> tuple[NamedChart, ...]:
         collection=options.collection,
         higher_is_better=not options.lower_is_better,
         baseline=options.baseline,
+        systems=options.system,
+        units=options.unit,
         positive=options.positive,
     )
 
