@@ -134,11 +134,14 @@ class Comparison:
 
 def claim_row(comparison: Comparison, claim: Claim) -> dict[str, Any]:
     """One claim as plain values."""
+    means = {system.name: system.mean.estimate for system in comparison.systems}
     row: dict[str, Any] = {
         "measure": comparison.scores.measure,
         "first": claim.first,
         "second": claim.second,
         "n": len(comparison.scores.units),
+        "first_mean": means[claim.first],
+        "second_mean": means[claim.second],
         "difference": claim.difference.estimate,
         "low": claim.difference.low,
         "high": claim.difference.high,
