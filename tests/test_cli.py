@@ -94,11 +94,13 @@ def test_per_query_prints_every_judged_query_and_then_the_mean(capsys):
     out = printed(capsys, "eval", "qrels", "first.run", "-m", "RR", "-q").out
     assert out.splitlines() == [
         "run\tquery\tRR",
-        "first\tq1\t0.3333",
-        "first\tq2\t1.0000",
-        "first\tq3\t0.0000",
-        "first\tall\t0.4444",
+        f"first\tq1\t{1 / 3!r}",
+        "first\tq2\t1.0",
+        "first\tq3\t0.0",
+        f"first\tall\t{4 / 9!r}",
     ]
+    out = printed(capsys, "eval", "qrels", "first.run", "-m", "RR", "-q", "--digits", "4").out
+    assert out.splitlines()[1] == "first\tq1\t0.3333"
 
 
 def test_no_summary_prints_the_queries_only(capsys):

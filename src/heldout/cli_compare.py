@@ -12,6 +12,7 @@ from heldout.cli_claims import (
     claim_settings,
     present,
 )
+from heldout.cli_output import TABLE_FORMATS, add_output, output_format
 from heldout.cli_scores import add_score_arguments, prediction_task, read_inputs
 from heldout.errors import InputError
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CORRECTION_WORDS", "TEST_WORDS", "add_compare"]
 
-FORMATS: Final = ("auto", "table", "tsv", "md", "latex", "json")
+FORMATS: Final = (*TABLE_FORMATS, "parquet")
 
 TEST_WORDS: Final = {
     "randomization": "Fisher's test of the means by flipping signs; the default",
@@ -100,10 +101,8 @@ def add_compare(command: Callable[..., argparse.ArgumentParser], commands: Any) 
         help="units are folds: n_test / n_train, for 10 folds 0.1111 (predictions know theirs)",
     )
     add_gate_and_ledger(parser)
-    add("-f", "--format", choices=FORMATS, default="auto", help="auto is a table")
-    add("--json", action="store_const", dest="format", const="json", help="same as --format json")
+    add_output(parser, FORMATS, auto="auto is a table, csv a row per pair of systems")
     add("--quiet", action="store_true", help="only the result and the gate's verdict, no notes")
-    add("-o", "--output", metavar="FILE", help="write to a file instead")
     add("--html", metavar="FILE", help="also make a page of it, to be shown (see heldout report)")
     add("--collection", metavar="NAME", help="with --html: what was searched, for its texts")
     parser.set_defaults(run=_compare)
@@ -111,13 +110,12 @@ def add_compare(command: Callable[..., argparse.ArgumentParser], commands: Any) 
 
 def _compare(options: argparse.Namespace) -> int:
     check_claims(options)
-    _check_page(options)
+    options.format = output_format(options.format, options.output, FORMATS, "table")
+    pages = _pages(options)
     if options.gate:
         from heldout.report.gate import gate_test
 
         gate_test(options.test or (), options.test_share)
-    if options.format == "auto":
-        options.format = "table"
     task = prediction_task(options)
     several = _predictions(task, options) if task else _scores(options)
     nameless = ""
@@ -126,21 +124,30 @@ def _compare(options: argparse.Namespace) -> int:
             "ledger: a table says nothing about its data but the ids of the units, and other data "
             "may have the same ones: name the data with --data"
         )
-    code = present(several, options, nameless=nameless)
-    if options.html is not None:
+    code = present(several, options, nameless=nameless, shown=options.format != "html")
+    if pages:
         from heldout.compare_page import write_comparison
 
-        write_comparison([one.comparison for one in several], options)
+        write_comparison([one.comparison for one in several], options, pages)
     return code
 
 
-def _check_page(options: argparse.Namespace) -> None:
-    if options.html is not None:
+def _pages(options: argparse.Namespace) -> list[str]:
+    """The pages to write, beside the result (``--html``) or as the result (``-o page.html``)."""
+    wanted = [options.html]
+    if options.format == "html":
+        if options.output is None:
+            raise InputError("a page is written to a file: say where with -o FILE")
+        wanted.append(options.output)
+    pages = [page for page in dict.fromkeys(wanted) if page is not None]
+    if options.collection is not None and not pages:
+        raise InputError("--collection goes with --html")
+    if pages:
         from heldout.cli_report import check_page
 
-        check_page(options.html)
-    elif options.collection is not None:
-        raise InputError("--collection goes with --html")
+        for page in pages:
+            check_page(page)
+    return pages
 
 
 def _scores(options: argparse.Namespace) -> list[Compared]:

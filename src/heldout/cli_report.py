@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heldout.cli_help import add_quiet
+from heldout.cli_output import output_format
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def add_report(command: Callable[..., argparse.ArgumentParser], commands: Any) -
 
 def check_page(path: str) -> None:
     """Refuse a place that a page cannot be written to, before any work is done."""
+    output_format("auto", path, ("html",), "html")
     place = Path(path)
     if place.is_dir():
         raise InputError(

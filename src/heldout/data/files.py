@@ -236,9 +236,15 @@ def make_aside(target: Path, make: Callable[[Path], None]) -> Path:
     raise AssertionError  # numbers do not end
 
 
-def write_run(run: Run, path: Path_) -> None:
-    """Write a run; the ending tells the format (``.csv``, ``.tsv``, ``.json``, ``.parquet``)."""
-    _write(run, path, trec.run_lines)
+def write_run(run: Run, path: Path_, kind: str | None = None) -> None:
+    """Write a run; the ending tells the format (``.csv``, ``.tsv``, ``.json``, ``.parquet``).
+
+    Parameters
+    ----------
+    kind
+        ``trec``, ``csv``, ``tsv``, ``json`` or ``parquet``, whatever the ending is.
+    """
+    _write(run, path, trec.run_lines, kind)
 
 
 def write_qrels(qrels: Qrels, path: Path_) -> None:
@@ -246,9 +252,13 @@ def write_qrels(qrels: Qrels, path: Path_) -> None:
     _write(qrels, path, trec.qrels_lines)
 
 
-def _write(what: Any, path: Path_, lines: Callable[[Any], Iterator[str]]) -> None:
+def _write(
+    what: Any, path: Path_, lines: Callable[[Any], Iterator[str]], kind: str | None = None
+) -> None:
     packing = Path(path).suffix.lower()
     ending = Path(path).with_suffix("").suffix.lower() if packing in PACKERS else packing
+    if kind is not None:
+        ending = f".{kind}"
     with write_atomically(path) as aside:
         if ending in _ENDINGS:
             from heldout.data.formats.tables import write_table

@@ -90,7 +90,7 @@ def define_measure(
 
     def register(own: Own) -> Own:
         called = name or str(getattr(own, "__name__", ""))
-        if not re.fullmatch(r"[^\W\d]\w*", called):
+        if not isinstance(called, str) or not re.fullmatch(r"[^\W\d]\w*", called):
             raise MeasureError(f"{called!r} cannot name a measure: use letters, digits and _")
         families()
         known = find_family(called)

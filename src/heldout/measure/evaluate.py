@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from heldout.data.given import as_qrels, as_run, as_runs
 from heldout.data.notes import count_of
 from heldout.data.parallel import run_threads, stream_threads
-from heldout.data.run import Qrels, Run
 from heldout.errors import InputError, MeasureError
 from heldout.measure.judged import Judged, join
 from heldout.measure.names import (
@@ -20,7 +20,6 @@ from heldout.measure.names import (
     JUDGED_ONLY,
     Measure,
     Value,
-    is_one_measure,
     parse_measure,
     parse_measures,
 )
@@ -28,16 +27,15 @@ from heldout.measure.policies import policies_in_words, variants_in_words
 from heldout.measure.ranking import GEOMETRIC_FLOOR
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import polars as pl
     from numpy.typing import NDArray
 
+    from heldout.data.given import QrelsLike, Runs
+    from heldout.data.run import Qrels, Run
     from heldout.data.scores import Scores
     from heldout.data.words import Flags, Floats
-
-    RunLike = Run | str | os.PathLike[str] | Mapping[str, Mapping[str, float]]
-    Runs = RunLike | Iterable[RunLike] | Mapping[str, Run | str | os.PathLike[str]]
 
 __all__ = ["DEFAULT_MEASURES", "Evaluation", "Missing", "RunScores", "evaluate", "summarise"]
 
@@ -153,6 +151,8 @@ class Evaluation:
 
     def _measure(self, measure: str | Measure | int) -> int:
         if isinstance(measure, int):
+            if not -len(self.measures) <= measure < len(self.measures):
+                raise MeasureError(f"no measure number {measure}; there are {len(self.measures)}")
             return measure
         parsed = parse_measure(measure)
         if parsed not in self.measures:
@@ -222,7 +222,7 @@ class Evaluation:
 
 
 def evaluate(
-    qrels: Qrels | Mapping[str, Mapping[str, int]] | str | os.PathLike[str],
+    qrels: QrelsLike,
     runs: Runs,
     measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
     *,
@@ -238,10 +238,11 @@ def evaluate(
     Parameters
     ----------
     qrels
-        Judgements, or the path of a qrels file.
+        Judgements: an object, ``{query: {document: grade}}``, a pandas or Polars frame with the
+        column names of PyTerrier, ir_measures or BEIR, or the path of a qrels file.
     runs
-        One run or several: objects, paths, or ``{query: {document: score}}``; or ``{name: run}``
-        with objects or paths.
+        One run or several in a list, or ``{name: run}``: objects, ``{query: {document: score}}``,
+        frames, or paths.
     measures
         Names such as ``"nDCG@10"``, or measures, also those of ir_measures (``nDCG @ 10``).
     missing
@@ -271,14 +272,14 @@ def evaluate(
     {'run': {'RR': 0.75, 'P@1': 0.5}}
     """
     _check_settings(missing, depth, rel)
-    judgements = _as_qrels(qrels)
+    judgements = as_qrels(qrels)
     parsed = _parse(measures, depth, rel, judged_only=judged_only)
 
     def score(item: Any) -> RunScores:
-        run = _as_run(item, options)
+        run = as_run(item, options)
         return score_run(judgements, run, parsed, depth)
 
-    items = _several(runs)
+    items = as_runs(runs)
     scores = []
     for done in _each(score, items):
         scores.append(done)
@@ -298,13 +299,12 @@ def evaluate(
 
 def _parse(measures: Any, depth: int | None, rel: int, *, judged_only: bool) -> tuple[Measure, ...]:
     """The measures, checked against what they cannot be combined with."""
-    wanted = [measures] if is_one_measure(measures) else list(measures)
     defaults: dict[str, Value] = {}
     if rel != 1:
         defaults["rel"] = rel
     if judged_only:
         defaults[JUDGED_ONLY] = True
-    parsed = tuple(parse_measures(wanted, **defaults))
+    parsed = tuple(parse_measures(measures, **defaults))
     if not parsed:
         raise MeasureError("no measure was given")
     if depth is not None and any(measure.family == EXTERNAL for measure in parsed):
@@ -330,35 +330,6 @@ def _each(score: Callable[[Any], RunScores], items: list[Any]) -> Iterator[RunSc
     if max(sizes, default=0) > _LARGE:
         return map(score, items)
     return stream_threads(score, items)
-
-
-def _several(runs: Any) -> list[Any]:
-    """A list of runs, whatever came in; ``{name: run}`` gives them new names."""
-    if isinstance(runs, Run | str | os.PathLike):
-        return [runs]
-    if not hasattr(runs, "items"):
-        return list(runs)
-    values = list(runs.values())
-    if values and all(isinstance(value, Run | str | os.PathLike) for value in values):
-        return [(name, run) for name, run in runs.items()]
-    return [runs]
-
-
-def _as_qrels(qrels: Any) -> Qrels:
-    if isinstance(qrels, Qrels):
-        return qrels
-    return Qrels.read(qrels) if isinstance(qrels, str | os.PathLike) else Qrels.from_dict(qrels)
-
-
-def _as_run(run: Any, options: dict[str, Any]) -> Run:
-    if isinstance(run, tuple):
-        return replace(_as_run(run[1], options), name=str(run[0]))
-    if isinstance(run, Run):
-        return run
-    if isinstance(run, str | os.PathLike):
-        return Run.read(run, **options)
-    making = {key: options[key] for key in ("ties", "single_precision") if key in options}
-    return Run.from_dict(run, **making)
 
 
 def score_run(

@@ -355,11 +355,13 @@ def parse_prediction_measures(task: str, names: Iterable[str]) -> list[Predictio
         Such as ``accuracy``, ``F1(macro)``, ``F(beta=2, class=spam)``, ``AUC(ovo)``,
         ``ECE(bins=15, equal-count)``, ``RMSE``.
     """
-    return [_parse(task, name) for name in names]
+    listed = [names] if isinstance(names, str) else names
+    return [_parse(task, name) for name in listed]
 
 
-def _parse(task: str, text: str) -> PredictionMeasure:
+def _parse(task: str, given: object) -> PredictionMeasure:
     known = CLASS_MEASURES if task == "classification" else NUMBER_MEASURES
+    text = str(given)  # whatever it is, what it is called is no such measure
     form = _FORM.fullmatch(text)
     bases = {_plain(name): name for name in known}
     base = bases.get(_plain(form[1])) if form else None

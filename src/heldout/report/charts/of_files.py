@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from heldout.data.collection import Collection
+    from heldout.data.scores import Scores
     from heldout.experiment.results import Results
     from heldout.report.charts.named import NamedChart
 
@@ -50,6 +51,8 @@ def charts_of_path(
     collection: str | None = None,
     higher_is_better: bool = True,
     baseline: str | None = None,
+    systems: Sequence[str] | None = None,
+    units: str | None = None,
     positive: str | None = None,
 ) -> tuple[NamedChart, ...]:
     """Every chart that a file or folder allows.
@@ -60,12 +63,12 @@ def charts_of_path(
         A folder of ``heldout run -o`` or ``heldout study bias --figures``; a table of scores; a
         file of predictions; JSON of ``heldout study``.
     measure
-        Of results: which; of a table: what to call its scores.
+        Of results: which; of a table: which, or what to call its scores.
     collection
         Of results: the name of the collection, where the texts of the queries stand. The embedded
         one is found by itself.
-    higher_is_better, baseline
-        Of a table of scores.
+    higher_is_better, baseline, systems, units
+        Of a table of scores, as `heldout.read_scores` and `heldout.compare` have them.
     positive
         Of predictions: the positive class.
     """
@@ -83,7 +86,12 @@ def charts_of_path(
     task = told_task([path])
     if task:
         return _of_predictions(path, task, positive)
-    return _of_table(path, measure, baseline, higher_is_better=higher_is_better)
+    from heldout.data.scores import read_scores
+
+    scores = read_scores(
+        path, measure, higher_is_better=higher_is_better, systems=systems, units=units
+    )
+    return _of_scores(scores, baseline)
 
 
 def _of_results(place: Path, measure: str | None, collection: str | None) -> tuple[NamedChart, ...]:
@@ -111,14 +119,10 @@ def _at_hand(results: Results, given: str | None) -> Collection | None:
     raise InputError(f"{given}: not the collection that was evaluated (another fingerprint)")
 
 
-def _of_table(
-    path: str, measure: str | None, baseline: str | None, *, higher_is_better: bool
-) -> tuple[NamedChart, ...]:
-    from heldout.data.scores import read_scores
+def _of_scores(scores: Scores, baseline: str | None) -> tuple[NamedChart, ...]:
     from heldout.infer.compare import compare
     from heldout.report.charts.of_comparison import charts_of_comparison
 
-    scores = read_scores(path, measure or "score", higher_is_better=higher_is_better)
     return charts_of_comparison(compare(scores, baseline=baseline), unit="unit")
 
 
