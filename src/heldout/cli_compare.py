@@ -162,6 +162,7 @@ def _check_gate(options: argparse.Namespace, systems: Sequence[str]) -> None:
 
 
 def _predictions(task: str, options: argparse.Namespace) -> list[Compared]:
+    from heldout.cli_files import refuse_same_file
     from heldout.cli_scores import read_predictions
     from heldout.infer.compare_predictions import compare_predictions
 
@@ -169,7 +170,9 @@ def _predictions(task: str, options: argparse.Namespace) -> list[Compared]:
         raise InputError("--test-share: predictions with a column fold or repeat know their own")
     if options.lower_is_better or options.intersection:
         raise InputError("--lower-is-better and --intersection are not for predictions")
-    several = read_predictions(task, [options.qrels, *options.runs], options)
+    files = [options.qrels, *options.runs]
+    refuse_same_file(files)
+    several = read_predictions(task, files, options)
     _check_gate(options, [one.name for one in several])
     found = compare_predictions(
         several,

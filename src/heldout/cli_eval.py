@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli_files import emit, is_file, split_paths
+from heldout.cli_files import emit, is_file, refuse_same_file, split_paths
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -141,6 +141,7 @@ def _eval(options: argparse.Namespace) -> None:
     if options.no_summary and not options.per_query:
         raise InputError("--no-summary without --per-query leaves nothing to print")
     _refuse_trec_options(options)
+    refuse_same_file(options.runs)
     skipped = _Skipped(quiet=options.quiet)
     reading: dict[str, Any] = {"skip_bad_lines": options.skip_bad_lines, "report": skipped}
     judgements = read_qrels(*split_paths(options.qrels), **reading)

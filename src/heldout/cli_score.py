@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.cli_claims import add_claim_arguments, add_gate_and_ledger, check_claims
+from heldout.cli_files import refuse_same_file
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -152,6 +153,7 @@ def _score(options: argparse.Namespace) -> int:
 
 def _check(options: argparse.Namespace) -> None:
     """Refuse what can be refused before any file is read."""
+    refuse_same_file(options.files)
     if options.compare:
         check_claims(options)
     else:

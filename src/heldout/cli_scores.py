@@ -103,7 +103,7 @@ def _read_table(options: argparse.Namespace) -> Scores:
 def _evaluate(options: argparse.Namespace) -> list[Scores]:
     from dataclasses import replace
 
-    from heldout.cli import split_paths  # the main module imports this one
+    from heldout.cli_files import refuse_same_file, split_paths
     from heldout.data.files import read_qrels  # NumPy comes with it
     from heldout.measure.evaluate import evaluate
     from heldout.measure.names import parse_measures
@@ -111,6 +111,7 @@ def _evaluate(options: argparse.Namespace) -> list[Scores]:
     measures = parse_measures(options.measure or ["nDCG@10"])
     for measure in measures:
         _refuse_incomparable(measure)
+    refuse_same_file(options.runs)
     judgements = read_qrels(*split_paths(options.qrels))
     missing: Missing = "skip" if options.intersection else "zero"
     result = evaluate(judgements, options.runs, [*measures, "Judged@10"], missing=missing)

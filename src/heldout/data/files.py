@@ -104,6 +104,10 @@ def read_run(
                 *columns, run_name, ties=ties, single_precision=single_precision
             )
     rows = trec.read_run_rows(source)
+    if not len(rows.values) and trec.looks_like_qrels(source):
+        raise InputError(
+            f"{source.name} looks like judgements, not a run: give the judgements first, then runs"
+        )
     _treat_bad(source, rows.bad, skip_bad_lines, report)
     trec.refuse_empty(source, rows, trec.RUN_LINE)
     with _located(source, "trec"):
@@ -151,13 +155,24 @@ def _read_one_qrels(path: Path_, skip: bool, report: Callable[[str], None] | Non
         from heldout.data.formats.tables import read_table
 
         columns = read_table(source, kind, QRELS_COLUMNS, skip_bad_lines=skip, report=report)
+        fractions = sum(value % 1 != 0 for value in columns[2])
+        if fractions > max(1, len(columns[2]) // 2):  # grades are whole numbers, but for a slip
+            raise _looks_like_run(source)
         with _located(source, ""):
             return Qrels.from_columns(*columns)
     rows = trec.read_qrels_rows(source)
+    if not len(rows.values) and trec.looks_like_run(source):
+        raise _looks_like_run(source)
     _treat_bad(source, rows.bad, skip, report)
     trec.refuse_empty(source, rows, trec.QRELS_LINE[4])
     with _located(source, "trec"):
         return Qrels.assemble(rows.queries, rows.docs, rows.values.astype(np.int64))
+
+
+def _looks_like_run(source: Source) -> InputError:
+    return InputError(
+        f"{source.name} looks like a run, not judgements: give the judgements first, then runs"
+    )
 
 
 def _treat_bad(
