@@ -144,9 +144,12 @@ def looks_like_run(source: Source) -> bool:
 
 
 def looks_like_qrels(source: Source) -> bool:
-    """Whether the first line is one of judgements: four fields, of which the last is a grade."""
+    """Whether the first line is one of judgements: four fields, of which the last is a grade.
+
+    A line of a run that was cut off has four fields, too, but ``Q0`` for the second.
+    """
     fields = _first_fields(source)
-    return len(fields) == 4 and _GRADE.fullmatch(fields[3]) is not None
+    return len(fields) == 4 and fields[1] != b"Q0" and _GRADE.fullmatch(fields[3]) is not None
 
 
 def _read(
