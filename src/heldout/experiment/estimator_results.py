@@ -77,7 +77,7 @@ class EstimatorResults(Results):
         What was predicted, in ``predictions.parquet``: system, repeat, fold, run, unit, group
         (if there are groups), truth, prediction, scores (of each class, by its name),
         probabilities (whether the scores are).
-    summary, manifest, timings
+    summary, manifest, timings, splits
         As for `Results`.
     """
 
