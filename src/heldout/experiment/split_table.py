@@ -99,13 +99,12 @@ def _rows(
     for begin in range(0, len(places), _ROWS):
         part = slice(begin, begin + _ROWS)
         ids = [splits.ids[at] for at in places[part].tolist()]
-        yield pl.DataFrame(
-            {
-                "repeat": np.full(len(ids), repeat),
-                "fold": folds[part],
-                "kind": [splits.unit] * len(ids),
-                "unit": ids,
-                "side": [side] * len(ids),
-                "count": counts[part],
-            }
-        ).cast(split_columns())
+        columns = {
+            "repeat": np.full(len(ids), repeat),
+            "fold": folds[part],
+            "kind": [splits.unit] * len(ids),
+            "unit": ids,
+            "side": [side] * len(ids),
+            "count": counts[part],
+        }
+        yield pl.DataFrame(columns).cast(pl.Schema(split_columns()))
