@@ -12,7 +12,7 @@ from heldout.cli_claims import (
     claim_settings,
     present,
 )
-from heldout.cli_scores import add_score_arguments, prediction_task, read_inputs
+from heldout.cli_scores import add_score_arguments, add_undefined, prediction_task, read_inputs
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ def add_compare(command: Callable[..., argparse.ArgumentParser], commands: Any) 
         metavar="X",
         help="of predictions: a unit is positive from this score on",
     )
+    add_undefined(parser)
     add("--by-unit", action="store_true", help="of predictions: over units though there are folds")
     add_claim_arguments(parser)
     add(
@@ -146,8 +147,9 @@ def _check_page(options: argparse.Namespace) -> None:
 def _scores(options: argparse.Namespace) -> list[Compared]:
     from heldout.infer.compare import compare, note_measures
 
-    for name in ("positive", "threshold", "by_unit"):
-        if getattr(options, name) not in (None, False):
+    for name in ("positive", "threshold", "by_unit", "undefined"):
+        given = getattr(options, name)
+        if given is not None and given is not False:  # 0 is given
             raise InputError(f"--{name.replace('_', '-')} is for predictions: add --task")
     inputs = read_inputs(options)
     _check_gate(options, inputs[0].systems)
@@ -179,6 +181,7 @@ def _predictions(task: str, options: argparse.Namespace) -> list[Compared]:
         options.measure or (),
         positive=options.positive,
         by="unit" if options.by_unit else "auto",
+        undefined=options.undefined,
         **claim_settings(options),
     )
     return [Compared(*one) for one in found]

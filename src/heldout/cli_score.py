@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from heldout.cli_claims import add_claim_arguments, add_gate_and_ledger, check_claims
 from heldout.cli_files import refuse_same_file
+from heldout.cli_scores import add_undefined
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ def _add_classification(command: Callable[..., argparse.ArgumentParser], tasks: 
         metavar="X",
         help="a unit is positive from this score on; replaces predictions",
     )
+    add_undefined(parser)
     add("--per-class", action="store_true", help="precision, recall, … of each class")
     add("--beta", type=float, default=1.0, help="of F in --per-class (default 1)")
     add("--confusion", action="store_true", help="the confusion matrices")

@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     from heldout.measure.evaluate import Missing
     from heldout.measure.names import Measure
 
-__all__ = ["add_score_arguments", "prediction_task", "read_inputs", "read_predictions"]
+__all__ = [
+    "add_score_arguments",
+    "add_undefined",
+    "prediction_task",
+    "read_inputs",
+    "read_predictions",
+]
 
 
 def add_score_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,6 +48,17 @@ def add_score_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_undefined(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says what counts where a measure of a class does not exist."""
+    parser.add_argument(
+        "--undefined",
+        type=int,
+        choices=(0,),
+        help="precision, recall and F of a class count 0 where they do not exist "
+        "(zero_division=0 of scikit-learn)",
+    )
+
+
 def prediction_task(options: argparse.Namespace) -> str:
     """``classification`` or ``regression`` if the files are predictions; else nothing."""
     if options.qrels is None or options.table is not None:
@@ -62,7 +79,7 @@ def read_predictions(task: str, files: list[str], options: argparse.Namespace) -
     from heldout.data.prediction_files import read_class_predictions, read_number_predictions
 
     if task == "regression":
-        for name in ("positive", "threshold"):
+        for name in ("positive", "threshold", "undefined"):
             if getattr(options, name, None) is not None:
                 raise InputError(f"--{name} is for classes, and these are numbers")
         return [one for path in files for one in read_number_predictions(path)]
