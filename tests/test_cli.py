@@ -322,9 +322,10 @@ def test_only_the_first_ten_bad_lines_are_told(capsys, files):
     assert "25 bad lines were left out" in err
 
 
-def test_runs_of_one_name_are_told_apart(capsys):
-    out = printed(capsys, "eval", "qrels", "first.run", "first.run", "-m", "RR").out
-    assert [line.split("\t")[0] for line in out.splitlines()] == ["run", "first", "first (2)"]
+def test_runs_of_one_tag_are_called_by_their_files(capsys, files):
+    (files / "again.run").write_text(RUN)
+    out = printed(capsys, "eval", "qrels", "first.run", "again.run", "-m", "RR").out
+    assert [line.split("\t")[0] for line in out.splitlines()] == ["run", "first.run", "again.run"]
 
 
 def test_a_run_comes_from_standard_input(capsys, monkeypatch):

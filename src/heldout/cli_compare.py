@@ -13,7 +13,7 @@ from heldout.cli_claims import (
     present,
 )
 from heldout.cli_output import TABLE_FORMATS, add_output, output_format
-from heldout.cli_scores import add_score_arguments, prediction_task, read_inputs
+from heldout.cli_scores import add_score_arguments, add_undefined, prediction_task, read_inputs
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ def add_compare(command: Callable[..., argparse.ArgumentParser], commands: Any) 
         metavar="X",
         help="of predictions: a unit is positive from this score on",
     )
+    add_undefined(parser)
     add("--by-unit", action="store_true", help="of predictions: over units though there are folds")
     add_claim_arguments(parser)
     add(
@@ -153,8 +154,9 @@ def _pages(options: argparse.Namespace) -> list[str]:
 def _scores(options: argparse.Namespace) -> list[Compared]:
     from heldout.infer.compare import compare, note_measures
 
-    for name in ("positive", "threshold", "by_unit"):
-        if getattr(options, name) not in (None, False):
+    for name in ("positive", "threshold", "by_unit", "undefined"):
+        given = getattr(options, name)
+        if given is not None and given is not False:  # 0 is given
             raise InputError(f"--{name.replace('_', '-')} is for predictions: add --task")
     inputs = read_inputs(options)
     _check_gate(options, inputs[0].systems)
@@ -169,6 +171,7 @@ def _check_gate(options: argparse.Namespace, systems: Sequence[str]) -> None:
 
 
 def _predictions(task: str, options: argparse.Namespace) -> list[Compared]:
+    from heldout.cli_files import refuse_same_file
     from heldout.cli_scores import read_predictions
     from heldout.infer.compare_predictions import compare_predictions
 
@@ -176,13 +179,16 @@ def _predictions(task: str, options: argparse.Namespace) -> list[Compared]:
         raise InputError("--test-share: predictions with a column fold or repeat know their own")
     if options.lower_is_better or options.intersection:
         raise InputError("--lower-is-better and --intersection are not for predictions")
-    several = read_predictions(task, [options.qrels, *options.runs], options)
+    files = [options.qrels, *options.runs]
+    refuse_same_file(files)
+    several = read_predictions(task, files, options)
     _check_gate(options, [one.name for one in several])
     found = compare_predictions(
         several,
         options.measure or (),
         positive=options.positive,
         by="unit" if options.by_unit else "auto",
+        undefined=options.undefined,
         **claim_settings(options),
     )
     return [Compared(*one) for one in found]

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli_files import emit, is_file, split_paths
+from heldout.cli_files import emit, is_file, refuse_same_file, split_paths
 from heldout.cli_output import TABLE_FORMATS, add_output, output_format
 from heldout.errors import InputError
 
@@ -142,6 +142,7 @@ def _eval(options: argparse.Namespace) -> None:
     terminal = options.output is None and sys.stdout.isatty()
     default = "table" if terminal else "tsv"
     options.format = output_format(options.format, options.output, FORMATS, default)
+    refuse_same_file(options.runs)
     skipped = _Skipped(quiet=options.quiet)
     reading: dict[str, Any] = {"skip_bad_lines": options.skip_bad_lines, "report": skipped}
     judgements = read_qrels(*split_paths(options.qrels), **reading)

@@ -6,7 +6,9 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from heldout.cli_claims import add_claim_arguments, add_gate_and_ledger, check_claims
+from heldout.cli_files import refuse_same_file
 from heldout.cli_output import TABLE_FORMATS, add_output, output_format
+from heldout.cli_scores import add_undefined
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -79,6 +81,7 @@ def _add_classification(command: Callable[..., argparse.ArgumentParser], tasks: 
         metavar="X",
         help="a unit is positive from this score on; replaces predictions",
     )
+    add_undefined(parser)
     add("--per-class", action="store_true", help="precision, recall, … of each class")
     add("--beta", type=float, default=1.0, help="of F in --per-class (default 1)")
     add("--confusion", action="store_true", help="the confusion matrices")
@@ -149,6 +152,7 @@ def _score(options: argparse.Namespace) -> int:
 
 def _check(options: argparse.Namespace) -> None:
     """Refuse what can be refused before any file is read."""
+    refuse_same_file(options.files)
     if options.compare:
         check_claims(options)
     else:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "add_score_arguments",
     "add_table_columns",
+    "add_undefined",
     "prediction_task",
     "read_inputs",
     "read_predictions",
@@ -63,6 +64,17 @@ def add_table_columns(parser: argparse.ArgumentParser) -> None:
     add("--unit", metavar="NAME", help="of a table of scores: the column of unit ids")
 
 
+def add_undefined(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says what counts where a measure of a class does not exist."""
+    parser.add_argument(
+        "--undefined",
+        type=int,
+        choices=(0,),
+        help="precision, recall and F of a class count 0 where they do not exist "
+        "(zero_division=0 of scikit-learn)",
+    )
+
+
 def prediction_task(options: argparse.Namespace) -> str:
     """``classification`` or ``regression`` if the files are predictions; else nothing."""
     if options.qrels is None or options.table is not None:
@@ -83,7 +95,7 @@ def read_predictions(task: str, files: list[str], options: argparse.Namespace) -
     from heldout.data.prediction_files import read_class_predictions, read_number_predictions
 
     if task == "regression":
-        for name in ("positive", "threshold"):
+        for name in ("positive", "threshold", "undefined"):
             if getattr(options, name, None) is not None:
                 raise InputError(f"--{name} is for classes, and these are numbers")
         return [one for path in files for one in read_number_predictions(path)]
@@ -166,7 +178,7 @@ def _known_measures(name: str) -> list[Measure]:
 def _evaluate(options: argparse.Namespace) -> list[Scores]:
     from dataclasses import replace
 
-    from heldout.cli import split_paths  # the main module imports this one
+    from heldout.cli_files import refuse_same_file, split_paths
     from heldout.data.files import read_qrels  # NumPy comes with it
     from heldout.measure.evaluate import evaluate
     from heldout.measure.names import parse_measures
@@ -174,6 +186,7 @@ def _evaluate(options: argparse.Namespace) -> list[Scores]:
     measures = parse_measures(options.measure or ["nDCG@10"])
     for measure in measures:
         _refuse_incomparable(measure)
+    refuse_same_file(options.runs)
     judgements = read_qrels(*split_paths(options.qrels))
     missing: Missing = "skip" if options.intersection else "zero"
     result = evaluate(judgements, options.runs, [*measures, "Judged@10"], missing=missing)

@@ -55,6 +55,7 @@ def score_files(options: argparse.Namespace) -> int:
         positive=positive,
         level=1 - options.alpha,
         seed=options.seed,
+        undefined=getattr(options, "undefined", None),
     )
     hull = _hull(scores) if getattr(options, "hull", False) else None
     notes = list(report.score_notes(scores))
@@ -87,6 +88,7 @@ def _compare(scores: PredictionScores, options: argparse.Namespace) -> list[Comp
         options.measure or (),
         positive=scores.positive,
         by="unit" if options.by_unit else "fold" if options.by_fold else "auto",
+        undefined=getattr(options, "undefined", None),
         **claim_settings(options),
     )
     return [Compared(*one) for one in found]

@@ -166,7 +166,7 @@ WRONG = {
     "only comments": ("# a\n\n", "has no header"),
     "empty column": ("unit,A,B\nq,1,\n", "system B has no scores"),
     "nothing": ("", "empty"),
-    "open quote": ('unit,A\nq,"1\n', r"t\.csv:\d: not a table that can be read"),
+    "open quote": ('unit,A\nq,"1\n', r"t\.csv:2: .* a cell that is never closed"),
     "latin 1": ("unit,é\nq,1\n".encode("latin1"), r"t\.csv:1: byte 0xe9 is not UTF-8"),
     "UTF-16": (WIDE.encode("utf-16"), r"t\.csv:1: byte 0xff is not UTF-8"),
     "binary": (b"unit,A\nq\0,1\n", r"t\.csv:2: not a text file"),

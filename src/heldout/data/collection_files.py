@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     Path_ = str | os.PathLike[str]
 
-__all__ = ["read_collection", "read_documents"]
+__all__ = ["read_collection", "read_documents", "refuse_unknown"]
 
 _EXPECTED = (
     "expected a BEIR folder (corpus.jsonl), a MeTA folder or its config toml, TREC documents, JSON "
@@ -152,6 +152,18 @@ def read_documents(
         name = given.removeprefix("irds:")
         return IrdsDocuments(name, load_irds(name), reading)
     return _find(given, reading, split, given_queries=True).documents
+
+
+def refuse_unknown(source: Path_) -> None:
+    """Refuse what is no collection by its name or its first bytes, without reading the rest."""
+    given = os.fspath(source)
+    path = Path(given)
+    if names_folder(path) or given.startswith("irds:") or path.suffix.lower() == ".toml":
+        return
+    if is_there(path):
+        _kind(given)
+    elif given != "pydocs":
+        raise InputError(f"{given}: no such file or folder; {_EXPECTED}")
 
 
 def _assemble(

@@ -54,11 +54,10 @@ def detect_format(source: Source) -> Format:
         return "parquet"
     if re.match(rb"\s*\{\s*[\"}]", head):
         return "json"
-    lines = (line for line in head.decode(errors="replace").splitlines() if line.strip())
-    first = next((line for line in lines if not line.lstrip().startswith("#")), "")
+    first = _first_line(head)
     for mark, name in (("\t", "tsv"), (",", "csv")):
         cells = [cell.strip().strip('"').lower() for cell in first.split(mark)]
-        if len(cells) >= 3 and len(_HEADER_WORDS.intersection(cells)) >= 2:
+        if len(cells) >= 2 and len(_HEADER_WORDS.intersection(cells)) >= 2:
             return name  # type: ignore[return-value]
     return "trec"
 
@@ -104,6 +103,13 @@ def read_run(
                 *columns, run_name, ties=ties, single_precision=single_precision
             )
     rows = trec.read_run_rows(source)
+    if not len(rows.values):
+        if trec.looks_like_qrels(source):
+            raise InputError(
+                f"{source.name} looks like judgements, not a run: "
+                "give the judgements first, then runs"
+            )
+        _refuse_other_table(source, RUN_COLUMNS)
     _treat_bad(source, rows.bad, skip_bad_lines, report)
     trec.refuse_empty(source, rows, trec.RUN_LINE)
     with _located(source, "trec"):
@@ -151,13 +157,46 @@ def _read_one_qrels(path: Path_, skip: bool, report: Callable[[str], None] | Non
         from heldout.data.formats.tables import read_table
 
         columns = read_table(source, kind, QRELS_COLUMNS, skip_bad_lines=skip, report=report)
+        fractions = sum(value % 1 != 0 for value in columns[2])
+        if fractions > max(1, len(columns[2]) // 2):  # grades are whole numbers, but for a slip
+            raise _looks_like_run(source)
         with _located(source, ""):
             return Qrels.from_columns(*columns)
     rows = trec.read_qrels_rows(source)
+    if not len(rows.values):
+        if trec.looks_like_run(source):
+            raise _looks_like_run(source)
+        _refuse_other_table(source, QRELS_COLUMNS)
     _treat_bad(source, rows.bad, skip, report)
     trec.refuse_empty(source, rows, trec.QRELS_LINE[4])
     with _located(source, "trec"):
         return Qrels.assemble(rows.queries, rows.docs, rows.values.astype(np.int64))
+
+
+def _refuse_other_table(source: Source, known: dict[str, tuple[str, ...]]) -> None:
+    """Refuse a table without the columns that are needed; it is no TREC file with bad lines."""
+    first = _first_line(source.head())
+    mark = max("\t,;", key=first.count)
+    cells = [cell.strip().strip('"') for cell in first.split(mark)]
+    named = _HEADER_WORDS.intersection(cell.lower() for cell in cells)
+    if len(cells) < 2 or (not named and (mark == "\t" or len(first.split()) > 2)):
+        return
+    needed = ", ".join(f"{role} ({' or '.join(names[:2])})" for role, names in known.items())
+    how = "; separate them by commas or tabs" if mark == ";" else ""
+    found = ", ".join(cells)
+    raise InputError(f"{source.name}: found the columns {found}; a table needs {needed}{how}")
+
+
+def _first_line(head: bytes) -> str:
+    """The first line that is neither blank nor a comment."""
+    lines = (line for line in head.decode(errors="replace").splitlines() if line.strip())
+    return next((line for line in lines if not line.lstrip().startswith("#")), "")
+
+
+def _looks_like_run(source: Source) -> InputError:
+    return InputError(
+        f"{source.name} looks like a run, not judgements: give the judgements first, then runs"
+    )
 
 
 def _treat_bad(

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
@@ -17,6 +17,7 @@ from heldout.data.formats.parquet import read_parquet
 from heldout.data.scores import Scores
 from heldout.errors import InputError
 from heldout.experiment.result_checks import check_results
+from heldout.experiment.split_table import no_splits
 from heldout.measure.names import parse_measure
 from heldout.tune.runs import VERY_DIFFERENT
 
@@ -57,10 +58,14 @@ class Results:
         Versions, seed, fingerprints, policies and settings.
     timings
         Seconds of each task; not part of what is compared.
+    splits
+        Which unit was held out where: repeat, fold, kind (query, document or instance), unit, side,
+        count (how often it was drawn). Of folds there are the test sides alone; the train side of a
+        fold is the rest of its repeat.
     """
 
     FILES: ClassVar[dict[str, str]] = {
-        name: f"{name}.parquet" for name in ("values", "folds", "surface", "lists")
+        name: f"{name}.parquet" for name in ("values", "folds", "surface", "lists", "splits")
     }
 
     values: pl.DataFrame
@@ -70,6 +75,7 @@ class Results:
     summary: list[dict[str, Any]]
     manifest: dict[str, Any]
     timings: dict[str, Any]
+    splits: pl.DataFrame = field(default_factory=no_splits)
 
     def __repr__(self) -> str:
         return (

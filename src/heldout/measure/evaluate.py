@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from heldout.data.given import as_qrels, as_run, as_runs
-from heldout.data.notes import count_of
 from heldout.data.parallel import run_threads, stream_threads
 from heldout.errors import InputError, MeasureError
 from heldout.measure.judged import Judged, join
@@ -25,6 +24,7 @@ from heldout.measure.names import (
 )
 from heldout.measure.policies import policies_in_words, variants_in_words
 from heldout.measure.ranking import GEOMETRIC_FLOOR
+from heldout.measure.run_checks import ranking_digest, run_warnings, unshared_ids
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -80,6 +80,11 @@ class RunScores:
         How many queries of the run have no judgements and were left aside.
     ties
         The run's tie policy.
+    unshared
+        Some document ids of the run and of the judgements if they have no document in common;
+        else empty.
+    ranking
+        A digest of the ranking, by which copies are found; empty if there is one run only.
     """
 
     name: str
@@ -88,6 +93,8 @@ class RunScores:
     columns: tuple[NDArray[Any], ...]
     unjudged: int = 0
     ties: str = "docid-desc"
+    unshared: tuple[str, str] = ("", "")
+    ranking: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,6 +125,17 @@ class Evaluation:
     def names(self) -> tuple[str, ...]:
         """The names of the runs."""
         return tuple(run.name for run in self.runs)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences about runs whose scores may mislead: wrong ids, most queries missing, copies.
+
+        Examples
+        --------
+        >>> evaluate({"q": {"d1": 1}}, {"q": {"D1": 1.0}}).warnings[0][:40]
+        'run has none of the judged documents, so'
+        """
+        return run_warnings(self.runs, missing=self.missing)
 
     def counted(self) -> Flags:
         """Which of the judged queries count: all, or those that every run has."""
@@ -179,9 +197,6 @@ class Evaluation:
             raise MeasureError(f"{known} has no mean over queries: compare another, such as AP")
         if known.definition.higher_is_better is None:
             raise MeasureError(f"{known} has no better or worse: it cannot be compared")
-        lacking = tuple(
-            _lacking(run) for run in self.runs if self.missing == "zero" and not run.present.all()
-        )
         judged = parse_measure("Judged@10")
         shares: tuple[float, ...] = ()
         if judged in self.measures:
@@ -193,7 +208,7 @@ class Evaluation:
             np.stack(columns, axis=1).astype(np.float64),
             known.definition.higher_is_better,
             judged=shares,
-            notes=lacking,
+            notes=run_warnings(self.runs, missing=self.missing, every_gap=True),
             data=self.qrels.fingerprint() if self.qrels is not None else "",
         )
 
@@ -275,11 +290,13 @@ def evaluate(
     judgements = as_qrels(qrels)
     parsed = _parse(measures, depth, rel, judged_only=judged_only)
 
+    items = as_runs(runs)
+
     def score(item: Any) -> RunScores:
         run = as_run(item, options)
-        return score_run(judgements, run, parsed, depth)
+        scores = score_run(judgements, run, parsed, depth)
+        return replace(scores, ranking=ranking_digest(run)) if len(items) > 1 else scores
 
-    items = as_runs(runs)
     scores = []
     for done in _each(score, items):
         scores.append(done)
@@ -352,7 +369,15 @@ def score_run(
 
     columns = tuple(run_threads(column, measures) if len(run) > 10**6 else map(column, measures))
     unjudged = len(run.queries) - int(judged.present.sum())
-    return RunScores(run.name, judged.queries, judged.present, columns, unjudged, run.ties)
+    return RunScores(
+        run.name,
+        judged.queries,
+        judged.present,
+        columns,
+        unjudged,
+        run.ties,
+        unshared_ids(qrels, run, judged, depth),
+    )
 
 
 def compute(judged: Judged, measure: Measure) -> NDArray[Any]:
@@ -369,13 +394,6 @@ def _external_column(qrels: Qrels, run: Run, measure: Measure) -> NDArray[Any]:
 
 def _averages_ties(measure: Measure) -> bool:
     return measure.options.get("ties") == "average"
-
-
-def _lacking(run: RunScores) -> str:
-    lacks = int((~run.present).sum())
-    count = "counts" if lacks == 1 else "count"
-    queries = count_of(lacks, "judged query", "judged queries")
-    return f"{run.name} lacks {queries}, which {count} 0"
 
 
 def _some(names: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from heldout.data.notes import count_of
+from heldout.measure.run_checks import lacks_most
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -139,14 +140,21 @@ def escape_markdown(text: str, *, line: bool = False) -> str:
 
 
 def policy_lines(evaluation: Evaluation) -> list[str]:
-    """What was done about ties, missing queries and unjudged ones, in words."""
+    """Warnings, then what was done about ties, missing queries and unjudged ones, in words."""
+    from heldout.report.codes import careful_line  # which needs this module
+
     judged = len(evaluation.runs[0].queries)
     counted = len(evaluation.queries())
     queries = f"{counted} of {judged} judged" if counted < judged else f"{judged}"
-    lines = [f"queries: {queries}", *(f"{what}: {how}" for what, how in evaluation.policies)]
+    lines = [
+        *map(careful_line, evaluation.warnings),
+        f"queries: {queries}",
+        *(f"{what}: {how}" for what, how in evaluation.policies),
+    ]
     for run in evaluation.runs:
         lacks = judged - int(run.present.sum())
-        if lacks:
+        warned = evaluation.missing == "zero" and lacks_most(run)
+        if lacks and not warned:
             queries = count_of(lacks, "judged query", "judged queries")
             lines.append(f"{plain_text(run.name)} lacks {queries}")
         if run.unjudged:
@@ -318,6 +326,8 @@ def latex_text(evaluation: Evaluation, *, per_query: bool, summary: bool, digits
 
 def json_text(evaluation: Evaluation, *, per_query: bool, summary: bool) -> str:
     """All numbers at full precision; an undefined value is null."""
+    from heldout.report.codes import code_of  # which needs this module
+
     runs = []
     queries = evaluation.queries()
     names = [str(measure) for measure in evaluation.measures]
@@ -341,6 +351,8 @@ def json_text(evaluation: Evaluation, *, per_query: bool, summary: bool) -> str:
         "measures": names,
         "queries": len(queries),
         "policies": dict(evaluation.policies),
+        "warnings": list(evaluation.warnings),
+        "warning_codes": [code_of(one) for one in evaluation.warnings],
         "runs": runs,
     }
     return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
