@@ -26,7 +26,7 @@ from heldout.cli_search import add_search
 from heldout.cli_split import add_split
 from heldout.cli_study import add_study
 from heldout.cli_tune import add_tune
-from heldout.errors import HeldoutError
+from heldout.errors import HeldoutError, cause_of
 
 if TYPE_CHECKING:
     import argparse
@@ -155,6 +155,15 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
+def _run(options: argparse.Namespace) -> int | None:
+    """Run a command; commands give their exit code, so an exit is the doing of code they ran."""
+    try:
+        code: int | None = options.run(options)
+    except SystemExit as error:
+        raise HeldoutError(f"code that the command has run failed: {cause_of(error)}") from error
+    return code
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; what a user can mend is one line and exit code 2."""
     for stream in (sys.stdout, sys.stderr):
@@ -162,7 +171,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             stream.reconfigure(errors="replace")
     try:
         options = _parse(arguments)
-        code = options.run(options)
+        code = _run(options)
         sys.stdout.flush()
     except HeldoutError as error:
         from heldout.report.tables import plain_text  # ids of a file can stand in the message
