@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 import textwrap
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
@@ -24,6 +25,10 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Say what was wrong and end with 2."""
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Write help and complaints; argparse would be silent about a full disk."""
+        (file or sys.stderr).write(message)
 
 
 class Formatter(argparse.HelpFormatter):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -161,6 +161,7 @@ def _named(system: ModelSystem) -> str:
 
 
 def _bias(options: argparse.Namespace) -> int:
+    from heldout.data.aside import made_folder
     from heldout.experiment.study import StudySettings, bias_study
     from heldout.measure.names import parse_measure
     from heldout.report.study import figure_tables, study_json, study_text
@@ -180,27 +181,19 @@ def _bias(options: argparse.Namespace) -> int:
         max(options.replicates, 0),
         seed=options.seed,
     )
-    if options.figures:
-        _make_folder(options.figures)
-    candidates, collection = _candidates(options, system)
-    with _progress("draws", quiet=options.quiet) as progress:
-        study = bias_study(candidates, settings, progress)
-    if options.figures:
-        for name, text in figure_tables(study, collection.queries.ids).items():
-            emit(text, str(Path(options.figures, name)))
+    # Made before the draws: nobody wants to hear of a wrong folder after minutes.
+    with made_folder(options.figures) if options.figures else nullcontext():
+        candidates, collection = _candidates(options, system)
+        with _progress("draws", quiet=options.quiet) as progress:
+            study = bias_study(candidates, settings, progress)
+        if options.figures:
+            for name, text in figure_tables(study, collection.queries.ids).items():
+                emit(text, str(Path(options.figures, name)))
     if options.json:
         emit(study_json(study, _named(system)), options.output)
     else:
         show(study_text(study, _named(system)), options.output)
     return 0
-
-
-def _make_folder(name: str) -> None:
-    """Before the draws: nobody wants to hear of a wrong folder after minutes."""
-    try:
-        Path(name).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"--figures {name}: not a folder to write to ({error.strerror})") from None
 
 
 def _shares(text: str) -> list[float]:

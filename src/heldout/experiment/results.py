@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 
-from heldout.data.files import write_atomically
+from heldout.data.aside import write_atomically
 from heldout.data.formats.parquet import read_parquet
 from heldout.data.scores import Scores
 from heldout.errors import InputError
@@ -182,8 +182,6 @@ class Results:
 
     def write(self, folder: str | os.PathLike[str]) -> None:
         """Write all tables as Parquet, summary, timings and manifest as JSON; the manifest last."""
-        import polars as pl
-
         place = Path(folder)
         try:
             place.mkdir(parents=True, exist_ok=True)
@@ -203,13 +201,11 @@ class Results:
                     text = json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False)
                     aside.write_text(text + "\n", encoding="utf-8", newline="\n")
                     flush(aside)
-        except (OSError, pl.exceptions.PolarsError) as error:
-            # A full disk is an OSError to one writer, and a PolarsError to the other.
-            reason = getattr(error, "strerror", None) or error
+        except InputError as error:
             raise InputError(
-                f"{place}: results cannot be written ({reason}); what was computed is kept if a "
-                "journal is there: make room and go on with --resume"
-            ) from None
+                f"{error}; what was computed is kept if a journal is there: make room and go on "
+                "with --resume"
+            ) from error.__cause__
 
     @classmethod
     def read(cls, folder: str | os.PathLike[str]) -> Self:
