@@ -7,6 +7,7 @@ import re
 import shutil
 import sys
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -92,9 +93,49 @@ def make_aside(target: Path, make: Callable[[Path], None]) -> Path:
 
     One of the same process number may have been killed there: in a container, all have the same.
     """
+    _sweep(target)
     for number in count(os.getpid()):
-        aside = target.with_name(f".{target.name}.{number}.tmp")
+        aside = target.with_name(f".{target.name}.{_machine()}-{number}.tmp")
         with suppress(FileExistsError):
             make(aside)
             return aside
     raise AssertionError  # numbers do not end
+
+
+def _sweep(target: Path) -> None:
+    """Remove what was written aside for the same target by processes that were killed."""
+    if sys.platform == "win32":  # to ask there for a process is to end it
+        return
+    ours = re.compile(rf"\.{re.escape(target.name)}\.{_machine()}-([0-9]{{1,9}})\.tmp")
+    with suppress(OSError), os.scandir(target.parent) as entries:
+        for entry in entries:
+            found = ours.fullmatch(entry.name)
+            if found is None or _runs(int(found[1])):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                shutil.rmtree(entry.path, ignore_errors=True)
+            else:
+                Path(entry.path).unlink(missing_ok=True)
+
+
+def _runs(process: int) -> bool:
+    """Whether there is a process of this number."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # of another user
+        return True
+    return True
+
+
+@lru_cache(maxsize=1)
+def _machine() -> str:
+    """A short name for where process numbers mean the same: a machine, and a container on it."""
+    import hashlib  # not when a command starts
+    import socket
+
+    name = socket.gethostname()
+    with suppress(OSError):
+        name += os.readlink("/proc/self/ns/pid")  # noqa: PTH115 - it leads to no path
+    return hashlib.blake2b(name.encode(), digest_size=4).hexdigest()

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 __all__ = ["JOURNAL", "Experiment"]
 
 JOURNAL: Final = "journal.jsonl"
-_ASIDE: Final = re.compile(r"\..+\.(parquet|json)\.\d+\.tmp")
+_ASIDE: Final = re.compile(r"\..+\.(parquet|json)\.([0-9a-f]{8}-)?\d+\.tmp")
 
 
 class Experiment:
