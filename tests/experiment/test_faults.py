@@ -438,6 +438,6 @@ def _writes(call):
         # A frame that is written to no path gives its text.
         return bool(call.args) or name == "touch"
     shown = ast.unparse(call)
-    if name == "open":
+    if name in {"open", "open_regular"}:
         return "O_CREAT" in shown or bool(re.search(r"""['"][wax]b?\+?['"]""", shown))
     return name in {"TemporaryFile", "NamedTemporaryFile", "mkstemp"}
