@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from heldout.data.paths import is_there, names_file
+from heldout.data.paths import is_there, names_file, place_among
 from heldout.data.run import Run
 from heldout.errors import USER_FAULTS, InputError, cause_of
 from heldout.experiment.systems import CallSystem, ModelSystem, RunSystem, System
@@ -194,7 +194,7 @@ def _labels(names: list[str]) -> list[str]:
     ):
         if len(set(short)) == len(short):
             return short
-    return names
+    return [place_among(one, names) for one in names]
 
 
 def _of_call(call: Any, name: str | None, settings: dict[str, Any]) -> System:
