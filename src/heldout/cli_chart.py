@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli_help import add_json, add_quiet
+from heldout.cli_help import UNVERIFIED, add_json, add_quiet
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def add_chart(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
     add("--baseline", metavar="SYSTEM", help="of a table of scores: compare the others with it")
     add("--lower-is-better", action="store_true", help="of a table of scores: errors, times")
     add("--positive", metavar="CLASS", help="of predictions: the positive class")
+    add("--unverified", action="store_true", help=UNVERIFIED)
     add("--list", action="store_true", dest="listed", help="list the charts and draw nothing")
     add_json(parser, "with --list: as JSON")
     add_quiet(parser, "say nothing")
@@ -131,6 +132,7 @@ def _charts(options: argparse.Namespace) -> tuple[NamedChart, ...]:
         higher_is_better=not options.lower_is_better,
         baseline=options.baseline,
         positive=options.positive,
+        verify=not options.unverified,
     )
 
 

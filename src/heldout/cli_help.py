@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Formatter", "Parser", "add_json", "add_quiet", "command"]
+__all__ = ["UNVERIFIED", "Formatter", "Parser", "add_json", "add_quiet", "command"]
 
 MOST_IN_USAGE: Final = 6
 """More options than these make a usage that nobody reads."""
+
+UNVERIFIED: Final = "use results though their files were changed after the experiment"
+"""The help of an option that several commands have."""
 
 _LISTED = re.compile(r"( {2,}\S(?:.*?\S)?)( {2,})(\S.*)")
 

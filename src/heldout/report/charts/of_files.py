@@ -51,6 +51,7 @@ def charts_of_path(
     higher_is_better: bool = True,
     baseline: str | None = None,
     positive: str | None = None,
+    verify: bool = True,
 ) -> tuple[NamedChart, ...]:
     """Every chart that a file or folder allows.
 
@@ -68,14 +69,20 @@ def charts_of_path(
         Of a table of scores.
     positive
         Of predictions: the positive class.
+    verify
+        Refuse results whose files were changed after the experiment.
     """
     place = Path(path)
     if not place.exists():
         raise InputError(f"{path} does not exist: give results of heldout run -o, or a file")
     if place.is_dir():
+        from heldout.experiment.results import Results
+        from heldout.report.charts.of_results import charts_of
+
         if (place / "means.csv").is_file() and (place / "queries.csv").is_file():
             return _of_figures(place, measure)
-        return _of_results(place, measure, collection)
+        results = Results.read(place, verify=verify)
+        return charts_of(results, collection=_at_hand(results, collection), measure=measure)
     if place.suffix.lower() == ".json":
         return _of_study(place)
     from heldout.data.prediction_kind import told_task
@@ -84,14 +91,6 @@ def charts_of_path(
     if task:
         return _of_predictions(path, task, positive)
     return _of_table(path, measure, baseline, higher_is_better=higher_is_better)
-
-
-def _of_results(place: Path, measure: str | None, collection: str | None) -> tuple[NamedChart, ...]:
-    from heldout.experiment.results import Results
-    from heldout.report.charts.of_results import charts_of
-
-    results = Results.read(place)
-    return charts_of(results, collection=_at_hand(results, collection), measure=measure)
 
 
 def _at_hand(results: Results, given: str | None) -> Collection | None:
