@@ -363,7 +363,7 @@ def test_a_reader_that_goes_away_gets_no_traceback():
         )
     finally:
         os.close(writer)
-    assert (done.returncode, done.stderr) == (1, b"")
+    assert (done.returncode, done.stderr) == (141, b"")
 
 
 @pytest.mark.parametrize("command", ["eval", "measures", "demo", "example"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli_help import add_json, add_quiet
+from heldout.cli_help import UNVERIFIED, add_json, add_quiet
 from heldout.cli_output import add_format, output_format
 from heldout.cli_scores import add_table_columns
 from heldout.errors import InputError
@@ -59,6 +59,7 @@ def add_chart(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
     add("--lower-is-better", action="store_true", help="of a table of scores: errors, times")
     add_table_columns(parser)
     add("--positive", metavar="CLASS", help="of predictions: the positive class")
+    add("--unverified", action="store_true", help=UNVERIFIED)
     add("--list", action="store_true", dest="listed", help="list the charts and draw nothing")
     add_json(parser, "with --list: as JSON")
     add_quiet(parser, "say nothing")
@@ -127,6 +128,7 @@ def _charts(options: argparse.Namespace) -> tuple[NamedChart, ...]:
         systems=options.system,
         units=options.unit,
         positive=options.positive,
+        verify=not options.unverified,
     )
 
 

@@ -62,6 +62,7 @@ def emit(text: str, output: str | None = None) -> None:
     text = safe_json(text)
     if output is None:
         sys.stdout.write(text)
+        sys.stdout.flush()  # before the notes, and before anybody is told that all is well
         return
     from heldout.data.files import write_atomically
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -163,6 +163,7 @@ def _named(system: ModelSystem) -> str:
 
 
 def _bias(options: argparse.Namespace) -> int:
+    from heldout.data.aside import made_folder
     from heldout.experiment.study import StudySettings, bias_study
     from heldout.measure.names import parse_measure
     from heldout.report.study import figure_tables, study_json, study_records, study_text
@@ -183,14 +184,14 @@ def _bias(options: argparse.Namespace) -> int:
         max(options.replicates, 0),
         seed=options.seed,
     )
-    if options.figures:
-        _make_folder(options.figures)
-    candidates, collection = _candidates(options, system)
-    with _progress("draws", quiet=options.quiet) as progress:
-        study = bias_study(candidates, settings, progress)
-    if options.figures:
-        for name, text in figure_tables(study, collection.queries.ids).items():
-            emit(text, str(Path(options.figures, name)))
+    # Made before the draws: nobody wants to hear of a wrong folder after minutes.
+    with made_folder(options.figures) if options.figures else nullcontext():
+        candidates, collection = _candidates(options, system)
+        with _progress("draws", quiet=options.quiet) as progress:
+            study = bias_study(candidates, settings, progress)
+        if options.figures:
+            for name, text in figure_tables(study, collection.queries.ids).items():
+                emit(text, str(Path(options.figures, name)))
     texts = {"table": study_text, "json": study_json}
     if options.format in texts:
         _write(texts[options.format](study, _named(system)), options)
@@ -211,14 +212,6 @@ def _write_records(records: list[dict[str, Any]], options: argparse.Namespace) -
         write_records(records, options.output)
     else:
         emit(records_text(records, options.format), options.output)
-
-
-def _make_folder(name: str) -> None:
-    """Before the draws: nobody wants to hear of a wrong folder after minutes."""
-    try:
-        Path(name).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"--figures {name}: not a folder to write to ({error.strerror})") from None
 
 
 def _shares(text: str) -> list[float]:

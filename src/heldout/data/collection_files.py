@@ -22,7 +22,7 @@ from heldout.data.formats.query_files import read_queries
 from heldout.data.formats.source import open_source
 from heldout.data.formats.trec_documents import TrecDocuments
 from heldout.data.notes import Note
-from heldout.data.paths import is_there, names_folder
+from heldout.data.paths import is_there, names_folder, place_among
 from heldout.errors import HeldoutError, InputError
 
 if TYPE_CHECKING:
@@ -231,7 +231,7 @@ def _place(paths: Sequence[str], query: str, doc: str) -> str:
             source = open_source(path)
             lines = trec.lines_with(source, query, doc) if detect_format(source) == "trec" else []
             if lines:
-                return f"{path}:{lines[0]}"
+                return place_among(f"{path}:{lines[0]}", paths)
     return ""
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from heldout.data.aside import make_aside, write_atomically
 from heldout.data.columns import QRELS_COLUMNS, RUN_COLUMNS
 from heldout.data.formats import trec
 from heldout.data.formats.source import PACKERS, open_source, pack
@@ -19,6 +18,7 @@ from heldout.data.run import Qrels, Run
 from heldout.errors import DuplicateError, FormatError, InputError
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterator
 
     from heldout.data.formats.scan import BadLine
@@ -235,44 +235,6 @@ def _stem(name: str) -> str:
     base = Path(name).name
     endings = r"(\.(run|trec|txt|csv|tsv|json|parquet|qrels|gz|xz|bz2|zst))+$"
     return re.sub(endings, "", base, flags=re.IGNORECASE) or base
-
-
-@contextmanager
-def write_atomically(path: Path_) -> Iterator[Path]:
-    """Give a temporary path beside `path`, and rename it when all is written.
-
-    A device or a pipe cannot be renamed to: it is written to as it is.
-    """
-    target = Path(path)
-    try:
-        if not target.name or target.is_dir():
-            raise InputError(f"{os.fspath(path)!r} is a directory, or nothing: give a file's path")
-        if target.exists() and not target.is_file():
-            yield target
-            return
-        aside = make_aside(target, lambda path: path.touch(exist_ok=False))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror})") from None
-    try:
-        yield aside
-        aside.replace(target)
-    except BaseException:
-        with suppress(OSError):
-            aside.unlink()
-        raise
-
-
-def make_aside(target: Path, make: Callable[[Path], None]) -> Path:
-    """Make a file or folder beside another, under a name that nobody has.
-
-    One of the same process number may have been killed there: in a container, all have the same.
-    """
-    for number in count(os.getpid()):
-        aside = target.with_name(f".{target.name}.{number}.tmp")
-        with suppress(FileExistsError):
-            make(aside)
-            return aside
-    raise AssertionError  # numbers do not end
 
 
 def write_run(run: Run, path: Path_, kind: str | None = None) -> None:

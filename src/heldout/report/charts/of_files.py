@@ -54,6 +54,7 @@ def charts_of_path(
     systems: Sequence[str] | None = None,
     units: str | None = None,
     positive: str | None = None,
+    verify: bool = True,
 ) -> tuple[NamedChart, ...]:
     """Every chart that a file or folder allows.
 
@@ -71,14 +72,20 @@ def charts_of_path(
         Of a table of scores, as `heldout.read_scores` and `heldout.compare` have them.
     positive
         Of predictions: the positive class.
+    verify
+        Refuse results whose files were changed after the experiment.
     """
     place = Path(path)
     if not place.exists():
         raise InputError(f"{path} does not exist: give results of heldout run -o, or a file")
     if place.is_dir():
+        from heldout.experiment.results import Results
+        from heldout.report.charts.of_results import charts_of
+
         if (place / "means.csv").is_file() and (place / "queries.csv").is_file():
             return _of_figures(place, measure)
-        return _of_results(place, measure, collection)
+        results = Results.read(place, verify=verify)
+        return charts_of(results, collection=_at_hand(results, collection), measure=measure)
     if place.suffix.lower() == ".json":
         return _of_study(place)
     from heldout.data.prediction_kind import told_task
@@ -92,14 +99,6 @@ def charts_of_path(
         path, measure, higher_is_better=higher_is_better, systems=systems, units=units
     )
     return _of_scores(scores, baseline)
-
-
-def _of_results(place: Path, measure: str | None, collection: str | None) -> tuple[NamedChart, ...]:
-    from heldout.experiment.results import Results
-    from heldout.report.charts.of_results import charts_of
-
-    results = Results.read(place)
-    return charts_of(results, collection=_at_hand(results, collection), measure=measure)
 
 
 def _at_hand(results: Results, given: str | None) -> Collection | None:
