@@ -69,6 +69,8 @@ def test_results_of_before_there_were_checksums_are_read(place):
     del manifest["files"]
     (place / "manifest.json").write_text(json.dumps(manifest))
     assert Results.read(place).systems
+    (place / "splits.parquet").unlink()
+    assert Results.read(place).splits.is_empty()
 
 
 @pytest.mark.parametrize("files", [5, [], {}, {"summary.json": "x"}])
