@@ -128,6 +128,7 @@ def present(
     lines: Sequence[str] = (),
     notes: Sequence[Note] = (),
     nameless: str = "",
+    shown: bool = True,
 ) -> int:
     """Go through the gate, write the looks down, show the claims.
 
@@ -147,20 +148,23 @@ def present(
         To be said there too, unless the claims have them.
     nameless
         What to say of data that have no name in the ledger; nothing if they need none.
+    shown
+        Whether to print or write the claims; not if the caller does, on a page.
 
     Returns
     -------
     int
         The exit code: 1 if the gate stays shut.
     """
-    from heldout.report.notes import note_lines
+    from heldout.report.tables import note_lines
 
     several = [_named(one, options.data) for one in several]
     gates = [_gate(one, options) for one in several] if options.gate else []
     comparisons = [one.comparison for one in several]
-    if options.format == "json":
+    text = None
+    if shown and options.format == "json":
         text = _json(comparisons, gates, content)
-    else:
+    elif shown:
         text = _text(comparisons, before, options)
     # Everything is known now: nothing is shown or written if any of it had failed.
     said = [*lines, *note_lines(_beside(notes, comparisons, options))]
@@ -214,11 +218,16 @@ def _json(
 
 
 def _text(comparisons: list[Comparison], before: str, options: argparse.Namespace) -> str:
-    from heldout.report.claims import claims_texts
+    from heldout.report.claims import claims_csv, claims_texts
+    from heldout.report.markup import finished
 
-    terminal = options.output is None and sys.stdout.isatty()
-    claims = claims_texts(comparisons, options.format, terminal=terminal)
-    return "\n".join([*([before] if before else []), *claims])
+    if options.format in {"csv", "parquet"}:
+        claims = [claims_csv(comparisons)]
+    else:
+        terminal = options.output is None and sys.stdout.isatty()
+        claims = claims_texts(comparisons, options.format, terminal=terminal)
+    text = "\n".join([*([before] if before else []), *claims])
+    return finished(text, options.format, "Scores")
 
 
 def _beside(
@@ -226,13 +235,13 @@ def _beside(
 ) -> list[Note]:
     """The notes that the result itself does not hold."""
     within = [note for one in comparisons for note in one.warnings]
-    if options.format == "tsv":  # a table of values has no place for words
+    if options.format in {"tsv", "csv", "parquet"}:  # which have no place for words
         return [*notes, *within]
     return [note for note in notes if note not in within]
 
 
 def _publish(
-    text: str, comparisons: list[Comparison], options: argparse.Namespace, nameless: str
+    text: str | None, comparisons: list[Comparison], options: argparse.Namespace, nameless: str
 ) -> list[str]:
     """Write the looks down, then show them; a look that is not recorded is not shown.
 
@@ -241,6 +250,8 @@ def _publish(
     list of str
         What is to be said beside the result.
     """
+    if text is None:
+        return _record(comparisons, options, nameless)
     if options.output is None:
         said = _record(comparisons, options, nameless)
         (show if options.format == "table" else emit)(text)
@@ -248,7 +259,12 @@ def _publish(
     from heldout.data.files import write_atomically
 
     with write_atomically(options.output) as aside:
-        aside.write_text(text, encoding="utf-8", newline="\n")
+        if options.format == "parquet":
+            from heldout.report.claims import claims_frame
+
+            claims_frame(comparisons).write_parquet(aside)
+        else:
+            aside.write_text(text, encoding="utf-8", newline="\n")
         return _record(comparisons, options, nameless)
 
 

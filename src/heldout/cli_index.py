@@ -180,7 +180,13 @@ def _index(options: argparse.Namespace) -> int:
     if options.verify:
         raise InputError(f"{options.collection}: not an index of heldout, so nothing to verify")
     if options.output is None:
-        raise InputError("say where to write the index: -o FILE")
+        from heldout.data.collection_files import refuse_unknown
+
+        try:
+            refuse_unknown(options.collection)
+        except InputError as error:
+            raise InputError(f"neither an index of heldout nor a collection: {error}") from None
+        raise InputError(f"say where to write the index of {options.collection}: -o FILE")
     return _build(options)
 
 
@@ -236,7 +242,7 @@ def _build(options: argparse.Namespace) -> int:
         _print(index, options.output, options)
     if options.quiet:
         return 0
-    from heldout.report.notes import note_lines
+    from heldout.report.tables import note_lines
 
     sys.stderr.write("".join(line + "\n" for line in note_lines(documents.notes)))
     sys.stderr.write(f"read in {read - begin:.1f} s, indexed in {built - read:.1f} s\n")

@@ -162,7 +162,7 @@ def results_html(results: Results) -> str:
     from heldout.experiment.estimator_results import EstimatorResults
     from heldout.report.charts.of_results import forest_chart
     from heldout.report.experiment import all_notes, result_rows, result_sentences
-    from heldout.report.notes import note_lines
+    from heldout.report.tables import note_lines
 
     parts = []
     if isinstance(results, EstimatorResults):

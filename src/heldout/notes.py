@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["CODES", "Code", "Note", "Severity", "as_note", "distinct"]
+__all__ = ["CODES", "Code", "Note", "Severity", "as_note", "distinct", "note_texts"]
 
 Severity = Literal["warning", "info"]
 """A warning says what could mislead about the numbers; an info says what was done or found."""
@@ -58,8 +58,10 @@ Code = Literal[
     "tuned-one",
     "fit-warning",
     # units
+    "no-common-document",
     "few-units",
     "missing-zero",
+    "same-ranking",
     "missing-left-out",
     "many-ties",
     "constant-difference",
@@ -177,6 +179,15 @@ def as_note(given: Note | str | dict[str, Any]) -> Note:
         code: Any = given["code"] if given["code"] in CODES else ""
         return Note(code, given["text"], given["severity"])
     return Note("", str(given))
+
+
+def note_texts(notes: Iterable[Note]) -> dict[str, list[str]]:
+    """Texts and codes side by side, as the JSON of results has them."""
+    found = list(notes)
+    return {
+        "warnings": [note.text for note in found],
+        "warning_codes": [note.code for note in found],
+    }
 
 
 def distinct(notes: Iterable[Note]) -> tuple[Note, ...]:

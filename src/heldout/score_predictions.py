@@ -18,7 +18,8 @@ from heldout.measure.roc import roc_curve
 from heldout.report import scores as report
 from heldout.report.curves import curve_grid, curve_notes, json_curves
 from heldout.report.grid import grids_text
-from heldout.report.notes import note_lines
+from heldout.report.markup import finished
+from heldout.report.tables import note_lines
 
 if TYPE_CHECKING:
     import argparse
@@ -55,6 +56,7 @@ def score_files(options: argparse.Namespace) -> int:
         positive=positive,
         level=1 - options.alpha,
         seed=options.seed,
+        undefined=getattr(options, "undefined", None),
     )
     hull = _hull(scores) if getattr(options, "hull", False) else None
     lines = report.score_lines(scores)
@@ -67,7 +69,7 @@ def score_files(options: argparse.Namespace) -> int:
     if options.compare:
         compared = _compare(scores, options)
         return present(compared, options, before=tables, lines=lines, notes=scores.notes)
-    emit(tables, options.output)
+    emit(finished(tables, options.format, "Scores"), options.output)
     if not options.quiet:
         lines += note_lines(scores.notes)
         sys.stderr.write("".join(line + "\n" for line in lines))
@@ -94,6 +96,7 @@ def _compare(scores: PredictionScores, options: argparse.Namespace) -> list[Comp
         options.measure or (),
         positive=scores.positive,
         by="unit" if options.by_unit else "fold" if options.by_fold else "auto",
+        undefined=getattr(options, "undefined", None),
         **claim_settings(options),
     )
     return [Compared(*one) for one in found]
@@ -117,7 +120,8 @@ def _curves(predictions: list[Any], positive: str | None, options: argparse.Name
     terminal = options.output is None and sys.stdout.isatty()
     notes = "".join(f"{note}\n" for note in curve_notes(found))
     sys.stderr.write("" if options.quiet else notes)
-    return grids_text([curve_grid(found)], options.format, terminal=terminal)
+    text = grids_text([curve_grid(found)], options.format, terminal=terminal)
+    return finished(text, options.format, "Curves")
 
 
 def _hull(scores: PredictionScores) -> RocHull:

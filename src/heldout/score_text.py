@@ -38,7 +38,8 @@ def score_text(options: argparse.Namespace) -> int:
     from heldout.infer.corpus_compare import corpus_intervals
     from heldout.measure.text_evaluate import DEFAULT_TEXT_MEASURES, evaluate_text
     from heldout.measure.text_names import parse_text_measures
-    from heldout.report.notes import note_lines
+    from heldout.report.markup import finished
+    from heldout.report.tables import note_lines
     from heldout.report.text_scores import about_line, text_score_record
 
     if options.compare and len(options.files) < 2:
@@ -57,7 +58,8 @@ def score_text(options: argparse.Namespace) -> int:
         text = json.dumps(record, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
         emit(text, options.output)
         return 0
-    emit(_text(evaluation.names, scores, options), options.output)
+    text = finished(_text(evaluation.names, scores, options), options.format, "Scores")
+    emit(text, options.output)
     if not options.quiet:
         lines = [about_line(scores), *note_lines(notes)]
         sys.stderr.write("".join(line + "\n" for line in lines))
@@ -108,8 +110,6 @@ def _text(
 ) -> str:
     from heldout.report import text_scores
 
-    if options.format == "tsv":
-        return text_scores.text_scores_tsv(names, scores)
     terminal = options.output is None and sys.stdout.isatty()
     return text_scores.text_scores_text(names, scores, options.format, terminal=terminal)
 

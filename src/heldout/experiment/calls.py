@@ -12,7 +12,7 @@ import numpy as np
 
 from heldout.data.notes import named_few
 from heldout.data.run import Run
-from heldout.errors import HeldoutError, InputError, MissingExtraError
+from heldout.errors import USER_FAULTS, HeldoutError, InputError, MissingExtraError, cause_of
 from heldout.resample.hashing import seed_word
 
 if TYPE_CHECKING:
@@ -48,23 +48,21 @@ def call_system(system: CallSystem, train: View, test: View, number: int, seed: 
     calls = {"function": _call_function, "object": _call_object, "transformer": _call_transformer}
     try:
         found = calls[system.kind](system.call, train, test, settings, seed)
+        run = _as_run(found, system.name)
     except HeldoutError:
         raise
+    except SystemExit as error:
+        raise InputError(f"{system.name}{_shown(settings)} failed: {cause_of(error)}") from error
     except Exception as error:
         raise InputError(
-            f"{system.name}{_shown(settings)} failed: {_cause(error)}\n{_last_frames(error)}"
+            f"{system.name}{_shown(settings)} failed: {cause_of(error)}\n{_last_frames(error)}"
         ) from error
-    run = _as_run(found, system.name)
     _refuse_strangers(run, test, system.name)
     return run
 
 
 def _shown(settings: dict[str, Any]) -> str:
     return f"({', '.join(f'{key}={value}' for key, value in settings.items())})" if settings else ""
-
-
-def _cause(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
 
 
 def _last_frames(error: Exception) -> str:
@@ -175,7 +173,10 @@ def transformer_learns(system: CallSystem) -> bool:
     """Whether a PyTerrier system has to be fitted in every fold."""
     call = system.call
     if not hasattr(call, "transform") or isinstance(call, type):
-        call = call(**_with_seed(call, system.settings(0), 0))
+        try:
+            call = call(**_with_seed(call, system.settings(0), 0))
+        except USER_FAULTS as error:
+            raise InputError(f"{system.name} failed: {cause_of(error)}") from error
     return _learns(call)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heldout.errors import InputError
+from heldout.errors import USER_FAULTS, InputError, cause_of
 from heldout.experiment.calls import call_seed
 from heldout.experiment.estimator_systems import EstimatorSystem, first_line, fit_predict
 from heldout.experiment.tasks import EVERYTHING
@@ -79,13 +79,14 @@ class Fit:
     def _tested(self, data: Instances) -> Record:
         try:
             record, warned = self._found(data, scored=True)
-        except Exception as error:
+        except USER_FAULTS as error:
             # Any estimator may fail in any way; the reason stands beside the place.
-            raise InputError(
-                f"{self.system.name} failed on split {self.shown}: {type(error).__name__}: "
-                f"{first_line(error)}"
-            ) from error
+            raise self._failed(error) from error
         return {"number": self.number, **record, "warned": warned}
+
+    def _failed(self, error: BaseException) -> InputError:
+        cause = cause_of(error).partition("\n")[0]
+        return InputError(f"{self.system.name} failed on split {self.shown}: {cause}")
 
     def _tried(self, data: Instances) -> Record:
         values = np.full(self.inners, np.nan)
@@ -93,6 +94,8 @@ class Fit:
             # Scores are a second pass over the rows, for some estimators.
             record, warned = self._found(data, scored=self.measure.needs_scores)
             value = self.measure.value(data.predictions(self.system.name, self.test, record))
+        except SystemExit as error:  # not a point that does not work, but code that is wrong
+            raise self._failed(error) from error
         except Exception as error:  # noqa: BLE001 - any estimator may fail in any way
             reason = f"{type(error).__name__}: {first_line(error)}"
             return {"values": values, "failed": reason, "warned": []}

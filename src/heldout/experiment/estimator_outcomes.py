@@ -12,6 +12,7 @@ from heldout.errors import HeldoutError
 from heldout.experiment.choices import choose_for_calls
 from heldout.experiment.estimator_results import EstimatorResults, defined_value
 from heldout.experiment.outcomes import FoldRow, Outcome, Place
+from heldout.experiment.split_table import split_table
 from heldout.experiment.summary import plain, summarise_choices
 from heldout.experiment.tables import fold_tables, place_columns, shown_parameters
 from heldout.experiment.tasks import EVERYTHING
@@ -56,6 +57,7 @@ def estimator_results(
     results = EstimatorResults(
         values=_values(settings, held),
         lists=_predicted(settings, held),
+        splits=split_table(settings.splits),
         **fold_tables(pairs),
         summary=summary,
         manifest=manifest,

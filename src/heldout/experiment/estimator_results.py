@@ -19,6 +19,7 @@ from heldout.infer.prediction_scores import score_predictions
 from heldout.measure.paired_predictions import data_fingerprint, repeated_value, unit_scores
 from heldout.measure.predicted import PredictionMeasure, parse_prediction_measures
 from heldout.measure.undefined import Undefined
+from heldout.measure.undefined_hint import undefined_hint
 from heldout.notes import Note
 from heldout.resample.split import SplitKey
 
@@ -78,7 +79,7 @@ class EstimatorResults(Results):
         What was predicted, in ``predictions.parquet``: system, repeat, fold, run, unit, group
         (if there are groups), truth, prediction, scores (of each class, by its name),
         probabilities (whether the scores are).
-    summary, manifest, timings
+    summary, manifest, timings, splits
         As for `Results`.
     """
 
@@ -141,7 +142,7 @@ class EstimatorResults(Results):
             if isinstance(value, Undefined):
                 raise MeasureError(
                     f"{self._measure(measure)} of {system} does not exist on split {fold.key}: "
-                    f"{value.reason}"
+                    f"{value.reason}{undefined_hint(self._measure(measure), value.reason, '')}"
                 )
         return float(np.mean([value for value in found if not isinstance(value, Undefined)]))
 
@@ -213,6 +214,7 @@ class EstimatorResults(Results):
                 value = defined_value(measure, fold.predictions)
                 if isinstance(value, Undefined):
                     text = f"{measure} of {name} does not exist on {unit}: {value.reason}"
+                    text += undefined_hint(measure, value.reason, "")
                     notes.append(Note("undefined-fold", text))
                     lost.add(unit)
                 else:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from heldout.errors import InputError
+from heldout.errors import USER_FAULTS, InputError, cause_of
 from heldout.experiment.estimator_words import described, plain_value
 from heldout.experiment.system_settings import load_reference
 from heldout.experiment.systems import System, reference_hash
@@ -145,8 +145,8 @@ def _step(reference: str, home: str) -> Any:
         return loaded
     try:
         return loaded()
-    except Exception as error:
-        raise InputError(f"{reference}() failed ({type(error).__name__}: {error})") from error
+    except USER_FAULTS as error:
+        raise InputError(f"{reference}() failed ({cause_of(error)})") from error
 
 
 def points_of(grid: Any) -> tuple[Mapping[str, Any], ...]:
@@ -288,4 +288,6 @@ def _threads() -> Any:
 
 def first_line(error: object) -> str:
     """The first line of what an error says."""
+    if isinstance(error, SystemExit):
+        return cause_of(error)
     return str(error).strip().partition("\n")[0]

@@ -189,7 +189,8 @@ def _loaded(system: System, source: str | None) -> System:
         whole: System = replace(system, estimator=system.made(source))
         found = system.source_hash()
     elif isinstance(system, CallSystem):
-        whole = replace(system, call=load_reference(system.reference, Path(system.home)))
+        call = load_reference(system.reference, Path(system.home), system=system.name)
+        whole = replace(system, call=call)
         found = whole.source_hash()
     else:
         raise TypeError(system.name)

@@ -14,6 +14,7 @@ from heldout.experiment.config import DEFAULTS, Settings, check_fields
 from heldout.experiment.config_file import place_in, read_fields
 from heldout.experiment.document_differences import document_differences
 from heldout.experiment.estimator_outcomes import estimator_results
+from heldout.experiment.estimator_results import EstimatorResults
 from heldout.experiment.estimator_settings import (
     ESTIMATOR_DEFAULTS,
     EstimatorSettings,
@@ -28,7 +29,8 @@ from heldout.experiment.manifest import estimator_manifest, experiment_key, make
 from heldout.experiment.outcomes import outcome_of
 from heldout.experiment.problems import Problems
 from heldout.experiment.progress import progress_bar
-from heldout.experiment.results import MANIFEST, Results, flush
+from heldout.experiment.regular_files import refuse_link
+from heldout.experiment.results import MANIFEST, SUMMARY, TIMINGS, Results, flush
 from heldout.experiment.summary import summarise_system
 from heldout.experiment.tables import make_tables
 from heldout.experiment.tasks import Task, plan_tasks
@@ -46,7 +48,8 @@ if TYPE_CHECKING:
 __all__ = ["JOURNAL", "Experiment"]
 
 JOURNAL: Final = "journal.jsonl"
-_ASIDE: Final = re.compile(r"\..+\.(parquet|json)\.\d+\.tmp")
+_FILES: Final = (*Results.FILES.values(), SUMMARY, TIMINGS, MANIFEST, JOURNAL)
+_ASIDE: Final = re.compile(r"\..+\.(parquet|json)\.([0-9a-f]{8}-)?\d+\.tmp")
 
 
 class Experiment:
@@ -208,6 +211,8 @@ class Experiment:
                 return _run(settings, index, manifest, None, hands, progress=progress)
             place = Path(folder)
             _make_folder(place)
+            for name in (*EstimatorResults.FILES.values(), *_FILES):
+                refuse_link(place / name)
             stack.enter_context(locked(place))
             ready = _look_into(place, manifest, resume=resume, force=force)
             if ready is not None:

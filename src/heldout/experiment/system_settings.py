@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from heldout.data.paths import is_there, names_file
+from heldout.data.paths import is_there, names_file, place_among
 from heldout.data.run import Run
-from heldout.errors import InputError
+from heldout.errors import USER_FAULTS, InputError, cause_of
 from heldout.experiment.systems import CallSystem, ModelSystem, RunSystem, System
 from heldout.retrieve.models import MODELS, Model
 from heldout.tune.listed import Listed, read_names
@@ -92,9 +92,9 @@ def _of_text(text: str, name: str | None, settings: dict[str, Any]) -> System:
         return _of_model(match[2], match[3] or "", name or match[1], settings)
     reference = _REFERENCE.fullmatch(text.strip())
     if reference is not None:
-        loaded = load_reference(reference[2])
-        settings = {"reference": reference[2], **settings}
-        return _of_call(loaded, name or reference[1] or _attribute(reference[2]), settings)
+        called = name or reference[1] or _attribute(reference[2])
+        loaded = load_reference(reference[2], system=called)
+        return _of_call(loaded, called, {"reference": reference[2], **settings})
     own, pattern = _named_pattern(text)
     paths = run_paths(pattern)
     if not paths:
@@ -194,7 +194,7 @@ def _labels(names: list[str]) -> list[str]:
     ):
         if len(set(short)) == len(short):
             return short
-    return names
+    return [place_among(one, names) for one in names]
 
 
 def _of_call(call: Any, name: str | None, settings: dict[str, Any]) -> System:
@@ -278,14 +278,23 @@ def _axis(name: str, value: Any) -> Axis:
     return given(name, [value])
 
 
-def load_reference(reference: str, folder: Path | None = None) -> Any:
+def load_reference(reference: str, folder: Path | None = None, *, system: str = "") -> Any:
     """What ``file.py:name`` or ``package.module:name`` names.
 
     Parameters
     ----------
     folder
         Where a relative file is looked for.
+    system
+        The name of the system that it is for, to be put before what is wrong.
     """
+    try:
+        return _loaded(reference, folder)
+    except InputError as error:
+        raise InputError(f"{system}: {error}" if system else str(error)) from error.__cause__
+
+
+def _loaded(reference: str, folder: Path | None) -> Any:
     place, _, attribute = reference.rpartition(":")
     module = _load_file(place, folder) if place.endswith(".py") else _load_module(place)
     if not hasattr(module, attribute):
@@ -298,6 +307,8 @@ def _load_module(name: str) -> Any:
         return importlib.import_module(name)
     except ImportError as error:
         raise InputError(f"{name} cannot be imported ({error})") from None
+    except USER_FAULTS as error:
+        raise InputError(f"{name} cannot be imported ({cause_of(error)})") from error
 
 
 def _load_file(place: str, folder: Path | None) -> Any:
@@ -312,9 +323,9 @@ def _load_file(place: str, folder: Path | None) -> Any:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except USER_FAULTS as error:
         del sys.modules[name]
-        raise InputError(f"{path} cannot be run ({type(error).__name__}: {error})") from error
+        raise InputError(f"{path} cannot be run ({cause_of(error)})") from error
     return module
 
 
@@ -384,12 +395,13 @@ def _call_from(
 ) -> System:
     if not isinstance(reference, str) or ":" not in reference:
         raise InputError(f'{kind} = {reference!r}: expected "file.py:name" or "module:name"')
-    loaded = load_reference(reference, folder)
+    called = name or _attribute(reference)
+    loaded = load_reference(reference, folder, system=called)
     home = "" if folder is None else str(folder)
     settings = {"kind": kind, "reference": reference, "home": home, **settings}
     if kind == "function" and not callable(loaded):
         raise InputError(f"{reference} is not a function")
-    return _of_call(loaded, name or _attribute(reference), settings)
+    return _of_call(loaded, called, settings)
 
 
 _MAKERS: Final[dict[str, Callable[..., System]]] = {

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from heldout.data.paths import place_among
 from heldout.data.run import Run
 from heldout.errors import InputError
 from heldout.retrieve.models import Model
@@ -219,7 +220,9 @@ class CallSystem(System):
 
     def describe(self) -> dict[str, Any]:
         """What it is, as plain values, with a hash of its source."""
-        place = self.reference or qualified_name(self.call)
+        # A file that a command names may be spelled in many ways; what is in it is hashed.
+        named = self.reference if self.home else place_among(self.reference, [self.reference])
+        place = named or qualified_name(self.call)
         described = {**System.describe(self), self.kind: place}
         return {**described, "comparable": self.comparable, "source": self.source_hash()}
 

@@ -13,6 +13,7 @@ from heldout.data.predictions import ClassPredictions
 from heldout.data.scores import Scores, fingerprint
 from heldout.errors import InputError
 from heldout.measure.undefined import Undefined
+from heldout.measure.undefined_hint import undefined_hint
 from heldout.notes import Note
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     Predictions = ClassPredictions | NumberPredictions
 
-__runs_ = [
+__all__ = [
     "FoldScores",
     "check_same_truth",
     "check_same_weights",
@@ -301,6 +302,7 @@ def fold_scores(
             value = measure.value(one.select(rows[name]), positive)
             if isinstance(value, Undefined):
                 text = f"{measure} of {one.name} is undefined in fold {name}: {value.reason}"
+                text += undefined_hint(measure, value.reason)
                 notes.append(Note("undefined-fold", text))
             else:
                 table[one.name][name] = value

@@ -8,13 +8,23 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from heldout.infer.compare import claim_row, note_measures
+from heldout.notes import note_texts
 from heldout.report.claim_words import analysis_lines, sentences, show_p
-from heldout.report.grid import Grid, grids_text
-from heldout.report.notes import note_lines, note_texts
-from heldout.report.tables import LATEX_ESCAPES, escape_markdown, latex_row, plain_text, tsv_lines
+from heldout.report.grid import Grid, grids_text, notes_text
+from heldout.report.markup import html_rows, safe_frame
+from heldout.report.tables import (
+    LATEX_ESCAPES,
+    escape_markdown,
+    latex_row,
+    note_lines,
+    plain_text,
+    tsv_lines,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
+
+    import polars as pl
 
     from heldout.infer.compare import Claim, Comparison
     from heldout.infer.results import Interval
@@ -23,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = [
     "claim_records",
     "claim_tables",
+    "claims_csv",
+    "claims_frame",
     "claims_text",
     "claims_texts",
     "comparison_dict",
@@ -133,19 +145,21 @@ def claims_text(
     terminal: bool = False,
     known: Collection[Note] = (),
 ) -> str:
-    """The tables of a comparison and its sentences.
+    """The tables of a comparison and its sentences, for people; CSV and JSON are for programs.
 
     Parameters
     ----------
     comparison
         What is shown.
     kind
-        ``table``, ``tsv`` (the tables alone), ``md`` or ``latex``.
+        ``table``, ``tsv`` (without sentences), ``md``, ``latex`` or ``html``.
     terminal
         Whether a terminal shows it, which has a width and colours.
     known
         Notes that the same output has shown before: they are not repeated.
     """
+    if kind == "html":
+        return html_claims(comparison, known)
     writers = {"tsv": _tsv, "md": _markdown, "latex": _latex}
     tables = claim_tables(comparison)
     if kind == "table":
@@ -155,10 +169,19 @@ def claims_text(
     text = "\n".join(writers[kind](head, rows) for head, rows in tables)
     if kind == "tsv":
         return text
-    lines = _prose(comparison, known)
-    if kind == "latex":
-        return text + "".join(f"% {line}\n" for line in lines)
-    return text + "\n" + "".join(f"{escape_markdown(line, line=True)}\n\n" for line in lines)
+    return text + ("\n" if kind == "md" else "") + notes_text(_prose(comparison, known), kind)
+
+
+def claims_frame(comparisons: Sequence[Comparison]) -> pl.DataFrame:
+    """One row per measure and pair of systems, with all numbers that have one value per pair."""
+    import polars as pl  # slow to import
+
+    return pl.concat([one.to_frame() for one in comparisons], how="diagonal_relaxed")
+
+
+def claims_csv(comparisons: Sequence[Comparison]) -> str:
+    """The rows of `claims_frame` as CSV."""
+    return safe_frame(claims_frame(comparisons)).write_csv()
 
 
 def _prose(comparison: Comparison, known: Collection[Note] = ()) -> list[str]:
@@ -264,14 +287,8 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def html_claims(comparison: Comparison) -> str:
+def html_claims(comparison: Comparison, known: Collection[Note] = ()) -> str:
     """Tables and sentences for a notebook."""
-    parts = []
-    for head, rows in claim_tables(comparison):
-        top = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in rows
-        )
-        parts.append(f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>")
-    return "".join(parts) + "".join(f"<p>{html.escape(line)}</p>" for line in _prose(comparison))
+    tables = "".join(html_rows(head, rows) for head, rows in claim_tables(comparison))
+    lines = _prose(comparison, known)
+    return tables + "".join(f"<p>{html.escape(line)}</p>" for line in lines)

@@ -11,7 +11,7 @@ from heldout.experiment.estimator_results import EstimatorResults
 from heldout.experiment.estimator_settings import EstimatorSettings
 from heldout.infer.compare import note_measures
 from heldout.infer.results import count_of
-from heldout.notes import distinct
+from heldout.notes import distinct, note_texts
 from heldout.report.claims import claim_records, claims_texts
 from heldout.report.estimators import (
     estimator_comparisons,
@@ -20,8 +20,7 @@ from heldout.report.estimators import (
     estimators_text,
 )
 from heldout.report.grid import aligned
-from heldout.report.notes import note_lines, note_texts
-from heldout.report.tables import plain_text
+from heldout.report.tables import note_lines, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

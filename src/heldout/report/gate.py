@@ -9,9 +9,8 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.infer.results import drop_noise
-from heldout.notes import Note
+from heldout.notes import Note, note_texts
 from heldout.report.claim_words import show_p
-from heldout.report.notes import note_texts
 from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from heldout.errors import InputError
 from heldout.infer.results import drop_noise
-from heldout.notes import Note
-from heldout.report.notes import note_lines, note_texts
-from heldout.report.tables import plain_text
+from heldout.notes import Note, note_texts
+from heldout.report.tables import note_lines, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from heldout.infer.results import count_of
-from heldout.report.grid import aligned
-from heldout.report.notes import note_lines, note_texts
-from heldout.report.tables import plain_text
+from heldout.notes import note_texts
+from heldout.report.grid import Grid, aligned, grids_text, notes_text
+from heldout.report.tables import note_lines, plain_text
 
 if TYPE_CHECKING:
     from heldout.infer.compare import Comparison
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from heldout.tune.cross_validate import TunedFold, TunedFolds
     from heldout.tune.runs import TunedRuns, TunedSystem
 
-__all__ = ["held_out_interval", "json_tuning", "tuning_text"]
+__all__ = ["held_out_interval", "json_tuning", "tuning_lines", "tuning_tables", "tuning_text"]
 
 FOLDS_SHOWN: Final = 20
 """More splits than these are counted by what was chosen in them."""
@@ -60,8 +60,43 @@ def tuning_text(
             parts.append(f"{title}{_chosen_title(system)}\n" + aligned(_chosen_rows(system), width))
     if quiet:
         return "\n".join(parts)
-    lines = [*_how_lines(tuned), *_ship_lines(tuned), *note_lines(tuned.all_notes)]
-    return "\n".join(parts) + "\n" + "".join(line + "\n" for line in lines)
+    return "\n".join(parts) + "\n" + "".join(line + "\n" for line in tuning_lines(tuned))
+
+
+def tuning_lines(tuned: TunedRuns) -> list[str]:
+    """How the numbers came about, what to take, and what to know about them."""
+    return [*_how_lines(tuned), *_ship_lines(tuned), *note_lines(tuned.all_notes)]
+
+
+def tuning_tables(
+    tuned: TunedRuns, comparison: Comparison | None, kind: str, level: float, *, quiet: bool
+) -> str:
+    """The same tables for other programs and for papers.
+
+    Parameters
+    ----------
+    kind
+        ``tsv`` or ``csv`` (tables alone, the first about the systems), ``md``, ``latex``, ``html``.
+    """
+    from heldout.report.claims import claims_csv, claims_text  # brings tables
+    from heldout.report.markup import finished
+
+    head, *rows = _summary_rows(tuned, level)
+    grids = [Grid(head, rows)]
+    for system in tuned.systems:
+        if system.tuned:
+            head, *rows = _chosen_rows(system)
+            name = plain_text(system.name)
+            grids.append(Grid(["system", *head], [[name, *row] for row in rows], texts=2))
+    parts = [grids_text(grids, kind)]
+    if not quiet and kind in {"md", "latex", "html"}:
+        parts.append(notes_text(tuning_lines(tuned), kind))
+    if comparison is not None:
+        csv = kind == "csv"
+        known = () if quiet else tuned.all_notes
+        claims = claims_csv([comparison]) if csv else claims_text(comparison, kind, known=known)
+        parts.append(claims)
+    return finished("\n".join(parts), kind, "Tuning")
 
 
 def _summary_rows(tuned: TunedRuns, level: float) -> list[list[str]]:
