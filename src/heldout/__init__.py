@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from heldout.measure.text_evaluate import TextEvaluation, evaluate_text
     from heldout.measure.undefined import Undefined
     from heldout.notebook import chart, charts
+    from heldout.notes import Note
     from heldout.report.charts.export import save_chart
     from heldout.resample.combined import RepeatedRuns, TwoWay
     from heldout.resample.given import GivenFolds, from_sklearn
@@ -91,6 +92,7 @@ _HOMES = {
     "MeasureError": "heldout.errors",
     "MissingExtraError": "heldout.errors",
     "Model": "heldout.retrieve.models",
+    "Note": "heldout.notes",
     "NumberPredictions": "heldout.data.predictions",
     "Plan": "heldout.resample.plan",
     "PlanError": "heldout.resample.notices",
@@ -179,6 +181,7 @@ __all__ = [
     "MeasureError",
     "MissingExtraError",
     "Model",
+    "Note",
     "NumberPredictions",
     "Plan",
     "PlanError",

@@ -39,7 +39,9 @@ __all__ = [
     "claims_texts",
     "comparison_dict",
     "html_claims",
+    "interval_heading",
     "json_claims",
+    "p_heading",
     "sentences",
 ]
 
@@ -75,11 +77,21 @@ def _bounds(interval: Interval, form: str = ".4f") -> str:
 
 def _claim_head(comparison: Comparison) -> list[str]:
     """The columns about a pair: every test has one, and the correction if there is any."""
-    tests = [f"p {test}" for test in comparison.advice.tests]
+    tests = [p_heading(test) for test in comparison.advice.tests]
     how = comparison.advice.correction
+    adjusted = [p_heading(how)] if how else []
+    return ["Δ", interval_heading(comparison), *tests, *adjusted, "d_z", "W/T/L"]
+
+
+def interval_heading(comparison: Comparison) -> str:
+    """The heading of the intervals of differences."""
     kind = "" if comparison.coverage == "single" else f"{comparison.coverage} "
-    adjusted = [f"p {how}"] if how else []
-    return ["Δ", f"{kind}interval of Δ", *tests, *adjusted, "d_z", "W/T/L"]
+    return f"{kind}interval of Δ"
+
+
+def p_heading(name: str) -> str:
+    """The heading of the p-values of a test, or of a correction."""
+    return f"p {name}"
 
 
 def _claim_cells(comparison: Comparison, claim: Claim) -> list[str]:

@@ -10,8 +10,9 @@ import numpy as np
 
 from heldout.data.notes import count_of, named_few
 from heldout.notes import Note
-from heldout.resample.combined import TwoWaySplits
+from heldout.resample.combined import RepeatedRuns, TwoWay, TwoWaySplits
 from heldout.resample.duplicates import text_keys
+from heldout.resample.plans import KFold
 from heldout.resample.stratify import relevant_a_query
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from heldout.data.collection import Collection
     from heldout.data.words import Ints
+    from heldout.resample.plan import Plan
     from heldout.resample.split import Split, Splits
 
 __all__ = ["Description", "SplitRow", "advice", "describe_splits", "overlaps"]
@@ -244,7 +246,8 @@ def _relevance_notes(splits: Splits, rows: Sequence[SplitRow]) -> Iterator[Note]
     judged = [row for row in rows if row.without_test is not None]
     if not by_documents or not judged:
         return
-    settled = "stratify='relevance'" in repr(splits.plan) or "KFold" not in repr(splits.plan)
+    plan = _plan_of_documents(splits.plan)
+    settled = not isinstance(plan, KFold) or plan.stratify == "relevance"
     test = max(row.without_test or 0 for row in judged)
     train = max(row.without_train or 0 for row in judged)
     if test:
@@ -263,6 +266,13 @@ def _relevance_notes(splits: Splits, rows: Sequence[SplitRow]) -> Iterator[Note]
             + ("" if settled else "; with stratify='relevance' they are fewer"),
             count=train,
         )
+
+
+def _plan_of_documents(plan: Plan) -> Plan:
+    """The plan that divides the documents."""
+    if isinstance(plan, RepeatedRuns):
+        return _plan_of_documents(plan.plan)
+    return plan.documents if isinstance(plan, TwoWay) else plan
 
 
 def _queries_have(count: int) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from heldout.infer.results import count_of
 from heldout.report.claim_words import analysis_lines, sentences
-from heldout.report.claims import claim_tables, claims_text
+from heldout.report.claims import claim_tables, claims_text, interval_heading, p_heading
 from heldout.report.page.parts import Table
 
 if TYPE_CHECKING:
@@ -48,7 +48,6 @@ def claim_parts(comparison: Comparison, unit: str) -> tuple[Table, ...]:
 def _sources(comparison: Comparison, head: list[str], unit: str) -> tuple[tuple[str, str], ...]:
     scores = comparison.scores
     units = count_of(len(scores.units), "unit")
-    tests = {outcome.test: outcome for outcome in comparison.claims[0].outcomes}
     known = {
         scores.measure: f"mean over {units}; {unit}",
         "interval": f"{100 * comparison.systems[0].mean.level:g}% interval of the mean "
@@ -60,15 +59,14 @@ def _sources(comparison: Comparison, head: list[str], unit: str) -> tuple[tuple[
         "group": "systems that share a letter were not told apart",
         "judged": "share of the first ten documents that is judged",
     }
-    for name in head:
-        if name.endswith("interval of Δ"):
-            gap = comparison.claims[0].difference
-            known[name] = f"{100 * gap.level:g}% interval of the mean difference ({gap.method})"
-        elif name.startswith("p ") and name[2:] in tests:
-            found = tests[name[2:]]
-            known[name] = f"p-value of the {found.test} test ({found.detail or found.method})"
-        elif name.startswith("p "):
-            detail = comparison.correction_detail
-            made = f" ({detail})" if detail else ""
-            known[name] = f"p-value corrected for {len(comparison.claims)} comparisons{made}"
+    gap, how = comparison.claims[0].difference, comparison.advice.correction
+    within = f"{100 * gap.level:g}% interval of the mean difference ({gap.method})"
+    known[interval_heading(comparison)] = within
+    if how:
+        detail = f" ({comparison.correction_detail})" if comparison.correction_detail else ""
+        corrected = f"p-value corrected for {len(comparison.claims)} comparisons{detail}"
+        known[p_heading(how)] = corrected
+    for found in comparison.claims[0].outcomes:
+        made = found.detail or found.method
+        known[p_heading(found.test)] = f"p-value of the {found.test} test ({made})"
     return tuple((name, known[name]) for name in head if name in known)
