@@ -344,3 +344,12 @@ def test_levels_are_not_rounded_away(two):
 def test_scores_beyond_reason_are_refused():
     with pytest.raises(InputError, match="scale the scores"):
         scores_of({"A": [1e200, 1.0], "B": [0.0, 1.0]})
+
+
+def test_progress_counts_the_pairs():
+    values = np.random.default_rng(1).random((12, 4))
+    table = {f"s{at}": dict(enumerate(values[:, at].tolist())) for at in range(4)}
+    named = {name: {f"q{q}": v for q, v in one.items()} for name, one in table.items()}
+    seen = []
+    compare(Scores.of(named, "score"), progress=lambda done, of: seen.append((done, of)))
+    assert seen == [(at, 6) for at in range(1, 7)]
