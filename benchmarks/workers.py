@@ -92,7 +92,7 @@ def compare(words: list[str], kinds: dict[str, list[str]], place: Path, rounds: 
         sys.exit(f"the results are not those of the first run: {', '.join(names)}")
     print(f"\nAll {len(seen)} runs gave the same bytes ({len(first)} files).")
     if base < WANTED:
-        print(f"Careful: {base:.0f} s with one worker; {WANTED:.0f} s at least would tell more.")
+        print(f"Warning: {base:.0f} s with one worker; {WANTED:.0f} s at least would tell more.")
 
 
 def main() -> None:

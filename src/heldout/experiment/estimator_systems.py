@@ -81,6 +81,10 @@ class EstimatorSystem(System):
             "source": self.source_hash(),
         }
 
+    def loaded(self) -> tuple[str, ...]:
+        """The files and modules that its references name."""
+        return tuple(one.rpartition(":")[0] for one in self.references)
+
     def source_hash(self) -> str:
         """A hash of the files that it was made of; empty if it was made of none."""
         hashes = (reference_hash(one, self.home) for one in self.references)

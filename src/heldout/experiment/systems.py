@@ -109,6 +109,10 @@ class System(ABC):
             "points": list(self.points()) if self.space is not None else [],
         }
 
+    def loaded(self) -> tuple[str, ...]:
+        """The files and modules whose code was loaded for it."""
+        return ()
+
     @abstractmethod
     def misfits(self, by: str) -> Iterator[str]:
         """Why it cannot be evaluated on such splits."""
@@ -225,6 +229,10 @@ class CallSystem(System):
         place = named or qualified_name(self.call)
         described = {**System.describe(self), self.kind: place}
         return {**described, "comparable": self.comparable, "source": self.source_hash()}
+
+    def loaded(self) -> tuple[str, ...]:
+        """The file or module that its reference names."""
+        return (self.reference.rpartition(":")[0],) if self.reference else ()
 
     def source_hash(self) -> str:
         """A hash of its file, or else of its own source, so that a change is noticed."""

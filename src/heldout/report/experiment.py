@@ -217,7 +217,9 @@ def plan_text(settings: Settings | EstimatorSettings, tasks: tuple[Task, ...]) -
             f"{plain_text(system.name)}: {count_of(len(system.points()), 'value')}, "
             f"{count_of(mine, 'task')}"
         )
-    lines.append(f"{count_of(len(tasks), 'task')} in all; nothing was run")
+    loaded = [place for system in settings.systems for place in system.loaded()]
+    said = f"loaded {', '.join(map(plain_text, dict.fromkeys(loaded)))}; " if loaded else ""
+    lines.append(f"{count_of(len(tasks), 'task')} in all; {said}nothing was run")
     lines += note_lines(settings.notes)
     return "".join(line + "\n" for line in lines)
 
