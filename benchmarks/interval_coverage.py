@@ -31,7 +31,7 @@ from heldout.retrieve.index import Index
 from heldout.retrieve.models import Model
 
 if TYPE_CHECKING:
-    from heldout.experiment.uncertainty import Estimand
+    from heldout.experiment.estimate import Estimand
 
 MEASURE = parse_measure("nDCG@10")
 FOLDS, DEPTH, Z = 5, 1000, 1.959964

@@ -122,13 +122,9 @@ def _system(options: argparse.Namespace) -> ModelSystem:
 
 
 def _parsed(model: str, parameters: Sequence[str]) -> ModelSystem:
-    from heldout.experiment.system_settings import system_of
-    from heldout.experiment.systems import ModelSystem
+    from heldout.experiment.systems.reading import model_system
 
-    system = system_of(f"{model}({', '.join(parameters)})", model)
-    if not isinstance(system, ModelSystem):
-        raise InputError(f"{model} is not a built-in model: see heldout search --models")
-    return system
+    return model_system(model, parameters)
 
 
 def _candidates(options: argparse.Namespace, system: ModelSystem) -> tuple[Candidates, Collection]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 from heldout.data.collection import Collection
@@ -14,13 +13,13 @@ from heldout.experiment.estimators import ESTIMATORS
 from heldout.experiment.fitting import check_fitting, check_splits
 from heldout.experiment.plan_settings import BY, By, plan_from_table
 from heldout.experiment.rank_table import check_measures
-from heldout.experiment.system_settings import (
+from heldout.experiment.settings import RankingSettings
+from heldout.experiment.systems.reading import (
     SYSTEM_KEYS,
     SYSTEM_SOURCES,
     system_from_table,
     system_of,
 )
-from heldout.experiment.systems import CallSystem, ModelSystem, System
 from heldout.measure.names import Measure, is_one_measure, parse_measure, parse_measures
 from heldout.resample.combined import TwoWay
 from heldout.resample.plan import MOST_REPEATS, Plan
@@ -32,11 +31,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from heldout.experiment.problems import Problems
+    from heldout.experiment.systems import System
     from heldout.resample.split import Splits
     from heldout.retrieve.analyze import Analyzer
     from heldout.retrieve.shards import AnyIndex
 
-__all__ = ["COLLECTION_KEYS", "DEFAULTS", "Settings", "check_fields"]
+__all__ = ["COLLECTION_KEYS", "DEFAULTS", "FIELDS", "check_fields"]
 
 DEFAULTS: Final[dict[str, Any]] = {
     "task": "ranking",
@@ -58,7 +58,10 @@ DEFAULTS: Final[dict[str, Any]] = {
     "index": None,
     "analyzer": None,
 }
-"""All fields of an experiment, with their defaults."""
+"""The fields of an experiment with rankings, with their defaults."""
+
+FIELDS: Final = (*DEFAULTS, "data")
+"""All fields of experiments of any kind."""
 
 COLLECTION_KEYS: Final = (
     "source",
@@ -74,65 +77,9 @@ COLLECTION_KEYS: Final = (
 _ANALYZER_KEYS: Final = ("stemmer", "stop", "tokens", "ngrams", "min_length", "lower")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Settings:
-    """An experiment that can be run.
-
-    Parameters
-    ----------
-    collection, source
-        What is evaluated, and how it was read (None: it came as an object).
-    systems, by, splits
-        The systems, what is divided, and how.
-    measures, tune_for
-        What is measured, and what parameters are chosen by.
-    seed, depth, rule, inner, estimator, target_size, replicates, alpha, baseline
-        As they were given.
-    index, analyzer
-        An index, or its path, and how text becomes terms if there is none.
-    notes
-        What a reader of the results should know.
-    """
-
-    collection: Collection
-    source: dict[str, Any] | None
-    systems: tuple[System, ...]
-    by: By
-    splits: Splits
-    measures: tuple[Measure, ...]
-    tune_for: Measure
-    seed: int
-    depth: int
-    rule: Rule
-    inner: int | None
-    estimator: str
-    target_size: int | None
-    replicates: int
-    alpha: float
-    baseline: str | None
-    index: AnyIndex | str | None
-    analyzer: Analyzer | None
-    notes: tuple[str, ...] = ()
-
-    @property
-    def shared(self) -> Collection:
-        """What all tasks share."""
-        return self.collection
-
-    @property
-    def higher_is_better(self) -> bool:
-        """The direction of the measure that parameters are chosen by."""
-        return bool(self.tune_for.definition.higher_is_better)
-
-    @property
-    def needs_index(self) -> bool:
-        """Whether there is a built-in model."""
-        return any(isinstance(one, ModelSystem) for one in self.systems)
-
-
 def check_fields(
     fields: Mapping[str, Any], problems: Problems, folder: Path | None = None
-) -> Settings | None:
+) -> RankingSettings | None:
     """Look at everything; what is wrong goes to `problems`, and nothing comes back then.
 
     Parameters
@@ -153,16 +100,17 @@ def check_fields(
     splits = _splits(plan, collection, by, systems, {**given, **numbers}, problems)
     if problems.found or collection is None or splits is None or tune_for is None:
         return None
-    return Settings(
-        collection,
-        source,
-        systems,
-        by,
-        splits,
-        measures,
-        tune_for,
+    return RankingSettings(
+        task="ranking",
+        collection=collection,
+        source=source,
+        systems=systems,
+        by=by,
+        splits=splits,
+        measures=measures,
+        tune_for=tune_for,
         rule=given["rule"],
-        estimator=given["estimator"],
+        method=given["estimator"],
         alpha=float(given["alpha"]),
         baseline=given["baseline"],
         index=index,
@@ -173,11 +121,17 @@ def check_fields(
 
 
 def _notes(
-    collection: Collection, splits: Splits, systems: tuple[System, ...], by: By, inner: int | None
+    collection: Collection,
+    splits: Splits,
+    systems: tuple[System[Any], ...],
+    by: By,
+    inner: int | None,
 ) -> tuple[str, ...]:
     found = [note.message for note in (*collection.notes, *splits.notes)]
-    fixed = [one.name for one in systems if not isinstance(one, CallSystem) and one.tuned]
-    if inner is not None and by == "query" and fixed:
+    fixed: list[str] = []
+    if inner is not None and by == "query":
+        fixed = [one.name for one in systems if one.tuned and not one.learns]
+    if fixed:
         found.append(
             f"inner folds are for systems that learn from what is seen: {', '.join(fixed)} was "
             "chosen on all of it, which comes to the same"
@@ -261,7 +215,7 @@ def _by(given: Mapping[str, Any], problems: Problems) -> By:
     return by  # type: ignore[no-any-return]
 
 
-def _systems(given: Any, problems: Problems, folder: Path | None) -> tuple[System, ...]:
+def _systems(given: Any, problems: Problems, folder: Path | None) -> tuple[System[Any], ...]:
     listed: Sequence[Any]
     if isinstance(given, Mapping):
         listed = [(name, one) for name, one in given.items()]
@@ -269,7 +223,7 @@ def _systems(given: Any, problems: Problems, folder: Path | None) -> tuple[Syste
         listed = list(given) if isinstance(given, list | tuple) else [given]
     if not listed:
         problems.add("systems", "there are none: what is to be evaluated?")
-    found: list[System] = []
+    found: list[System[Any]] = []
     for at, one in enumerate(listed):
         with problems.at(f"systems[{at}]"):
             found.append(_system(one, f"systems[{at}].", problems, folder))
@@ -280,7 +234,7 @@ def _systems(given: Any, problems: Problems, folder: Path | None) -> tuple[Syste
     return tuple(found)
 
 
-def _system(one: Any, under: str, problems: Problems, folder: Path | None) -> System:
+def _system(one: Any, under: str, problems: Problems, folder: Path | None) -> System[Any]:
     if isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str):
         name, described = one
         if not (isinstance(described, dict) and set(described) & set(SYSTEM_SOURCES)):
@@ -395,7 +349,7 @@ def _splits(
     plan: Plan | None,
     collection: Collection | None,
     by: By,
-    systems: tuple[System, ...],
+    systems: tuple[System[Any], ...],
     given: Mapping[str, Any],
     problems: Problems,
 ) -> Splits | None:

@@ -1,7 +1,7 @@
-"""Jobs on a Dask cluster: on this machine, or on whatever machines its workers run.
+"""Tasks on a Dask cluster: on this machine, or on whatever machines its workers run.
 
-All that jobs share is delivered once to each worker, also to those that come later or take the
-place of one that has died; a job is then a few words, and its result a line of the journal.
+All that tasks share is delivered once to each worker, also to those that come later or take the
+place of one that has died; a task is then a few words, and its result a line of the journal.
 """
 
 from __future__ import annotations
@@ -27,16 +27,15 @@ from heldout.experiment.kit import Kit, pack_kit
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from heldout.experiment.config import Settings
-    from heldout.experiment.estimator_settings import EstimatorSettings
     from heldout.experiment.executors import Done
-    from heldout.experiment.jobs import Job
+    from heldout.experiment.settings import Settings
+    from heldout.experiment.tasks import Task
     from heldout.retrieve.shards import AnyIndex
 
 __all__ = ["DaskExecutor", "open_dask", "workers_of"]
 
 RETRIES: Final = 2
-"""How often a job that fails is tried again, perhaps by another worker."""
+"""How often a task that fails is tried again, perhaps by another worker."""
 _SECONDS_TO_CONNECT: Final = 20
 _LARGEST: Final = 1 << 30
 """Bytes that go through the scheduler; what is larger must stand on storage that all see."""
@@ -136,34 +135,34 @@ class DaskExecutor:
         The experiment, and the index of built-in models.
     """
 
-    models = True
+    cluster = True
 
-    def __init__(
-        self, client: Client, settings: Settings | EstimatorSettings, index: AnyIndex | None
-    ) -> None:
+    def __init__(self, client: Client, settings: Settings, index: AnyIndex | None) -> None:
         self._client, self._settings, self._index = client, settings, index
         self._name = ""
 
-    def do(self, jobs: Sequence[Job]) -> Iterator[Done]:
-        """Do the jobs; one that fails, or whose worker dies, is tried again."""
-        if not jobs:
+    def do(self, tasks: Sequence[Task]) -> Iterator[Done]:
+        """Do the tasks; one that fails, or whose worker dies, is tried again."""
+        if not tasks:
             return
         name = self._delivered()
         futures = {
             self._client.submit(
                 _do_on_worker,
                 name,
-                job,
-                key=f"{name}-{job.task.key}",
+                task,
+                key=f"{name}-{task.key}",
                 pure=False,
                 retries=RETRIES,
-            ): job
-            for job in jobs
+            ): task
+            for task in tasks
         }
         try:
             for future in as_completed(list(futures)):
-                record, seconds = unpack(_line(future, futures[future]))
-                yield futures.pop(future), record, seconds
+                task = futures[future]
+                record, seconds = unpack(self._settings, task, _line(future, task))
+                del futures[future]
+                yield task, record, seconds
                 future.release()
         finally:
             if futures:
@@ -199,7 +198,7 @@ class DaskExecutor:
     def _packed(self) -> Kit:
         """A kit that names files if all workers see them, or else has everything in it."""
         kit = pack_kit(self._settings, self._index)
-        if _names_files(self._settings) and not self._all_see(kit):
+        if self._settings.reads_files and not self._all_see(kit):
             kit = pack_kit(self._settings, self._index, sent=True)
         if len(kit.content) > _LARGEST:
             raise InputError(
@@ -221,12 +220,6 @@ class DaskExecutor:
             return all(_result(one) for one in as_completed(asked))
         except Exception as error:
             raise _not_loaded(error) from error
-
-
-def _names_files(settings: Any) -> bool:
-    """Whether something of an experiment is read from files again."""
-    source = getattr(settings, "source", None)
-    return source is not None or isinstance(getattr(settings, "index", None), str)
 
 
 def _not_loaded(error: Exception) -> InputError:
@@ -256,13 +249,13 @@ def _result(future: Any) -> Any:
     raise error
 
 
-def _line(future: Any, job: Job) -> bytes:
+def _line(future: Any, task: Task) -> bytes:
     """What a worker has sent; or why there is nothing."""
     try:
         line: bytes = _result(future)
     except KilledWorker:
         raise InputError(
-            f"{job.task.key}: every worker that had it has died (out of memory, or a crash in the "
+            f"{task.key}: every worker that had it has died (out of memory, or a crash in the "
             "code of a system); what was finished before is kept"
         ) from None
     except _FailedError as error:
@@ -270,7 +263,7 @@ def _line(future: Any, job: Job) -> bytes:
     except InputError:
         raise
     except Exception as error:
-        raise InputError(f"{job.task.key} failed on a worker: {_reason(error)}") from error
+        raise InputError(f"{task.key} failed on a worker: {_reason(error)}") from error
     return line
 
 
@@ -296,10 +289,10 @@ class _Delivery(WorkerPlugin):
         _kits.pop(self.name, None)
 
 
-def _do_on_worker(name: str, job: Job) -> bytes:
+def _do_on_worker(name: str, task: Task) -> bytes:
     with _one_at_a_time:
         try:
-            return do_packed(_kits[name], job)
+            return do_packed(_kits[name], task)
         except HeldoutError as error:
             raise _FailedError(str(error)) from None
 

@@ -7,24 +7,22 @@ and the other alike cancels.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.experiment.config import Settings
-    from heldout.experiment.outcomes import Outcome
+    from heldout.experiment.estimate import Estimate
+    from heldout.experiment.settings import RankingSettings
+    from heldout.experiment.systems.outcomes import RankedOutcome
 
-__all__ = ["HALVES", "document_differences"]
-
-HALVES: Final = ("halves", "target_halves")
-"""What an estimate keeps for this, and what is not shown."""
+__all__ = ["document_differences"]
 
 
 def document_differences(
-    settings: Settings, outcomes: Sequence[Outcome]
+    settings: RankingSettings, outcomes: Sequence[RankedOutcome]
 ) -> list[list[dict[str, Any]]]:
     """For each system its differences to those before it, with intervals, in each measure."""
     return [
@@ -39,7 +37,7 @@ def document_differences(
 
 
 def _difference(
-    settings: Settings, outcomes: Sequence[Outcome], number: int, other: int, row: int
+    settings: RankingSettings, outcomes: Sequence[RankedOutcome], number: int, other: int, row: int
 ) -> dict[str, Any] | None:
     """Over repeats: the mean, and an interval as wide as theirs on average."""
     pairs = [
@@ -49,7 +47,7 @@ def _difference(
     ]
     if not pairs:
         return None
-    value = float(np.mean([mine["value"] - its["value"] for mine, its in pairs]))
+    value = float(np.mean([mine.value - its.value for mine, its in pairs]))
     half = float(np.mean([_half_width(mine, its, 1 - settings.alpha) for mine, its in pairs]))
     return {
         "measure": str(settings.measures[row]),
@@ -60,17 +58,23 @@ def _difference(
     }
 
 
-def comparable(mine: dict[str, Any], its: dict[str, Any]) -> bool:
+def comparable(mine: Estimate, its: Estimate) -> bool:
     """Whether both were read under the same cuts, for targets of one size."""
-    same = all(len(mine[name]) == len(its[name]) > 0 for name in HALVES)
-    return same and mine["target_size"] == its["target_size"]
+    same = (
+        len(mine.halves) == len(its.halves) > 0
+        and len(mine.target_halves) == len(its.target_halves) > 0
+    )
+    return same and mine.target_size == its.target_size
 
 
-def _half_width(mine: dict[str, Any], its: dict[str, Any], level: float) -> float:
+def _half_width(mine: Estimate, its: Estimate, level: float) -> float:
     from scipy.special import stdtrit
 
-    variance = sum(
-        float(np.mean((np.asarray(mine[name]) - np.asarray(its[name])) ** 2)) for name in HALVES
-    )
-    queries = min(mine["n_queries"], its["n_queries"])
+    variance = _mean_square(mine.halves, its.halves)
+    variance += _mean_square(mine.target_halves, its.target_halves)
+    queries = min(mine.n_queries, its.n_queries)
     return float(stdtrit(max(queries - 1, 1), (1 + level) / 2)) * math.sqrt(variance)
+
+
+def _mean_square(mine: Sequence[float], its: Sequence[float]) -> float:
+    return float(np.mean((np.asarray(mine) - np.asarray(its)) ** 2))

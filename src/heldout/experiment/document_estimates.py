@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.experiment.uncertainty import ESTIMANDS, half_sample_spread, interval
+from heldout.experiment.estimate import ESTIMANDS, Estimate, mean_of
+from heldout.experiment.uncertainty import half_sample_spread, interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from heldout.experiment.config import Settings
+    from heldout.experiment.estimate import Estimand
     from heldout.experiment.rank_table import RankTable
-    from heldout.experiment.uncertainty import Estimand
+    from heldout.experiment.settings import RankingSettings
 
     Floats = NDArray[np.float64]
 
-__all__ = ["document_estimates", "mean_of"]
+__all__ = ["document_estimates"]
 
 _FEWEST: Final = 100
 
 
-def mean_of(values: Floats) -> float:
-    """The mean of what is defined; NaN if nothing is."""
-    kept = values[np.isfinite(values)]
-    return float(kept.mean()) if len(kept) else float("nan")
-
-
 def document_estimates(
-    settings: Settings,
+    settings: RankingSettings,
     table: RankTable,
     lists: NDArray[np.int32],
     ranked: NDArray[np.bool_],
@@ -37,8 +32,8 @@ def document_estimates(
     training: Floats | None = None,
     *,
     share: int = 1,
-) -> list[dict[str, Any]]:
-    """An estimate for each measure, as plain values.
+) -> tuple[Estimate, ...]:
+    """An estimate for each measure.
 
     Parameters
     ----------
@@ -76,19 +71,19 @@ def document_estimates(
         if training is not None:
             optimism = mean_of(training[row, kept]) - value
         found.append(
-            {
-                "measure": str(measure),
-                "estimator": "pooled",
-                "value": value,
-                "low": low,
-                "high": high,
-                "estimand": ESTIMANDS[estimand],
-                "n_queries": int(kept.sum()),
-                "left_out": int((~kept).sum()),
-                "optimism": optimism,
-                "target_size": len(sample),
-                "halves": spread.halves,
-                "target_halves": spread.target_halves,
-            }
+            Estimate(
+                str(measure),
+                "pooled",
+                value,
+                low,
+                high,
+                ESTIMANDS[estimand],
+                int(kept.sum()),
+                int((~kept).sum()),
+                optimism,
+                len(sample),
+                spread.halves,
+                spread.target_halves,
+            )
         )
-    return found
+    return tuple(found)

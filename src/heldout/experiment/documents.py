@@ -10,10 +10,11 @@ import numpy as np
 from heldout.data.notes import count_of
 from heldout.errors import InputError
 from heldout.experiment.candidates import Candidates
+from heldout.experiment.estimate import ESTIMANDS, Estimate, mean_of
 from heldout.experiment.estimators import check_estimator, fold_values, per_fold, pool
 from heldout.experiment.extrapolate import FARTHEST, check_extrapolation, extrapolate
 from heldout.experiment.rank_table import check_measures
-from heldout.experiment.uncertainty import ESTIMANDS, SAME_SIZE, half_sample_spread, interval
+from heldout.experiment.uncertainty import SAME_SIZE, half_sample_spread, interval
 from heldout.retrieve.sides import held_out_side, seen_side
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.data.collection import Collection
-    from heldout.experiment.uncertainty import Estimand, Spread
+    from heldout.experiment.estimate import Estimand
+    from heldout.experiment.uncertainty import Spread
     from heldout.measure.names import Measure
     from heldout.retrieve.models import Model
     from heldout.retrieve.shards import AnyIndex
@@ -32,43 +34,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Numbers = NDArray[np.int32]
 
-__all__ = ["Choices", "DocumentEstimate", "Estimate", "choose_values", "cross_validate_documents"]
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """One number for what was never seen, and how far it may be off.
-
-    Parameters
-    ----------
-    measure, estimator
-        What was measured, and how.
-    value, low, high
-        The estimate and its interval.
-    estimand
-        What it is an estimate of, in words.
-    n_queries, left_out
-        Queries that count, and those that have no relevant document in the sample.
-    optimism
-        The score on the documents that the values were chosen on, minus `value`, at equal size.
-    target_size
-        The number of documents that it speaks of.
-    halves, target_halves
-        See `heldout.experiment.uncertainty.Spread`.
-    """
-
-    measure: str
-    estimator: str
-    value: float
-    low: float
-    high: float
-    estimand: str
-    n_queries: int
-    left_out: int
-    optimism: float
-    target_size: int
-    halves: tuple[float, ...] = ()
-    target_halves: tuple[float, ...] = ()
+__all__ = ["Choices", "DocumentEstimate", "choose_values", "cross_validate_documents"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -291,13 +257,13 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
     for place, measure in enumerate(measures):
         bounds = measure.definition.bounds
         basis = _Basis(estimator, estimand, target, size, level, bounds)
-        value = _mean(values[place]) if carried is None else float(carried[place])
-        optimism = _mean(training[place]) - _mean(merged[place])
+        value = mean_of(values[place]) if carried is None else float(carried[place])
+        optimism = mean_of(training[place]) - mean_of(merged[place])
         estimates.append(
             _estimate(str(measure), value, values[place], optimism, spreads[place], basis)
         )
     with np.errstate(invalid="ignore"):
-        scores = np.array([_mean(part) for part in parts.values[-1]])
+        scores = np.array([mean_of(part) for part in parts.values[-1]])
     return DocumentEstimate(
         choices,
         tuple(measures),
@@ -309,11 +275,6 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
         pooled.scores[:, :k],
         spreads,
     )
-
-
-def _mean(values: Floats) -> float:
-    kept = values[np.isfinite(values)]
-    return float(kept.mean()) if len(kept) else float("nan")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,60 +1,54 @@
-"""From records of fits to results: what was chosen, predicted, and what it was worth."""
+"""Outcomes of estimators as results: what was chosen, predicted, and what it was worth."""
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from heldout.errors import HeldoutError
-from heldout.experiment.choices import choose_for_calls
-from heldout.experiment.estimator_results import EstimatorResults, defined_value
-from heldout.experiment.outcomes import FoldRow, Outcome, Place
-from heldout.experiment.summary import plain, summarise_choices
+from heldout.experiment.estimator_results import EstimatorResults
+from heldout.experiment.instances import defined_value
+from heldout.experiment.manifest import plain
+from heldout.experiment.summary import summarise_choices
 from heldout.experiment.tables import fold_tables, place_columns, shown_parameters
-from heldout.experiment.tasks import EVERYTHING
 from heldout.measure.undefined import Undefined
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import polars as pl
 
-    from heldout.data.predictions import ClassPredictions, NumberPredictions
-    from heldout.experiment.estimator_settings import EstimatorSettings
-    from heldout.experiment.estimator_systems import EstimatorSystem
-    from heldout.experiment.journal import Record
-    from heldout.experiment.tasks import Task
+    from heldout.experiment.settings import PredictionSettings
+    from heldout.experiment.systems.estimator_outcomes import PredictedOutcome
+    from heldout.experiment.systems.estimators import EstimatorSystem
+    from heldout.experiment.systems.outcomes import Place
 
-    Held = list[tuple[Place, int, ClassPredictions | NumberPredictions]]
+    Pair = tuple[EstimatorSystem, PredictedOutcome]
 
 __all__ = ["estimator_results"]
 
 
 def estimator_results(
-    settings: EstimatorSettings,
-    tasks: Sequence[Task],
-    records: Mapping[str, Record],
+    settings: PredictionSettings,
+    outcomes: Sequence[PredictedOutcome],
     manifest: dict[str, Any],
     timings: dict[str, Any],
 ) -> EstimatorResults:
-    """Put together what all fits have found."""
-    pairs: list[tuple[EstimatorSystem, Outcome]] = []
-    held: list[Held] = []
-    summary = []
-    for number, system in enumerate(settings.systems):
-        mine = [task for task in tasks if task.system == number]
-        outcome, predicted = _outcome(settings, mine, records, number)
-        pairs.append((system, outcome))
-        held.append(predicted)
-        said = _notes(system, mine, records)
-        more = {"baseline": system.baseline, "estimates": [], "notes": said}
-        summary.append(summarise_choices(system, outcome, more))
+    """Tables and summary of what is known of each estimator."""
+    pairs = list(zip(settings.systems, outcomes, strict=True))
+    summary = [
+        summarise_choices(
+            system,
+            outcome,
+            {"baseline": system.baseline, "estimates": [], "notes": list(outcome.notes)},
+        )
+        for system, outcome in pairs
+    ]
     results = EstimatorResults(
-        values=_values(settings, held),
-        lists=_predicted(settings, held),
+        values=_values(settings, pairs),
+        lists=_predicted(settings, pairs),
         **fold_tables(pairs),
         summary=summary,
         manifest=manifest,
@@ -65,48 +59,6 @@ def estimator_results(
         for one in summary
     ]
     return replace(results, summary=plain(estimated))
-
-
-def _outcome(
-    settings: EstimatorSettings, tasks: Sequence[Task], records: Mapping[str, Record], number: int
-) -> tuple[Outcome, Held]:
-    chosen = choose_for_calls(settings, tasks, records, number)
-    name = settings.systems[number].name
-    folds, held = [], []
-    for task in tasks:
-        if task.kind != "test":
-            continue
-        split, record = settings.splits[task.split], records[task.key]
-        predictions = settings.data.predictions(name, np.flatnonzero(split.test), record)
-        value = defined_value(settings.tune_for, predictions)
-        worth = np.nan if isinstance(value, Undefined) else value
-        place = Place.of(split.key)
-        folds.append(FoldRow(place, chosen[task.split], worth))
-        held.append((place, record["number"], predictions))
-    return Outcome(tuple(folds), (), chosen[EVERYTHING], np.zeros((0, 0))), held
-
-
-def _notes(
-    system: EstimatorSystem, tasks: Sequence[Task], records: Mapping[str, Record]
-) -> list[str]:
-    """What failed, and what was warned of, each with how often."""
-    failed: dict[int, list[str]] = {}
-    warned: Counter[str] = Counter()
-    for task in tasks:
-        record = records[task.key]
-        if "failed" in record:
-            failed.setdefault(task.point, []).append(record["failed"])
-        warned.update(record["warned"])
-    said = [
-        f"{', '.join(f'{key}={value}' for key, value in system.points()[point].items())} failed "
-        f"on {_times(len(reasons))} and was not chosen there (first {reasons[0]})"
-        for point, reasons in sorted(failed.items())
-    ]
-    return said + [f"{text} (on {_times(count)})" for text, count in sorted(warned.items())]
-
-
-def _times(count: int) -> str:
-    return "1 fit" if count == 1 else f"{count:,} fits"
 
 
 def _estimate(results: EstimatorResults, system: str, measure: str) -> dict[str, Any]:
@@ -129,13 +81,13 @@ def _at(system: str, place: Place) -> dict[str, Any]:
     return {"system": system, **{name: getattr(place, name) for name in place_columns()}}
 
 
-def _values(settings: EstimatorSettings, held: Sequence[Held]) -> pl.DataFrame:
+def _values(settings: PredictionSettings, pairs: Sequence[Pair]) -> pl.DataFrame:
     import polars as pl
 
     own = {"unit": pl.String, "measure": pl.String, "value": pl.Float64, "parameters": pl.String}
     rows: dict[str, list[Any]] = {name: [] for name in ("system", *place_columns(), *own)}
-    for system, mine in zip(settings.systems, held, strict=True):
-        for place, number, predictions in mine:
+    for system, outcome in pairs:
+        for place, number, predictions in outcome.held_out:
             for measure in settings.measures:
                 value = defined_value(measure, predictions)
                 units: list[str | None] = [None]
@@ -155,7 +107,7 @@ def _values(settings: EstimatorSettings, held: Sequence[Held]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema={"system": pl.String, **place_columns(), **own})
 
 
-def _predicted(settings: EstimatorSettings, held: Sequence[Held]) -> pl.DataFrame:
+def _predicted(settings: PredictionSettings, pairs: Sequence[Pair]) -> pl.DataFrame:
     import polars as pl
 
     kind: Any = pl.String if settings.data.classes else pl.Float64
@@ -168,8 +120,8 @@ def _predicted(settings: EstimatorSettings, held: Sequence[Held]) -> pl.DataFram
         "probabilities": pl.Boolean,
     }
     parts = []
-    for system, mine in zip(settings.systems, held, strict=True):
-        for place, _, one in mine:
+    for system, outcome in pairs:
+        for place, _, one in outcome.held_out:
             parts.append(_rows(settings, _at(system.name, place), one, own))
     return pl.concat(parts)
 
@@ -184,7 +136,7 @@ def _score_kind(classes: Sequence[str]) -> Any:
 
 
 def _rows(
-    settings: EstimatorSettings, place: dict[str, Any], one: Any, own: dict[str, Any]
+    settings: PredictionSettings, place: dict[str, Any], one: Any, own: dict[str, Any]
 ) -> pl.DataFrame:
     import polars as pl
 

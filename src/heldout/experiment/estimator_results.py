@@ -11,7 +11,8 @@ import numpy as np
 
 from heldout.data.predictions import ClassPredictions, NumberPredictions
 from heldout.data.scores import Scores
-from heldout.errors import HeldoutError, InputError, MeasureError
+from heldout.errors import InputError, MeasureError
+from heldout.experiment.instances import defined_value
 from heldout.experiment.results import Results
 from heldout.infer.compare_predictions import compare_predictions
 from heldout.infer.folds import corrected_t
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     Predictions = ClassPredictions | NumberPredictions
 
-__all__ = ["PREDICTIONS", "EstimatorFold", "EstimatorResults", "defined_value"]
+__all__ = ["PREDICTIONS", "EstimatorFold", "EstimatorResults"]
 
 PREDICTIONS: Final = "predictions.parquet"
 
@@ -51,14 +52,6 @@ class EstimatorFold(NamedTuple):
     system: str
     key: SplitKey
     predictions: Predictions
-
-
-def defined_value(measure: PredictionMeasure, predictions: Predictions) -> Number:
-    """The value of a measure; undefined, with the reason, where it does not exist."""
-    try:
-        return measure.value(predictions)
-    except HeldoutError as error:
-        return Undefined(str(error))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -1,21 +1,19 @@
-"""Do the tasks of an experiment, stage by stage, wherever there are hands."""
+"""Do the tasks of an experiment, stage by stage, here and elsewhere."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from heldout.experiment.choices import choose_for_calls, choose_static, grid_values
-from heldout.experiment.estimator_settings import EstimatorSettings
 from heldout.experiment.executors import Here
-from heldout.experiment.jobs import Job, Workshop
-from heldout.experiment.systems import ModelSystem, RunSystem
+from heldout.experiment.systems.base import Context
+from heldout.experiment.tasks import STAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from heldout.experiment.config import Settings
     from heldout.experiment.executors import Executor
-    from heldout.experiment.journal import Record
+    from heldout.experiment.settings import Settings
+    from heldout.experiment.systems.records import Record
     from heldout.experiment.tasks import Task
     from heldout.retrieve.shards import AnyIndex
 
@@ -25,7 +23,7 @@ __all__ = ["execute"]
 
 
 def execute(
-    settings: Settings | EstimatorSettings,
+    settings: Settings,
     index: AnyIndex | None,
     tasks: Sequence[Task],
     records: dict[str, Record],
@@ -44,65 +42,35 @@ def execute(
     finished
         Told of each task, its record and the seconds it took.
     """
-    here = Here(Workshop(settings, index))
-    for stage in (0, 1):
+    here = Here(Context(settings, index))
+    for stage in STAGES:
         waiting = [one for one in tasks if one.stage == stage and one.key not in records]
-        chosen = _Chooser(settings, tasks, records)
-        # What is chosen is asked for now: in the midst of dispatching, nobody would hear an error.
-        jobs = [_job(task, chosen) for task in waiting]
-        away = [job for job in jobs if _goes(settings, job, executor)]
-        near = [job for job in jobs if not _goes(settings, job, executor)]
-        # One job is not worth a process of its own; a cluster is asked for even one.
+        # Points are chosen before anything is sent: an error amid dispatching would be lost.
+        ready = list(_resolved(settings, waiting, records))
+        away = [task for task in ready if _goes(settings, task, executor)]
+        near = [task for task in ready if not _goes(settings, task, executor)]
+        # One task is not worth a process of its own; a cluster is asked for even one.
         other: Executor = here
-        if executor is not None and (executor.models or len(away) > 1):
+        if executor is not None and (executor.cluster or len(away) > 1):
             other = executor
-        for hands, own in ((here, near), (other, away)):
-            for job, record, seconds in hands.do(own):
-                records[job.task.key] = record
-                finished(job.task, record, seconds)
+        for one, own in ((here, near), (other, away)):
+            for task, record, seconds in one.do(own):
+                records[task.key] = record
+                finished(task, record, seconds)
 
 
-def _job(task: Task, chosen: _Chooser) -> Job:
-    if task.kind in {"folds", "both", "side", "grid"}:
-        return Job(task)  # they choose for themselves, or nothing
-    if task.point >= 0:
-        return Job(task, (task.point,))
-    return Job(task, tuple(chosen.numbers(task)) if task.stage else (0,))
+def _resolved(
+    settings: Settings, tasks: Sequence[Task], records: dict[str, Record]
+) -> Iterator[Task]:
+    """Tasks with the points that their systems have chosen for them."""
+    for system in settings.systems:
+        mine = [task for task in tasks if task.system == system.name]
+        if mine:
+            yield from system.resolve(mine, settings, records)
 
 
-def _goes(settings: Settings | EstimatorSettings, job: Job, executor: Executor | None) -> bool:
-    """Whether a job is done elsewhere: runs are where their files are, models use threads."""
-    if executor is None or isinstance(settings, EstimatorSettings):
-        return executor is not None
-    system = settings.systems[job.task.system]
-    if isinstance(system, ModelSystem):
-        return executor.models
-    return not isinstance(system, RunSystem)
-
-
-class _Chooser:
-    """The points of tasks of stage 1; worked out once for each system."""
-
-    def __init__(
-        self,
-        settings: Settings | EstimatorSettings,
-        tasks: Sequence[Task],
-        records: dict[str, Record],
-    ) -> None:
-        self._settings, self._tasks, self._records = settings, tasks, records
-        self._known: dict[int, Any] = {}
-
-    def numbers(self, task: Task) -> list[int]:
-        """The points that were chosen for a task."""
-        if task.system not in self._known:
-            self._known[task.system] = self._choose(task)
-        known = self._known[task.system]
-        return known if task.kind == "lists" else [known[task.split].number]
-
-    def _choose(self, task: Task) -> Any:
-        settings = self._settings
-        if task.kind == "test" or isinstance(settings, EstimatorSettings):
-            return choose_for_calls(settings, self._tasks, self._records, task.system)
-        values = grid_values(self._tasks, self._records, task.system)
-        system = settings.systems[task.system]
-        return sorted({one.number for one in choose_static(settings, system, values)[0]})
+def _goes(settings: Settings, task: Task, executor: Executor | None) -> bool:
+    """Whether a task is done elsewhere."""
+    if executor is None:
+        return False
+    return settings.system(task.system).runs_elsewhere(cluster=executor.cluster)

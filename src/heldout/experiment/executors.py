@@ -1,4 +1,4 @@
-"""Where jobs are done: in this process, or in other processes of this machine.
+"""Where tasks are done: in this process, or in other processes of this machine.
 
 On other machines: see `heldout.experiment.dask_executor`.
 """
@@ -21,12 +21,12 @@ from heldout.experiment.kit import Kit, pack_kit
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from heldout.experiment.config import Settings
-    from heldout.experiment.estimator_settings import EstimatorSettings
-    from heldout.experiment.jobs import Job, Workshop
-    from heldout.experiment.journal import Record
+    from heldout.experiment.settings import Settings
+    from heldout.experiment.systems.base import Context
+    from heldout.experiment.systems.records import Record
+    from heldout.experiment.tasks import Task
 
-    Done = tuple[Job, Record, float]
+    Done = tuple[Task, Record, float]
 
 __all__ = ["Executor", "Here", "Processes", "do_packed", "local_processes", "unpack"]
 
@@ -50,36 +50,36 @@ def local_processes(cluster: Any) -> int:
 
 
 class Executor(Protocol):
-    """Does jobs, in any order."""
+    """Does tasks, in any order."""
 
     @property
-    def models(self) -> bool:
-        """Whether built-in models are ranked there too, and not on the threads of this process."""
+    def cluster(self) -> bool:
+        """Whether it has cores of its own, and not those that the threads of this process use."""
 
-    def do(self, jobs: Sequence[Job]) -> Iterator[Done]:
-        """Do all jobs; each comes back with its record and the seconds it took, as it is done."""
+    def do(self, tasks: Sequence[Task]) -> Iterator[Done]:
+        """Do all tasks; each comes back with its record and the seconds it took, as it is done."""
 
 
 class Here:
-    """The process that runs the experiment, one job after another.
+    """The process that runs the experiment, one task after another.
 
     Parameters
     ----------
-    workshop
-        What is needed for the jobs.
+    context
+        What is needed for the tasks.
     """
 
-    models = True
+    cluster = False
 
-    def __init__(self, workshop: Workshop) -> None:
-        self._workshop = workshop
+    def __init__(self, context: Context[Any]) -> None:
+        self._context = context
 
-    def do(self, jobs: Sequence[Job]) -> Iterator[Done]:
-        """Do the jobs in order."""
-        for job in jobs:
+    def do(self, tasks: Sequence[Task]) -> Iterator[Done]:
+        """Do the tasks in order."""
+        for task in tasks:
             begin = time.perf_counter()
-            record = self._workshop.do(job)
-            yield job, record, time.perf_counter() - begin
+            record = self._context.perform(task)
+            yield task, record, time.perf_counter() - begin
 
 
 class Processes:
@@ -93,25 +93,26 @@ class Processes:
         How many processes.
     """
 
-    models = False
+    cluster = False
 
-    def __init__(self, settings: Settings | EstimatorSettings, workers: int) -> None:
+    def __init__(self, settings: Settings, workers: int) -> None:
         self._settings, self._workers = settings, workers
         self._kit: Kit | None = None
 
-    def do(self, jobs: Sequence[Job]) -> Iterator[Done]:
-        """Do the jobs; those of a process that dies are done again."""
+    def do(self, tasks: Sequence[Task]) -> Iterator[Done]:
+        """Do the tasks; those of a process that dies are done again."""
         from joblib.externals.loky.process_executor import (  # type: ignore[import-untyped]
             TerminatedWorkerError,
         )
 
         if self._kit is None:
             self._kit = pack_kit(self._settings, None)
-        waiting = dict(enumerate(jobs))
+        waiting = {task.key: task for task in tasks}
         for deaths in range(DEATHS + 1):
             try:
-                for at, record, seconds in self._done(self._kit, list(waiting.items())):
-                    yield waiting.pop(at), record, seconds
+                for task, record, seconds in self._done(self._kit, list(waiting.values())):
+                    del waiting[task.key]
+                    yield task, record, seconds
             except TerminatedWorkerError as error:
                 if deaths == DEATHS:
                     raise InputError(
@@ -121,9 +122,7 @@ class Processes:
             else:
                 return
 
-    def _done(
-        self, kit: Kit, jobs: Sequence[tuple[int, Job]]
-    ) -> Iterator[tuple[int, Record, float]]:
+    def _done(self, kit: Kit, tasks: Sequence[Task]) -> Iterator[Done]:
         from joblib import Parallel, delayed  # type: ignore[import-untyped]
 
         # Records are written as they come; the order does not matter to the results.
@@ -135,11 +134,11 @@ class Processes:
             initializer=_end_with,
             initargs=(os.getpid(),),
         )
-        with _stopped(pool(delayed(_do_there)(at, kit, job) for at, job in jobs)) as done:
-            for at, line, reason in done:
+        with _stopped(pool(delayed(_do_there)(kit, task) for task in tasks)) as done:
+            for task, line, reason in done:
                 if reason:
                     raise InputError(reason)
-                yield at, *unpack(line)
+                yield task, *unpack(self._settings, task, line)
 
 
 @contextmanager
@@ -149,17 +148,17 @@ def _stopped(results: Any) -> Iterator[Any]:
         yield results
     finally:
         with warnings.catch_warnings():
-            # joblib warns of jobs that were stopped; that is what is wanted here.
+            # joblib warns of tasks that were stopped; that is what is wanted here.
             warnings.filterwarnings("ignore", ".*tasks", UserWarning)
             results.close()
 
 
-def _do_there(at: int, kit: Kit, job: Job) -> tuple[int, bytes, str]:
+def _do_there(kit: Kit, task: Task) -> tuple[Task, bytes, str]:
     """In another process: errors come back as text, since not every error can be sent."""
     try:
-        return at, do_packed(kit, job), ""
+        return task, do_packed(kit, task), ""
     except HeldoutError as error:
-        return at, b"", str(error)
+        return task, b"", str(error)
 
 
 def _end_with(parent: int) -> None:
@@ -178,23 +177,24 @@ def _watch(parent: int) -> None:
     os._exit(1)
 
 
-def do_packed(kit: Kit, job: Job) -> bytes:
-    """Do a job in another process.
+def do_packed(kit: Kit, task: Task) -> bytes:
+    """Do a task in another process.
 
     What comes back is a line as it stands in the journal: arrays and plain values with a checksum,
     no objects.
     """
-    workshop = kit.open()
+    context = kit.open()
     begin = time.perf_counter()
-    record = workshop.do(job)
-    return encode({"record": record, "seconds": time.perf_counter() - begin})
+    record = context.perform(task)
+    return encode({"record": record.plain(), "seconds": time.perf_counter() - begin})
 
 
-def unpack(line: bytes) -> tuple[Record, float]:
+def unpack(settings: Settings, task: Task, line: bytes) -> tuple[Record, float]:
     """The record and the seconds that `do_packed` has sent."""
     found = decode(line)
     if found is None:
         raise InputError(
             "what a worker has sent did not arrive as it was sent: go on with --resume"
         )
-    return found["record"], found["seconds"]
+    record = settings.system(task.system).read_record(task, found["record"])
+    return record, found["seconds"]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from heldout.experiment.extrapolate import check_extrapolation
-from heldout.experiment.systems import CallSystem, ModelSystem
-from heldout.resample.combined import TwoWaySplits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +19,7 @@ __all__ = ["check_fitting", "check_splits"]
 
 
 def check_fitting(
-    systems: tuple[System, ...],
+    systems: tuple[System[Any], ...],
     by: By,
     measures: tuple[Measure, ...],
     given: Mapping[str, Any],
@@ -52,7 +50,7 @@ def _of_documents(given: Mapping[str, Any]) -> list[str]:
 
 
 def _check_for_documents(
-    name: str, systems: tuple[System, ...], by: By, problems: Problems
+    name: str, systems: tuple[System[Any], ...], by: By, problems: Problems
 ) -> None:
     if by == "query":
         problems.add(name, "is for documents that are held out: set by = 'document'")
@@ -62,27 +60,23 @@ def _check_for_documents(
             "with queries and documents held out it is not for choice: there are pooled folds of "
             "the documents that the collection has",
         )
-    elif any(isinstance(one, CallSystem) for one in systems):
+    elif not all(one.has_document_methods for one in systems):
         problems.add(name, "is for built-in models only, and there are other systems")
 
 
 def check_splits(
     splits: Splits,
     by: By,
-    systems: tuple[System, ...],
+    systems: tuple[System[Any], ...],
     given: Mapping[str, Any],
     problems: Problems,
 ) -> None:
-    """Note what built-in models cannot do with these splits."""
-    if by == "query" or not any(isinstance(one, ModelSystem) for one in systems):
-        return
-    documents = splits.documents if isinstance(splits, TwoWaySplits) else splits
-    queries = splits.queries if isinstance(splits, TwoWaySplits) else splits
-    if by == "both" and not (documents.partitions and queries.partitions):
-        problems.add("plan", "with queries and documents held out, both need folds (kfold, given)")
-    if given["inner"] is not None and (by == "both" or not documents.partitions):
-        problems.add("inner", "built-in models choose on all of the train side under this plan")
-    if by == "document" and not documents.partitions:
+    """Note what the systems cannot do with these splits, each once."""
+    found = [one for system in systems for one in system.plan_problems(splits, by, given)]
+    for name, message in dict.fromkeys(found):
+        problems.add(name, message)
+    methods = any(one.has_document_methods for one in systems)
+    if by == "document" and methods and not splits.partitions:
         for name in _of_documents(given):
             problems.add(
                 name, "is for folds; under this plan each held-out side is measured by itself"

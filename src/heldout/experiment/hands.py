@@ -21,10 +21,9 @@ from heldout.experiment.tasks import plan_tasks
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from heldout.experiment.config import Settings
-    from heldout.experiment.estimator_settings import EstimatorSettings
     from heldout.experiment.executors import Executor
     from heldout.experiment.forecast import Forecast
+    from heldout.experiment.settings import Settings
     from heldout.experiment.tasks import Task
     from heldout.retrieve.shards import AnyIndex
 
@@ -70,7 +69,7 @@ class Hands:
         _dask_tools()
         check_cluster(self.dask)
 
-    def fitting(self, settings: Settings | EstimatorSettings, index: AnyIndex | None) -> Hands:
+    def fitting(self, settings: Settings, index: AnyIndex | None) -> Hands:
         """As many workers as there is memory for; refuse what cannot fit."""
         if self.limit is None:
             check_machine(self.processes)
@@ -87,9 +86,7 @@ class Hands:
             return replace(self, dask=f"local:{fit}")
         return replace(self, workers=max(fit, 1))
 
-    def tell(
-        self, settings: Settings | EstimatorSettings, index: AnyIndex | None, tasks: Sequence[Task]
-    ) -> None:
+    def tell(self, settings: Settings, index: AnyIndex | None, tasks: Sequence[Task]) -> None:
         """Say what is expected."""
         if self.told is None:
             return
@@ -100,9 +97,7 @@ class Hands:
             self.told(f"careful: this machine has {shown_size(there)} of memory")
 
     @contextmanager
-    def executor(
-        self, settings: Settings | EstimatorSettings, index: AnyIndex | None
-    ) -> Iterator[Executor | None]:
+    def executor(self, settings: Settings, index: AnyIndex | None) -> Iterator[Executor | None]:
         """Whoever does what can be done elsewhere; None: nobody."""
         if self.dask is None:
             yield Processes(settings, self.workers) if self.workers > 1 else None
@@ -116,7 +111,7 @@ class Hands:
                 self.told("the Dask cluster has no workers: waiting for the first to come")
             yield one
 
-    def _share(self, settings: Settings | EstimatorSettings, index: AnyIndex | None) -> int | None:
+    def _share(self, settings: Settings, index: AnyIndex | None) -> int | None:
         """Bytes that each process of a cluster of this machine may take."""
         if self.limit is None or not self.processes:
             return None
@@ -125,7 +120,7 @@ class Hands:
 
     def _expected(
         self,
-        settings: Settings | EstimatorSettings,
+        settings: Settings,
         index: AnyIndex | None,
         tasks: Sequence[Task],
         *,

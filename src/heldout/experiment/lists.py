@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
 
-__all__ = ["ABSENT", "NONE", "Lists", "lists_of_run", "measure_lists", "ranks_in"]
+__all__ = ["ABSENT", "NONE", "TOP", "Lists", "lists_of_run", "measure_lists", "ranks_in"]
 
 NONE = -1
 """The list has ended."""
 ABSENT = -2
 """A document that the collection does not have, which takes a place all the same."""
+TOP = 10
+"""Documents of each ranked list that are kept for the report."""
 
 
 class Lists(NamedTuple):

@@ -24,14 +24,27 @@ from heldout.data.documents import BATCH, Documents, documents_of
 from heldout.data.queries import Queries
 from heldout.data.run import Qrels
 from heldout.errors import InputError
+from heldout.measure.names import add_family, find_family
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from heldout.data.documents import TextBatch
+    from heldout.experiment.settings import RankingSettings
     from heldout.retrieve.shards import AnyIndex
 
-__all__ = ["CollectionParcel", "IndexParcel", "pack_collection", "pack_index", "pack_questions"]
+__all__ = [
+    "CollectionParcel",
+    "IndexParcel",
+    "RankingParcel",
+    "dump_beside",
+    "load_beside",
+    "pack_collection",
+    "pack_index",
+    "pack_questions",
+    "pack_rankings",
+    "shared_parts",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +242,49 @@ def _unpacked(files: Sequence[tuple[str, bytes]], function: Any) -> AnyIndex:
             (Path(folder) / name).write_bytes(content)
         whole = Path(folder) / files[0][0] if len(files) == 1 else Path(folder)
         return open_index(whole, function=function)  # what is mapped outlives its name
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankingParcel:
+    """What systems that rank share, on its way to another process.
+
+    Parameters
+    ----------
+    collection, index
+        The collection, and the index, if built-in models are to be ranked there.
+    families
+        Measures that the user has defined.
+    """
+
+    collection: CollectionParcel
+    index: IndexParcel | None
+    families: tuple[Any, ...] = ()
+
+    def open(self) -> tuple[dict[str, Any], AnyIndex | None]:
+        """The parts that settings hold on to, by name, and the index."""
+        for family in self.families:
+            if find_family(family.name) is None:
+                add_family(family)
+        index = None if self.index is None else self.index.open()
+        return shared_parts(self.collection.open(index)), index
+
+
+def pack_rankings(
+    settings: RankingSettings, index: AnyIndex | None, *, sent: bool = False
+) -> RankingParcel:
+    """Make what systems share ready to be sent; see `pack_collection` and `pack_index`."""
+    box = None if index is None else pack_index(index, settings.index, sent=sent)
+    if box is not None and not any(one.needs_text for one in settings.systems):
+        collection = pack_questions(settings.collection)
+    else:
+        collection = pack_collection(settings.collection, settings.source, sent=sent)
+    return RankingParcel(collection, box, _own_families(settings))
+
+
+def _own_families(settings: RankingSettings) -> tuple[Any, ...]:
+    wanted = {one.definition.name: one.definition for one in settings.measures}
+    wanted[settings.tune_for.definition.name] = settings.tune_for.definition
+    return tuple(one for one in wanted.values() if hasattr(one.compute, "own"))
 
 
 def shared_parts(collection: Collection) -> dict[str, Any]:

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from heldout.experiment.config import Settings
-    from heldout.experiment.outcomes import HeldOut, Outcome, Place
+    from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems import System
+    from heldout.experiment.systems.outcomes import HeldOut, Outcome, Place, RankedOutcome
 
 __all__ = ["fold_tables", "make_tables", "place_columns", "shown_parameters"]
 
@@ -28,24 +28,26 @@ def place_columns() -> dict[str, Any]:
     return {"repeat": pl.Int32, "fold": pl.Int32, "other": pl.Int32, "run": pl.Int32}
 
 
-def make_tables(settings: Settings, outcomes: Sequence[Outcome]) -> dict[str, pl.DataFrame]:
+def make_tables(
+    settings: RankingSettings, outcomes: Sequence[RankedOutcome]
+) -> dict[str, pl.DataFrame]:
     """The tables `values`, `folds`, `surface` and `lists`."""
     pairs = list(zip(settings.systems, outcomes, strict=True))
     own = {"values": _values(settings, pairs), "lists": _lists(settings, pairs)}
     return {**own, **fold_tables(pairs)}
 
 
-def fold_tables(pairs: Sequence[tuple[System, Outcome]]) -> dict[str, pl.DataFrame]:
+def fold_tables(pairs: Sequence[tuple[System[Any], Outcome]]) -> dict[str, pl.DataFrame]:
     """The tables `folds` and `surface`, of systems of any kind."""
     return {"folds": _folds(pairs), "surface": _surface(pairs)}
 
 
-def shown_parameters(system: System, number: int) -> str | None:
+def shown_parameters(system: System[Any], number: int) -> str | None:
     """The parameters at a point as JSON; none where there were several points."""
     return None if number < 0 else json.dumps(system.settings(number), ensure_ascii=False)
 
 
-def _row(system: System, place: Place) -> list[Any]:
+def _row(system: System[Any], place: Place) -> list[Any]:
     return [system.name, place.repeat, place.fold, place.other, place.run]
 
 
@@ -55,7 +57,7 @@ def _stacked(parts: list[pl.DataFrame], schema: dict[str, Any]) -> pl.DataFrame:
     return pl.concat(parts) if parts else pl.DataFrame(schema=schema)
 
 
-def _at(frame: pl.DataFrame, system: System, place: Place) -> pl.DataFrame:
+def _at(frame: pl.DataFrame, system: System[Any], place: Place) -> pl.DataFrame:
     """A frame with the columns that say where it comes from, before its own."""
     import polars as pl
 
@@ -66,7 +68,9 @@ def _at(frame: pl.DataFrame, system: System, place: Place) -> pl.DataFrame:
     return frame.select(*constants, pl.all())
 
 
-def _values(settings: Settings, pairs: list[tuple[System, Outcome]]) -> pl.DataFrame:
+def _values(
+    settings: RankingSettings, pairs: list[tuple[System[Any], RankedOutcome]]
+) -> pl.DataFrame:
     import polars as pl
 
     ids = np.array(settings.collection.queries.ids, dtype=object)
@@ -89,7 +93,7 @@ def _values(settings: Settings, pairs: list[tuple[System, Outcome]]) -> pl.DataF
     return _stacked(parts, {"system": pl.String, **place_columns(), **own})
 
 
-def _folds(pairs: Sequence[tuple[System, Outcome]]) -> pl.DataFrame:
+def _folds(pairs: Sequence[tuple[System[Any], Outcome]]) -> pl.DataFrame:
     import polars as pl
 
     own = {
@@ -118,7 +122,7 @@ def _defined(value: float) -> float | None:
     return value if np.isfinite(value) else None
 
 
-def _surface(pairs: Sequence[tuple[System, Outcome]]) -> pl.DataFrame:
+def _surface(pairs: Sequence[tuple[System[Any], Outcome]]) -> pl.DataFrame:
     import polars as pl
 
     rows: list[list[Any]] = []
@@ -137,7 +141,9 @@ def _surface(pairs: Sequence[tuple[System, Outcome]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema={"system": pl.String, **place_columns(), **own}, orient="row")
 
 
-def _lists(settings: Settings, pairs: list[tuple[System, Outcome]]) -> pl.DataFrame:
+def _lists(
+    settings: RankingSettings, pairs: list[tuple[System[Any], RankedOutcome]]
+) -> pl.DataFrame:
     import polars as pl
 
     own = {"unit": pl.String, "rank": pl.Int32, "document": pl.String, "score": pl.Float64}
@@ -149,7 +155,7 @@ def _lists(settings: Settings, pairs: list[tuple[System, Outcome]]) -> pl.DataFr
     return _stacked(parts, {"system": pl.String, **place_columns(), **own})
 
 
-def _top(settings: Settings, one: HeldOut) -> pl.DataFrame:
+def _top(settings: RankingSettings, one: HeldOut) -> pl.DataFrame:
     import polars as pl
 
     query, place = np.nonzero(one.lists.documents != NONE)

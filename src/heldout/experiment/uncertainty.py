@@ -24,11 +24,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import TYPE_CHECKING, Final, get_args
 
 import numpy as np
 
 from heldout.errors import InputError
+from heldout.experiment.estimate import Estimand
 from heldout.experiment.extrapolate import extrapolate
 from heldout.experiment.rank_table import Rows, measure_rows
 
@@ -44,16 +45,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Numbers = NDArray[np.int32]
 
-__all__ = ["ESTIMANDS", "SAME_SIZE", "Estimand", "Spread", "half_sample_spread", "interval"]
-
-Estimand = Literal["documents", "queries", "both"]
-
-ESTIMANDS: Final[dict[Estimand, str]] = {
-    "documents": "these queries on new documents",
-    "queries": "new queries on these documents",
-    "both": "new queries on new documents",
-}
-"""What an estimate is of, in words."""
+__all__ = ["SAME_SIZE", "Spread", "half_sample_spread", "interval"]
 
 _CELLS: Final = 1 << 24
 _TOGETHER: Final = 1 << 17

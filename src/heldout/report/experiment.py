@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.data.collection import collection_sizes
 from heldout.experiment.estimator_results import EstimatorResults
-from heldout.experiment.estimator_settings import EstimatorSettings
 from heldout.infer.compare import note_measures
 from heldout.infer.results import count_of
 from heldout.report.claims import claims_text, json_claims
@@ -25,8 +24,8 @@ from heldout.report.tables import plain_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from heldout.experiment.config import Settings
     from heldout.experiment.results import Results
+    from heldout.experiment.settings import RankingSettings, Settings
     from heldout.experiment.tasks import Task
     from heldout.infer.compare import Comparison
 
@@ -221,14 +220,12 @@ def json_results(results: Results) -> str:
     return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def plan_text(settings: Settings | EstimatorSettings, tasks: tuple[Task, ...]) -> str:
+def plan_text(settings: Settings, tasks: tuple[Task, ...]) -> str:
     """What would be run."""
-    if isinstance(settings, EstimatorSettings):
-        lines = estimator_plan_text(settings)
-    else:
-        lines = _ranking_plan(settings)
-    for number, system in enumerate(settings.systems):
-        mine = sum(task.system == number for task in tasks)
+    given: Any = settings
+    lines = _ranking_plan(given) if settings.task == "ranking" else estimator_plan_text(given)
+    for system in settings.systems:
+        mine = sum(task.system == system.name for task in tasks)
         lines.append(
             f"{plain_text(system.name)}: {count_of(len(system.points()), 'value')}, "
             f"{count_of(mine, 'task')}"
@@ -238,7 +235,7 @@ def plan_text(settings: Settings | EstimatorSettings, tasks: tuple[Task, ...]) -
     return "".join(line + "\n" for line in lines)
 
 
-def _ranking_plan(settings: Settings) -> list[str]:
+def _ranking_plan(settings: RankingSettings) -> list[str]:
     collection, plan = settings.collection, plain_text(repr(settings.splits.plan))
     measures = ", ".join(map(str, settings.measures))
     return [

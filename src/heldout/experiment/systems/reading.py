@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import glob
-import importlib
-import importlib.util
 import os
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.paths import is_there, names_file
 from heldout.data.run import Run
 from heldout.errors import InputError
-from heldout.experiment.systems import CallSystem, ModelSystem, RunSystem, System
+from heldout.experiment.systems.base import System
+from heldout.experiment.systems.models import ModelSystem
+from heldout.experiment.systems.references import load_reference
+from heldout.experiment.systems.runs import RunSystem
 from heldout.retrieve.models import MODELS, Model
 from heldout.tune.listed import Listed, read_names
 from heldout.tune.space import Axis, Space, given, parse_axis, parse_value
 
-__all__ = ["SYSTEM_KEYS", "SYSTEM_SOURCES", "load_reference", "system_from_table", "system_of"]
+if TYPE_CHECKING:
+    from heldout.experiment.systems.calls import CallSystem
+
+__all__ = ["SYSTEM_KEYS", "SYSTEM_SOURCES", "model_system", "system_from_table", "system_of"]
 
 SYSTEM_KEYS: Final = (
     "name",
@@ -35,8 +38,6 @@ SYSTEM_KEYS: Final = (
     "comparable",
 )
 SYSTEM_SOURCES: Final = ("model", "runs", "function", "object", "transformer")
-FILE_MODULE: Final = "heldout_experiment_"
-"""How modules begin that are loaded from a file; the rest of the name is its place."""
 _MODEL: Final = re.compile(
     # A name begins and ends with no blank: else a thousand blanks could be cut in a million ways.
     r"\s*(?:([^=()\s](?:[^=()]*[^=()\s])?)\s*=\s*)?([\w-]+)\s*(?:\((.*)\))?\s*",
@@ -49,7 +50,7 @@ _ENDING: Final = re.compile(
 _NEXT_PARAMETER: Final = re.compile(r",\s*(?=[^\W\d]\w*\s*=)")
 
 
-def system_of(given_system: Any, name: str | None = None, **settings: Any) -> System:
+def system_of(given_system: Any, name: str | None = None, **settings: Any) -> System[Any]:
     """Make a system; see `System.of`."""
     if isinstance(given_system, System):
         return _renamed(given_system, name)
@@ -71,7 +72,7 @@ def system_of(given_system: Any, name: str | None = None, **settings: Any) -> Sy
     return _of_call(given_system, name, settings)
 
 
-def _renamed(system: System, name: str | None) -> System:
+def _renamed(system: System[Any], name: str | None) -> System[Any]:
     from dataclasses import replace
 
     return system if name is None else replace(system, name=name)
@@ -85,7 +86,7 @@ def _no_more(settings: dict[str, Any]) -> dict[str, Any]:
     return {}
 
 
-def _of_text(text: str, name: str | None, settings: dict[str, Any]) -> System:
+def _of_text(text: str, name: str | None, settings: dict[str, Any]) -> System[Any]:
     """``bm25(k1=0.5:3:6)``, ``ranker.py:rank`` or ``runs/*.run``, perhaps with ``NAME=`` before."""
     match = _MODEL.fullmatch(text)
     if match is not None and match[2] in MODELS and not is_there(text):
@@ -124,7 +125,9 @@ def _attribute(reference: str) -> str:
     return reference.rpartition(":")[2]
 
 
-def _of_model(model: str, arguments: str, name: str | None, settings: dict[str, Any]) -> System:
+def _of_model(
+    model: str, arguments: str, name: str | None, settings: dict[str, Any]
+) -> ModelSystem:
     fixed: dict[str, Any] = dict(_pairs(settings.pop("parameters", None)))
     axes: list[Axis] = []
     for part in filter(str.strip, _NEXT_PARAMETER.split(arguments)):
@@ -147,6 +150,13 @@ def _of_model(model: str, arguments: str, name: str | None, settings: dict[str, 
     )
 
 
+def model_system(model: str, parameters: Sequence[str]) -> ModelSystem:
+    """A built-in model by its name, with parameters such as ``k1=0.5:3:6``."""
+    if model not in MODELS:
+        raise InputError(f"{model} is not a built-in model: see heldout search --models")
+    return _of_model(model, ", ".join(parameters), model, {})
+
+
 def _checked_model(system: ModelSystem) -> ModelSystem:
     twice = {key for key, _ in system.parameters} & {
         axis.name for axis in (system.space.axes if system.space else ())
@@ -163,7 +173,7 @@ def _checked_model(system: ModelSystem) -> ModelSystem:
     return system
 
 
-def _of_runs(runs: Mapping[Any, Any], name: str | None) -> System:
+def _of_runs(runs: Mapping[Any, Any], name: str | None) -> System[Any]:
     listed = {
         str(key): os.fspath(one) if isinstance(one, os.PathLike) else one
         for key, one in runs.items()
@@ -197,11 +207,11 @@ def _labels(names: list[str]) -> list[str]:
     return names
 
 
-def _of_call(call: Any, name: str | None, settings: dict[str, Any]) -> System:
+def _of_call(call: Any, name: str | None, settings: dict[str, Any]) -> System[Any]:
     kind = settings.pop("kind", None) or _kind_of(call)
     described = name or getattr(call, "__name__", None) or type(call).__name__
     space = _drawn(_space(settings.pop("space", None)), settings.pop("sample", None))
-    system = CallSystem(
+    system = _call_class(kind)(
         name=described,
         call=call,
         kind=kind,
@@ -219,6 +229,16 @@ def _of_call(call: Any, name: str | None, settings: dict[str, Any]) -> System:
             "not one that is made already"
         )
     return system
+
+
+def _call_class(kind: str) -> type[CallSystem]:
+    if kind == "transformer":
+        from heldout.experiment.systems.transformers import TransformerSystem
+
+        return TransformerSystem
+    from heldout.experiment.systems.calls import CallSystem
+
+    return CallSystem
 
 
 def _kind_of(call: Any) -> Any:
@@ -278,47 +298,7 @@ def _axis(name: str, value: Any) -> Axis:
     return given(name, [value])
 
 
-def load_reference(reference: str, folder: Path | None = None) -> Any:
-    """What ``file.py:name`` or ``package.module:name`` names.
-
-    Parameters
-    ----------
-    folder
-        Where a relative file is looked for.
-    """
-    place, _, attribute = reference.rpartition(":")
-    module = _load_file(place, folder) if place.endswith(".py") else _load_module(place)
-    if not hasattr(module, attribute):
-        raise InputError(f"{place} has no {attribute!r}")
-    return getattr(module, attribute)
-
-
-def _load_module(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise InputError(f"{name} cannot be imported ({error})") from None
-
-
-def _load_file(place: str, folder: Path | None) -> Any:
-    path = (folder or Path()) / place
-    if not names_file(path):
-        raise InputError(f"{path}: there is no such file")
-    name = f"{FILE_MODULE}{re.sub(r'[^0-9A-Za-z]', '_', str(path.resolve()))}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise InputError(f"{path}: not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        del sys.modules[name]
-        raise InputError(f"{path} cannot be run ({type(error).__name__}: {error})") from error
-    return module
-
-
-def system_from_table(table: Mapping[str, Any], folder: Path | None = None) -> System:
+def system_from_table(table: Mapping[str, Any], folder: Path | None = None) -> System[Any]:
     """A system from a table of ``experiment.toml``.
 
     Parameters
@@ -343,7 +323,7 @@ def system_from_table(table: Mapping[str, Any], folder: Path | None = None) -> S
 
 def _model_from(
     text: Any, name: str | None, settings: dict[str, Any], folder: Path | None, kind: str
-) -> System:
+) -> System[Any]:
     del folder, kind
     match = _MODEL.fullmatch(text) if isinstance(text, str) else None
     if match is None or match[1] or match[2] not in MODELS:
@@ -354,7 +334,7 @@ def _model_from(
 
 def _runs_from(
     given_runs: Any, name: str | None, settings: dict[str, Any], folder: Path | None, kind: str
-) -> System:
+) -> System[Any]:
     del kind
     for key in ("parameters", "space", "sample"):
         if key in settings:
@@ -381,7 +361,7 @@ def _refuse_comparable(settings: dict[str, Any]) -> None:
 
 def _call_from(
     reference: Any, name: str | None, settings: dict[str, Any], folder: Path | None, kind: str
-) -> System:
+) -> System[Any]:
     if not isinstance(reference, str) or ":" not in reference:
         raise InputError(f'{kind} = {reference!r}: expected "file.py:name" or "module:name"')
     loaded = load_reference(reference, folder)
@@ -392,7 +372,7 @@ def _call_from(
     return _of_call(loaded, name or _attribute(reference), settings)
 
 
-_MAKERS: Final[dict[str, Callable[..., System]]] = {
+_MAKERS: Final[dict[str, Callable[..., System[Any]]]] = {
     "model": _model_from,
     "runs": _runs_from,
     "function": _call_from,

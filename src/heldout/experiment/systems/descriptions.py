@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from heldout.experiment.system_settings import FILE_MODULE
-from heldout.experiment.systems import qualified_name, source_hash
+from heldout.experiment.systems.references import FILE_MODULE, qualified_name, source_hash
 
 __all__ = ["described", "plain_value"]
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from heldout.errors import HeldoutError, InputError
-from heldout.experiment.estimator_systems import (
-    EstimatorSystem,
-    first_line,
-    make_estimator,
-    points_of,
-    seeded,
-)
+from heldout.experiment.systems.estimators import EstimatorSystem, make_estimator
+from heldout.experiment.systems.fits import first_line, seeded
 from heldout.infer.prediction_scores import MAJORITY, MEAN, RANDOM
 from heldout.tune.space import parse_axis
 
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
     from heldout.experiment.problems import Problems
     from heldout.measure.predicted import PredictionMeasure
 
-__all__ = ["ESTIMATOR_KEYS", "baseline_systems", "estimator_systems"]
+__all__ = ["ESTIMATOR_KEYS", "baseline_systems", "estimator_systems", "points_of"]
 
 ESTIMATOR_KEYS: Final = ("name", "estimator", "parameters", "space")
 _NEEDS_PROBABILITIES: Final = ("log-loss", "Brier", "ECE")
@@ -240,3 +238,34 @@ def _check_kind(system: EstimatorSystem, task: PredictionTask) -> None:
     if other(system.estimator):
         words = {"classification": "predicts numbers", "regression": "predicts classes"}
         raise InputError(f"{system.name} {words[task]}: it does not fit task = {task!r}")
+
+
+def points_of(grid: Any) -> tuple[Mapping[str, Any], ...]:
+    """All points of a grid as for ``GridSearchCV``: names with lists of values, or several such.
+
+    The last parameter goes fastest; of points that do equally well the earliest is chosen.
+
+    Examples
+    --------
+    >>> points_of({"n_neighbors": [1, 3], "p": [1, 2]})[1]
+    {'n_neighbors': 1, 'p': 2}
+    """
+    several = [grid] if isinstance(grid, Mapping) else grid
+    if not isinstance(several, list | tuple) or not all(isinstance(x, Mapping) for x in several):
+        raise InputError(f"expected a grid such as {{'n_neighbors': [1, 5]}}, not {grid!r}")
+    found: list[Mapping[str, Any]] = []
+    for one in several:
+        for key, values in one.items():
+            if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
+                raise InputError(f"{key}={values!r}, expected a list of values to try")
+            if not len(values):
+                raise InputError(f"there is no value of {key} to try")
+        columns = [_python_values(values) for values in one.values()]
+        found += [
+            dict(zip(map(str, one), values, strict=True)) for values in itertools.product(*columns)
+        ]
+    return tuple(found) or ({},)
+
+
+def _python_values(values: Any) -> list[Any]:
+    return [value.item() if isinstance(value, np.generic) else value for value in values]
