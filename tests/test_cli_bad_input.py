@@ -34,13 +34,13 @@ BAD_RUNS = {
     "CSV with a missing column": (b"query_id,doc_id,rank\nq1,a,1\n", "no column for the score"),
     "CSV with no number": (b"query_id,doc_id,score\nq1,a,x\n", "bad.run:2: 'x' is not a number"),
     "broken parquet": (b"PAR1" + bytes(50) + b"PAR1", "not a Parquet table"),
-    "qrels instead": (QRELS.encode(), ":1: 4 fields, expected 6"),
+    "qrels instead": (QRELS.encode(), " looks like judgements, not a run"),
 }
 BAD_QRELS = {
     "truncated gz": (gzip.compress(QRELS.encode() * 50)[:-12], "broken or cut short"),
     "binary": (bytes(range(256)) * 20, "not a text file"),
     "5 columns": (b"q1 0 a 1 x\n", ":1: 5 fields, expected 4: query iteration document grade"),
-    "run instead": (RUN.encode(), ":1: 6 fields, expected 4"),
+    "run instead": (RUN.encode(), " looks like a run, not judgements"),
     "no number": (b"q1 0 a yes\n", ":1: grade 'yes' is not a number"),
     "NaN": (b"q1 0 a nan\n", ":1: grade 'nan' is not a finite number"),
     "half a grade": (b"q1 0 a 0.5\n", "0.5"),
@@ -95,7 +95,8 @@ def test_bad_qrels_are_refused(capsys, files, content, message):
 
 def test_a_bad_run_among_good_ones_stops_it_all(capsys, files):
     (files / "bad.run").write_text("q1 Q0 a 1 high t\n")
-    said = refused(capsys, "eval", "qrels", "good.run", "bad.run", "good.run", "-o", "out")
+    (files / "last.run").write_text(RUN)
+    said = refused(capsys, "eval", "qrels", "good.run", "bad.run", "last.run", "-o", "out")
     assert "bad.run:1" in said
 
 

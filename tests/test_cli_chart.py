@@ -148,7 +148,7 @@ def test_studies_are_drawn(capsys, tmp_path):
     [
         (["forrest", "-o", "f.png"], "no chart is called 'forrest': did you mean forest?"),
         (["zebra", "-o", "f.png"], "There are forest, pairs,"),
-        (["forest", "-o", "f.jpg"], "a chart is written as .png, .svg, .pdf, .html, .json"),
+        (["forest", "-o", "f.jpg"], "this is written as .json, .html, .png, .svg, .pdf"),
         (["roc", "-o", "f.png"], "no chart roc, which needs classes with scores"),
         (["tuning-3", "-o", "f.png"], "no chart tuning-3"),
         (["forest"], "Add -o chart.png"),

@@ -297,17 +297,32 @@ WRONG = {
         "qrels.txt: not a ledger",
     ),
     "nameless data": ([*BOTH, "--data", " "], "--data: expected a name"),
+    "a column without a table": ([*BOTH, "--unit", "qid"], "--unit goes with --table"),
+    "systems without a table": ([*BOTH, "--system", "A"], "--system goes with --table"),
     "direction of a measure": ([*BOTH, "--lower-is-better"], "goes with --table"),
-    "two names for a table": (
-        ["compare", "--table", "qrels.txt", "-m", "A", "-m", "B"],
-        "one measure, but -m names 2 (A, B)",
-    ),
 }
 
 
 @pytest.mark.parametrize(("arguments", "message"), WRONG.values(), ids=WRONG)
 def test_wrong_use_is_refused_in_a_line(capsys, arguments, message):
     assert message in refused(capsys, *arguments)
+
+
+def test_a_table_without_measures_has_one_name(capsys):
+    Path("t.csv").write_text("unit,A,B\nq1,0.5,0.4\nq2,0.1,0.3\n")
+    said = refused(capsys, "compare", "--table", "t.csv", "-m", "AP", "-m", "RR")
+    assert "-m names 2 measures (AP, RR): give one -m and one table per measure" in said
+
+
+def test_columns_of_a_table_can_be_named(capsys):
+    Path("t.csv").write_text("number,n,A,B\n7,1,0.5,0.4\n8,2,0.1,0.3\n9,3,0.1,0.2\n")
+    assert "no column of unit ids" in refused(capsys, "compare", "--table", "t.csv")
+    named = ["compare", "--table", "t.csv", "--unit", "number"]
+    assert "column n has a different integer in every row" in refused(capsys, *named)
+    main([*named, "--system", "A", "--system", "B", "--json"])
+    (content,) = json.loads(capsys.readouterr().out)
+    assert [row["name"] for row in content["systems"]] == ["A", "B"]
+    assert content["units"] == 3
 
 
 @pytest.mark.parametrize("command", ["eval", "compare"])

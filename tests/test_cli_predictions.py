@@ -181,7 +181,10 @@ def test_what_does_not_fit_is_refused(files, tmp_path, capsys):
     path.write_text("unit,truth,prediction\n1,3,4\n2,5,5\n3,1,2\n")
     error = run(capsys, "compare", path, path, code=2).err
     assert "say --task classification or --task regression" in error
-    error = run(capsys, "compare", path, path, "--task", "regression", code=2).err
+    (tmp_path / "more").mkdir()
+    namesake = tmp_path / "more" / "ratings.csv"
+    namesake.write_text(path.read_text())
+    error = run(capsys, "compare", path, namesake, "--task", "regression", code=2).err
     assert "two systems are named ratings" in error
     for option in (("--test-share", "0.1"), ("--lower-is-better",), ("--intersection",)):
         assert option[0] in run(capsys, "compare", *files, *option, code=2).err

@@ -128,7 +128,7 @@ def test_curve(capsys):
         (("--pre-split",), "--pre-split says how values are tuned: add --tune"),
         (("--param", "k1=0.5:3:6"), "k1 has several values: add --tune"),
         (("--tune", "--param", "k1=1", "--param", "b=0.5"), "every parameter is fixed"),
-        (("--figures", "small/corpus.jsonl"), "--figures small/corpus.jsonl: not a folder"),
+        (("--figures", "small/corpus.jsonl"), "small/corpus.jsonl: the folder cannot be made"),
         (("-o", "nowhere/table.txt"), "nowhere/table.txt: cannot be written"),
     ],
 )

@@ -20,12 +20,16 @@ pytest.importorskip("furo", reason="the theme of the documentation")
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """The folder of the pages, built as ``make docs`` does."""
+    """The folder of the pages, built as ``make docs`` does, but for the gallery.
+
+    Every chart is drawn in the tests of charts.
+    """
     place = tmp_path_factory.mktemp("docs")
     # A process of its own: Sphinx registers directives and roles for good.
     done = subprocess.run(  # noqa: S603
         [
             *(sys.executable, "-m", "sphinx", "-W", "--keep-going", "-n", "-q", "-b", "html"),
+            *("-D", "gallery=0"),
             *("-d", place / "doctrees", ROOT / "docs", place / "html"),
         ],
         capture_output=True,

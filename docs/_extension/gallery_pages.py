@@ -26,6 +26,8 @@ class Gallery(SphinxDirective):
         """A section a chart: picture, caption, data, code."""
         from heldout.report.charts.gallery import gallery
 
+        if not self.config.gallery:
+            return []
         place = Path(self.env.app.outdir) / "_static" / _FOLDER
         place.mkdir(parents=True, exist_ok=True)
         self.env.note_reread()  # the charts change with the code, which is no source of this page
@@ -77,6 +79,7 @@ def _source(key: str) -> str:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Make the directive known."""
+    """Make the directive known; ``-D gallery=0`` leaves it out."""
+    app.add_config_value("gallery", default=True, rebuild="env")
     app.add_directive("gallery", Gallery)
     return {"parallel_read_safe": False, "parallel_write_safe": True}

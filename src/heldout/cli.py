@@ -6,8 +6,10 @@ starting up is most of the time, and the usual frameworks cost more than the eva
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from heldout import __version__
 from heldout.cli_chart import add_chart
@@ -26,13 +28,16 @@ from heldout.cli_search import add_search
 from heldout.cli_split import add_split
 from heldout.cli_study import add_study
 from heldout.cli_tune import add_tune
-from heldout.errors import HeldoutError
+from heldout.errors import HeldoutError, cause_of
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
 __all__ = ["emit", "main", "parser", "split_paths"]
+
+_READER_GONE: Final = 141
+"""As of other programs that a closed pipe ends (128 + SIGPIPE); 1 would be a gate that fails."""
 
 _TAGLINE = "Is system B really better than system A on data it has never seen?"
 
@@ -49,8 +54,9 @@ where something given is wrong. Colours are used on a terminal only; NO_COLOR tu
 """
 
 
+@cache
 def parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line."""
+    """The parser of the whole command line; parsing does not change it."""
     whole = Parser(
         "heldout",
         description=_TAGLINE,
@@ -155,35 +161,66 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
+def _run(options: argparse.Namespace) -> int | None:
+    """Run a command; commands give their exit code, so an exit is the doing of code they ran."""
+    try:
+        code: int | None = options.run(options)
+    except SystemExit as error:
+        raise HeldoutError(f"code that the command has run failed: {cause_of(error)}") from error
+    return code
+
+
+def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    try:
+        return _parse(arguments)
+    except SystemExit:  # --help was asked for, or an option is wrong
+        sys.stdout.flush()
+        raise
+
+
+def _end(code: int, said: str = "") -> NoReturn:
+    """Exit with a code, which a stream that cannot be written must not change."""
+    for name, text in (("stderr", said), ("stdout", "")):
+        stream = getattr(sys, name)
+        try:
+            stream.write(text)
+            stream.flush()
+        except (OSError, ValueError):
+            # Nothing more can be said there, and Python must not try when it closes the stream.
+            setattr(sys, name, None)
+    sys.exit(code)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; what a user can mend is one line and exit code 2."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a terminal without UTF-8 shows ? instead of failing
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by whoever wants nothing but the exit code
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
+        elif hasattr(stream, "reconfigure"):  # without UTF-8 it shows ? instead of failing
             stream.reconfigure(errors="replace")
     try:
-        options = _parse(arguments)
-        code = options.run(options)
+        code = _run(_parsed(arguments))
         sys.stdout.flush()
     except HeldoutError as error:
         from heldout.report.tables import plain_text  # ids of a file can stand in the message
 
         lines = (plain_text(line) for line in str(error).split("\n"))
-        sys.stderr.write("heldout: " + "\n".join(lines) + "\n")
-        sys.exit(2)
+        _end(2, "heldout: " + "\n".join(lines) + "\n")
     except MemoryError as error:
         why = str(error) or "no more could be had"
-        sys.stderr.write(
+        _end(
+            2,
             f"heldout: there is not enough memory ({why}): give less at a time "
-            "(heldout index --memory, --shards), fewer values or workers, or a larger machine\n"
+            "(heldout index --memory, --shards), fewer values or workers, or a larger machine\n",
         )
-        sys.exit(2)
     except KeyboardInterrupt:
-        sys.stderr.write("heldout: interrupted\n")
-        sys.exit(130)
+        _end(130, "heldout: interrupted\n")
     except BrokenPipeError:
-        # Whoever read our output went away (head, less). Nothing more can be said there, and
-        # Python must not try when it closes the stream.
-        sys.stdout = None
-        sys.exit(1)
+        _end(_READER_GONE)  # head, less
+    except OSError as error:
+        # Opened files have a name; what has none is what all commands write to.
+        where = f"{error.filename}: no access" if error.filename else "the output cannot be written"
+        _end(2, f"heldout: {where} ({error.strerror or error})\n")
     if code:
         sys.exit(code)

@@ -5,18 +5,20 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli_help import add_json, add_quiet
+from heldout.cli_help import UNVERIFIED, add_json, add_quiet
+from heldout.cli_output import add_format, output_format
+from heldout.cli_scores import add_table_columns
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    import polars as pl
-
     from heldout.report.charts.named import NamedChart
 
 __all__ = ["add_chart"]
+
+_FORMATS = ("auto", "png", "svg", "pdf", "html", "json")
 
 _EXAMPLES = """\
   heldout chart --list                                every chart in a line
@@ -47,14 +49,17 @@ def add_chart(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
     )
     add("name", metavar="NAME", nargs="?", help="the chart (see --list)")
     add("-o", "--output", metavar="FILE", help="where to draw it: .png .svg .pdf .html .json")
+    add_format(parser, _FORMATS, "format of the picture (default: by the suffix of -o)")
     add("--data", metavar="FILE", help="write the numbers of the chart as CSV; - prints them")
-    add("-m", "--measure", metavar="NAME", help="a measure of the results; of a table its name")
+    add("-m", "--measure", metavar="NAME", help="a measure of the results or of a table of scores")
     add("--dark", action="store_true", help="light letters on dark paper")
     add("--bare", action="store_true", help="without title and caption")
     add("--collection", metavar="NAME", help="what was searched, for the texts of the queries")
     add("--baseline", metavar="SYSTEM", help="of a table of scores: compare the others with it")
     add("--lower-is-better", action="store_true", help="of a table of scores: errors, times")
+    add_table_columns(parser)
     add("--positive", metavar="CLASS", help="of predictions: the positive class")
+    add("--unverified", action="store_true", help=UNVERIFIED)
     add("--list", action="store_true", dest="listed", help="list the charts and draw nothing")
     add_json(parser, "with --list: as JSON")
     add_quiet(parser, "say nothing")
@@ -74,8 +79,9 @@ def _chart(options: argparse.Namespace) -> None:
     chart = chosen_chart(options.name, lambda: _charts(options), options.results)
     if options.data is not None:
         from heldout.cli_files import emit
+        from heldout.report.markup import safe_frame
 
-        emit(_safe(chart.frame).write_csv(), None if options.data == "-" else options.data)
+        emit(safe_frame(chart.frame).write_csv(), None if options.data == "-" else options.data)
     if options.output is not None:
         _draw(chart, options)
     if not options.quiet:
@@ -84,22 +90,8 @@ def _chart(options: argparse.Namespace) -> None:
             sys.stderr.write(f"{plain_text(chart.title)}: {' and '.join(written)}\n")
 
 
-def _safe(frame: pl.DataFrame) -> pl.DataFrame:
-    """The same, with no text that a spreadsheet takes for a formula."""
-    import polars as pl
-
-    from heldout.report.tables import safe_cell
-
-    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
-    return frame.with_columns(
-        pl.Series(name, [None if one is None else safe_cell(one) for one in frame[name]], pl.String)
-        for name in texts
-    )
-
-
 def _check(options: argparse.Namespace) -> None:
     """Refuse what cannot end well, before anything is read."""
-    from heldout.report.charts.export import check_suffix
     from heldout.report.charts.of_files import NEEDS, check_name
 
     if options.results is None:
@@ -110,7 +102,9 @@ def _check(options: argparse.Namespace) -> None:
     if options.output is None and options.data is None:
         raise InputError("where is it to be drawn? Add -o chart.png (or --data numbers.csv)")
     if options.output is not None:
-        check_suffix(options.output)
+        options.format = output_format(options.format, options.output, _FORMATS, None)
+    elif options.format != "auto":
+        raise InputError("--format is that of a picture: say where to draw it with -o FILE")
 
 
 def _draw(chart: NamedChart, options: argparse.Namespace) -> None:
@@ -118,7 +112,8 @@ def _draw(chart: NamedChart, options: argparse.Namespace) -> None:
     from heldout.report.charts.theme import themed, titled
 
     drawn = themed(chart.chart, dark=options.dark)
-    save_chart(drawn if options.bare else titled(drawn, chart.title, chart.caption), options.output)
+    whole = drawn if options.bare else titled(drawn, chart.title, chart.caption)
+    save_chart(whole, options.output, options.format)
 
 
 def _charts(options: argparse.Namespace) -> tuple[NamedChart, ...]:
@@ -130,7 +125,10 @@ def _charts(options: argparse.Namespace) -> tuple[NamedChart, ...]:
         collection=options.collection,
         higher_is_better=not options.lower_is_better,
         baseline=options.baseline,
+        systems=options.system,
+        units=options.unit,
         positive=options.positive,
+        verify=not options.unverified,
     )
 
 

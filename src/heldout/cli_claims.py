@@ -125,6 +125,7 @@ def present(
     around: Callable[[str], str] | None = None,
     notes: Sequence[str] = (),
     nameless: str = "",
+    shown: bool = True,
 ) -> int:
     """Go through the gate, write the looks down, show the claims.
 
@@ -140,6 +141,8 @@ def present(
         To be said on standard error.
     nameless
         What to say of data that have no name in the ledger; nothing if they need none.
+    shown
+        Whether to print or write the claims; not if the caller does, on a page.
 
     Returns
     -------
@@ -149,9 +152,11 @@ def present(
     several = [_named(one, options.data) for one in several]
     gates = [_gate(one, options) for one in several] if options.gate else []
     comparisons = [one.comparison for one in several]
-    text = _text(comparisons, gates, options)
+    text = _text(comparisons, gates, options) if shown else None
     # Everything is known now: nothing is shown or written if any of it had failed.
-    said = [*notes, *_publish(around(text) if around else text, comparisons, options, nameless)]
+    if text is not None and around is not None:
+        text = around(text)
+    said = [*notes, *_publish(text, comparisons, options, nameless)]
     results = [result for group in gates for result in group]
     for result in results:
         said += [result.sentence, *([result.careful] if result.careful else [])]
@@ -198,12 +203,16 @@ def _text(
         from heldout.report.gate import json_with_gates
 
         return json_with_gates(text, gates)
+    if options.format in {"csv", "parquet"}:
+        from heldout.report.claims import claims_csv
+
+        return claims_csv(comparisons)
     terminal = options.output is None and sys.stdout.isatty()
     return "\n".join(claims_text(one, options.format, terminal=terminal) for one in comparisons)
 
 
 def _publish(
-    text: str, comparisons: list[Comparison], options: argparse.Namespace, nameless: str
+    text: str | None, comparisons: list[Comparison], options: argparse.Namespace, nameless: str
 ) -> list[str]:
     """Write the looks down, then show them; a look that is not recorded is not shown.
 
@@ -213,11 +222,13 @@ def _publish(
         What is to be said beside the result.
     """
     notes: list[str] = []
-    if options.format == "tsv":  # the other formats hold their warnings themselves
+    if options.format in {"tsv", "csv", "parquet"}:  # the others hold their warnings themselves
         from heldout.report.codes import careful_line
 
         warnings = [warning for one in comparisons for warning in one.warnings]
         notes += [careful_line(warning) for warning in dict.fromkeys(warnings)]
+    if text is None:
+        return notes + _record(comparisons, options, nameless)
     if options.output is None:
         notes += _record(comparisons, options, nameless)
         (show if options.format == "table" else emit)(text)
@@ -225,7 +236,12 @@ def _publish(
     from heldout.data.files import write_atomically
 
     with write_atomically(options.output) as aside:
-        aside.write_text(text, encoding="utf-8", newline="\n")
+        if options.format == "parquet":
+            from heldout.report.claims import claims_frame
+
+            claims_frame(comparisons).write_parquet(aside)
+        else:
+            aside.write_text(text, encoding="utf-8", newline="\n")
         return notes + _record(comparisons, options, nameless)
 
 

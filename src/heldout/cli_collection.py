@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.cli_files import emit, show, split_paths
 from heldout.cli_help import add_json, add_quiet
+from heldout.cli_output import add_output, output_format
 
 if TYPE_CHECKING:
     import argparse
@@ -32,6 +33,8 @@ or folder), JSON lines, CSV, TSV or Parquet of documents, irds:NAME through ir_d
 which is made of the documentation of NumPy, SciPy and scikit-learn. Text may be packed (.gz .xz
 .bz2 .zst).
 """
+
+_SHOW_FORMATS = ("auto", "text", "json")
 
 _EXPORT_EXAMPLES = """\
   heldout collection export pydocs --to trec -o pydocs-trec
@@ -103,9 +106,8 @@ def _add_show(command: Callable[..., argparse.ArgumentParser], parts: Any) -> No
         parts, "show", "Print counts, lengths, judgements, oddities, fingerprint.", _SHOW_EXAMPLES
     )
     add_collection_options(parser)
-    add_json(parser)
+    add_output(parser, _SHOW_FORMATS, auto="auto is text")
     add_quiet(parser, "without what was found odd")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write to a file instead")
     parser.set_defaults(run=_show)
 
 
@@ -115,8 +117,9 @@ def _show(options: argparse.Namespace) -> int:
     from heldout.data.describe import describe
     from heldout.report.collection import collection_json, collection_text
 
+    kind = output_format(options.format, options.output, _SHOW_FORMATS, "text")
     description = describe(open_collection(options))
-    if options.json:
+    if kind == "json":
         emit(collection_json(description), options.output)
     else:
         shown = replace(description, notes=()) if options.quiet else description

@@ -12,7 +12,8 @@ from heldout.cli_claims import (
     claim_settings,
     present,
 )
-from heldout.cli_scores import add_score_arguments, prediction_task, read_inputs
+from heldout.cli_output import TABLE_FORMATS, add_output, output_format
+from heldout.cli_scores import add_score_arguments, add_undefined, prediction_task, read_inputs
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CORRECTION_WORDS", "TEST_WORDS", "add_compare"]
 
-FORMATS: Final = ("auto", "table", "tsv", "md", "latex", "json")
+FORMATS: Final = (*TABLE_FORMATS, "parquet")
 
 TEST_WORDS: Final = {
     "randomization": "Fisher's test of the means by flipping signs; the default",
@@ -91,6 +92,7 @@ def add_compare(command: Callable[..., argparse.ArgumentParser], commands: Any) 
         metavar="X",
         help="of predictions: a unit is positive from this score on",
     )
+    add_undefined(parser)
     add("--by-unit", action="store_true", help="of predictions: over units though there are folds")
     add_claim_arguments(parser)
     add(
@@ -100,10 +102,8 @@ def add_compare(command: Callable[..., argparse.ArgumentParser], commands: Any) 
         help="units are folds: n_test / n_train, for 10 folds 0.1111 (predictions know theirs)",
     )
     add_gate_and_ledger(parser)
-    add("-f", "--format", choices=FORMATS, default="auto", help="auto is a table")
-    add("--json", action="store_const", dest="format", const="json", help="same as --format json")
+    add_output(parser, FORMATS, auto="auto is a table, csv a row per pair of systems")
     add("--quiet", action="store_true", help="only the result and the gate's verdict, no notes")
-    add("-o", "--output", metavar="FILE", help="write to a file instead")
     add("--html", metavar="FILE", help="also make a page of it, to be shown (see heldout report)")
     add("--collection", metavar="NAME", help="with --html: what was searched, for its texts")
     parser.set_defaults(run=_compare)
@@ -111,13 +111,12 @@ def add_compare(command: Callable[..., argparse.ArgumentParser], commands: Any) 
 
 def _compare(options: argparse.Namespace) -> int:
     check_claims(options)
-    _check_page(options)
+    options.format = output_format(options.format, options.output, FORMATS, "table")
+    pages = _pages(options)
     if options.gate:
         from heldout.report.gate import gate_test
 
         gate_test(options.test or (), options.test_share)
-    if options.format == "auto":
-        options.format = "table"
     task = prediction_task(options)
     several = _predictions(task, options) if task else _scores(options)
     nameless = ""
@@ -126,28 +125,38 @@ def _compare(options: argparse.Namespace) -> int:
             "ledger: a table says nothing about its data but the ids of the units, and other data "
             "may have the same ones: name the data with --data"
         )
-    code = present(several, options, nameless=nameless)
-    if options.html is not None:
+    code = present(several, options, nameless=nameless, shown=options.format != "html")
+    if pages:
         from heldout.compare_page import write_comparison
 
-        write_comparison([one.comparison for one in several], options)
+        write_comparison([one.comparison for one in several], options, pages)
     return code
 
 
-def _check_page(options: argparse.Namespace) -> None:
-    if options.html is not None:
+def _pages(options: argparse.Namespace) -> list[str]:
+    """The pages to write, beside the result (``--html``) or as the result (``-o page.html``)."""
+    wanted = [options.html]
+    if options.format == "html":
+        if options.output is None:
+            raise InputError("a page is written to a file: say where with -o FILE")
+        wanted.append(options.output)
+    pages = [page for page in dict.fromkeys(wanted) if page is not None]
+    if options.collection is not None and not pages:
+        raise InputError("--collection goes with --html")
+    if pages:
         from heldout.cli_report import check_page
 
-        check_page(options.html)
-    elif options.collection is not None:
-        raise InputError("--collection goes with --html")
+        for page in pages:
+            check_page(page)
+    return pages
 
 
 def _scores(options: argparse.Namespace) -> list[Compared]:
     from heldout.infer.compare import compare, note_measures
 
-    for name in ("positive", "threshold", "by_unit"):
-        if getattr(options, name) not in (None, False):
+    for name in ("positive", "threshold", "by_unit", "undefined"):
+        given = getattr(options, name)
+        if given is not None and given is not False:  # 0 is given
             raise InputError(f"--{name.replace('_', '-')} is for predictions: add --task")
     inputs = read_inputs(options)
     _check_gate(options, inputs[0].systems)
@@ -162,6 +171,7 @@ def _check_gate(options: argparse.Namespace, systems: Sequence[str]) -> None:
 
 
 def _predictions(task: str, options: argparse.Namespace) -> list[Compared]:
+    from heldout.cli_files import refuse_same_file
     from heldout.cli_scores import read_predictions
     from heldout.infer.compare_predictions import compare_predictions
 
@@ -169,13 +179,16 @@ def _predictions(task: str, options: argparse.Namespace) -> list[Compared]:
         raise InputError("--test-share: predictions with a column fold or repeat know their own")
     if options.lower_is_better or options.intersection:
         raise InputError("--lower-is-better and --intersection are not for predictions")
-    several = read_predictions(task, [options.qrels, *options.runs], options)
+    files = [options.qrels, *options.runs]
+    refuse_same_file(files)
+    several = read_predictions(task, files, options)
     _check_gate(options, [one.name for one in several])
     found = compare_predictions(
         several,
         options.measure or (),
         positive=options.positive,
         by="unit" if options.by_unit else "auto",
+        undefined=options.undefined,
         **claim_settings(options),
     )
     return [Compared(*one) for one in found]

@@ -6,7 +6,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli_files import emit, is_file, split_paths
+from heldout.cli_files import emit, is_file, refuse_same_file, split_paths
+from heldout.cli_output import TABLE_FORMATS, add_output, output_format
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ Measures are named as in ir_measures, ranx or trec_eval; heldout measures lists 
 # Options that only trec_eval has, and the one value that changes nothing.
 _TREC_OPTIONS = {"-R": "qrels", "-T": "trec_results", "-Z": "", "-D": "0"}
 
-FORMATS = ("auto", "table", "tsv", "json", "md", "latex", "parquet", "trec")
+FORMATS = (*TABLE_FORMATS, "parquet", "trec")
 
 
 def add_eval(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
@@ -101,16 +102,13 @@ def add_eval(command: Callable[..., argparse.ArgumentParser], commands: Any) -> 
         help="hold scores as 32-bit floats, as trec_eval 9 and pytrec_eval do",
     )
     add("--skip-bad-lines", action="store_true", help="leave out lines that cannot be read")
+    add_output(parser, FORMATS, auto="auto is a table on a terminal and TSV elsewhere")
     add(
-        "-f",
-        "--format",
-        choices=FORMATS,
-        default="auto",
-        help="auto is a table on a terminal and TSV elsewhere",
+        "--digits",
+        type=_digits,
+        metavar="N",
+        help="decimals (default 4; with -q in TSV and CSV: all)",
     )
-    add("--json", action="store_const", dest="format", const="json", help="same as --format json")
-    add("--digits", type=_digits, default=4, metavar="N", help="decimals (default 4)")
-    add("-o", "--output", metavar="FILE", help="write to a file instead")
     add("--quiet", action="store_true", help="only the result, no notes")
     for option, usual in _TREC_OPTIONS.items():
         add(option, dest=option, default=usual, help=argparse.SUPPRESS)
@@ -141,6 +139,10 @@ def _eval(options: argparse.Namespace) -> None:
     if options.no_summary and not options.per_query:
         raise InputError("--no-summary without --per-query leaves nothing to print")
     _refuse_trec_options(options)
+    terminal = options.output is None and sys.stdout.isatty()
+    default = "table" if terminal else "tsv"
+    options.format = output_format(options.format, options.output, FORMATS, default)
+    refuse_same_file(options.runs)
     skipped = _Skipped(quiet=options.quiet)
     reading: dict[str, Any] = {"skip_bad_lines": options.skip_bad_lines, "report": skipped}
     judgements = read_qrels(*split_paths(options.qrels), **reading)
@@ -258,11 +260,11 @@ def _show(result: Evaluation, options: argparse.Namespace) -> None:
     from heldout.report import tables
 
     kind = options.format
-    if kind == "auto":
-        kind = "table" if options.output is None and sys.stdout.isatty() else "tsv"
     rows: dict[str, Any] = {"per_query": options.per_query, "summary": not options.no_summary}
     writers: dict[str, Callable[..., str]] = {
         "tsv": tables.tsv_text,
+        "csv": tables.csv_text,
+        "html": tables.html_text,
         "md": tables.markdown_text,
         "latex": tables.latex_text,
         "table": tables.table_text,
@@ -274,15 +276,16 @@ def _show(result: Evaluation, options: argparse.Namespace) -> None:
     else:
         if kind == "table":
             rows["terminal"] = options.output is None and sys.stdout.isatty()
-        emit(writers[kind](result, digits=options.digits, **rows), options.output)
-    if not options.quiet and kind in {"tsv", "table", "parquet"}:
+        digits = options.digits
+        if digits is None and not (options.per_query and kind in {"tsv", "csv"}):
+            digits = 4  # values of queries are read by other programs, heldout compare among them
+        emit(writers[kind](result, digits=digits, **rows), options.output)
+    if not options.quiet and kind in {"tsv", "csv", "table", "parquet"}:
         _note("\n".join(tables.policy_lines(result)))
 
 
-def _write_parquet(result: Evaluation, output: str | None) -> None:
+def _write_parquet(result: Evaluation, output: str) -> None:
     from heldout.data.files import write_atomically
 
-    if output is None:
-        raise InputError("Parquet is not text: say where to write it with -o FILE")
     with write_atomically(output) as aside:
         result.to_frame().write_parquet(aside)

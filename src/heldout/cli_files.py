@@ -4,8 +4,23 @@ from __future__ import annotations
 
 import re
 import sys
+from typing import TYPE_CHECKING
 
-__all__ = ["emit", "folded", "is_file", "safe_json", "show", "split_paths", "terminal_width"]
+from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "emit",
+    "folded",
+    "is_file",
+    "refuse_same_file",
+    "safe_json",
+    "show",
+    "split_paths",
+    "terminal_width",
+]
 
 _STEERING = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
@@ -25,11 +40,29 @@ def is_file(given: str) -> bool:
         return False
 
 
+def refuse_same_file(paths: Sequence[str]) -> None:
+    """Refuse a file that is given twice, also under another spelling of its path or as a link."""
+    import os
+
+    first: dict[object, str] = {}
+    for path in paths:
+        key: object = path
+        if is_file(path):
+            status = os.stat(path)  # noqa: PTH116 - of the file that a link points to
+            key = (status.st_dev, status.st_ino)
+        if first.get(key) == path:
+            raise InputError(f"{path} is given twice: leave one out")
+        if key in first:
+            raise InputError(f"{first[key]} and {path} are the same file: leave one out")
+        first[key] = path
+
+
 def emit(text: str, output: str | None = None) -> None:
     """Print a text, or write it to a file when it is complete."""
     text = safe_json(text)
     if output is None:
         sys.stdout.write(text)
+        sys.stdout.flush()  # before the notes, and before anybody is told that all is well
         return
     from heldout.data.files import write_atomically
 

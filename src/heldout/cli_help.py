@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 import textwrap
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Formatter", "Parser", "add_json", "add_quiet", "command"]
+__all__ = ["UNVERIFIED", "Formatter", "Parser", "add_json", "add_quiet", "command"]
 
 MOST_IN_USAGE: Final = 6
 """More options than these make a usage that nobody reads."""
+
+UNVERIFIED: Final = "use results though their files were changed after the experiment"
+"""The help of an option that several commands have."""
 
 _LISTED = re.compile(r"( {2,}\S(?:.*?\S)?)( {2,})(\S.*)")
 
@@ -24,6 +28,10 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Say what was wrong and end with 2."""
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Write help and complaints; argparse would be silent about a full disk."""
+        (file or sys.stderr).write(message)
 
 
 class Formatter(argparse.HelpFormatter):

@@ -180,7 +180,13 @@ def _index(options: argparse.Namespace) -> int:
     if options.verify:
         raise InputError(f"{options.collection}: not an index of heldout, so nothing to verify")
     if options.output is None:
-        raise InputError("say where to write the index: -o FILE")
+        from heldout.data.collection_files import refuse_unknown
+
+        try:
+            refuse_unknown(options.collection)
+        except InputError as error:
+            raise InputError(f"neither an index of heldout nor a collection: {error}") from None
+        raise InputError(f"say where to write the index of {options.collection}: -o FILE")
     return _build(options)
 
 

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli_help import add_quiet
+from heldout.cli_help import UNVERIFIED, add_quiet
+from heldout.cli_output import output_format
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -48,12 +49,14 @@ def add_report(command: Callable[..., argparse.ArgumentParser], commands: Any) -
     add("--queries", metavar="FILE", help="its queries, when they were read from a file")
     add("--qrels", metavar="FILE", help="its judgements; several files are joined by commas")
     add("--ledger", metavar="FILE", help="show the looks at these data that it counts")
+    add("--unverified", action="store_true", help=UNVERIFIED)
     add_quiet(parser, "write the page, say nothing")
     parser.set_defaults(run=_report)
 
 
 def check_page(path: str) -> None:
     """Refuse a place that a page cannot be written to, before any work is done."""
+    output_format("auto", path, ("html",), "html")
     place = Path(path)
     if place.is_dir():
         raise InputError(
@@ -76,7 +79,7 @@ def _report(options: argparse.Namespace) -> None:
     check_page(options.output)
     if options.collection is None and (options.queries or options.qrels):
         raise InputError("--queries and --qrels go with --collection")
-    several = [_read(folder) for folder in options.files]
+    several = [_read(folder, verify=not options.unverified) for folder in options.files]
     headings = _headings(options, several)
     parts, notes = [], []
     for folder, results, heading in zip(options.files, several, headings, strict=True):
@@ -110,7 +113,7 @@ def _whole(folder: str) -> Iterator[None]:
         raise InputError(f"{folder}: lacks {error}: were the results changed?") from None
 
 
-def _read(folder: str) -> Results:
+def _read(folder: str, *, verify: bool) -> Results:
     from heldout.experiment.results import Results
 
     place = Path(folder)
@@ -121,7 +124,7 @@ def _read(folder: str) -> Results:
             "of scores: heldout compare ... --html report.html)"
         )
     with _whole(folder):
-        return Results.read(place)
+        return Results.read(place, verify=verify)
 
 
 def _title(several: list[Results]) -> str:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from heldout.cli_claims import add_claim_arguments, add_gate_and_ledger, check_claims
+from heldout.cli_files import refuse_same_file
+from heldout.cli_output import TABLE_FORMATS, add_output, output_format
+from heldout.cli_scores import add_undefined
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -13,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = ["add_score"]
-
-FORMATS: Final = ("auto", "table", "tsv", "md", "latex", "json")
 
 _EXAMPLES = """\
   heldout score classification predictions.csv
@@ -80,6 +81,7 @@ def _add_classification(command: Callable[..., argparse.ArgumentParser], tasks: 
         metavar="X",
         help="a unit is positive from this score on; replaces predictions",
     )
+    add_undefined(parser)
     add("--per-class", action="store_true", help="precision, recall, … of each class")
     add("--beta", type=float, default=1.0, help="of F in --per-class (default 1)")
     add("--confusion", action="store_true", help="the confusion matrices")
@@ -130,10 +132,8 @@ def _add_claims_and_format(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add_claim_arguments(parser)
     add_gate_and_ledger(parser)
-    add("-f", "--format", choices=FORMATS, default="auto", help="auto: table on a terminal, or tsv")
-    add("--json", action="store_const", dest="format", const="json", help="same as --format json")
+    add_output(parser, auto="auto is a table on a terminal and TSV elsewhere")
     add("--quiet", action="store_true", help="only the result and the gate's verdict, no notes")
-    add("-o", "--output", metavar="FILE", help="write to a file instead")
 
 
 def _text(options: argparse.Namespace) -> int:
@@ -152,6 +152,7 @@ def _score(options: argparse.Namespace) -> int:
 
 def _check(options: argparse.Namespace) -> None:
     """Refuse what can be refused before any file is read."""
+    refuse_same_file(options.files)
     if options.compare:
         check_claims(options)
     else:
@@ -162,9 +163,9 @@ def _check(options: argparse.Namespace) -> None:
         raise InputError(f"--alpha {options.alpha:g}: expected a number between 0 and 1")
     if options.task == "classification":
         _check_classification(options)
-    if options.format == "auto":
-        terminal = options.output is None and sys.stdout.isatty()
-        options.format = "table" if terminal else "tsv"
+    terminal = options.output is None and sys.stdout.isatty()
+    default = "table" if terminal else "tsv"
+    options.format = output_format(options.format, options.output, TABLE_FORMATS, default)
 
 
 def _refuse_without_compare(options: argparse.Namespace) -> None:

@@ -13,7 +13,14 @@ if TYPE_CHECKING:
     from heldout.measure.evaluate import Missing
     from heldout.measure.names import Measure
 
-__all__ = ["add_score_arguments", "prediction_task", "read_inputs", "read_predictions"]
+__all__ = [
+    "add_score_arguments",
+    "add_table_columns",
+    "add_undefined",
+    "prediction_task",
+    "read_inputs",
+    "read_predictions",
+]
 
 
 def add_score_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,21 +31,47 @@ def add_score_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--table",
         metavar="FILE",
-        help="scores instead of judgements and runs: CSV, TSV or Parquet, wide or long",
+        help="scores instead of judgements and runs: CSV, TSV or Parquet, wide or long, also what "
+        "heldout eval -q writes",
     )
+    add_table_columns(parser)
     add("--lower-is-better", action="store_true", help="with --table: errors, times")
     add(
         "-m",
         "--measure",
         action="append",
         metavar="NAME",
-        help="a measure (repeat; default nDCG@10); with --table what to call the scores",
+        help="a measure (repeat; default nDCG@10); with --table which of its measures, or what to "
+        "call the scores",
     )
     add(
         "--intersection",
         action="store_true",
         help="only the judged queries that all runs have (else a missing one counts 0); "
         "a table is always read so",
+    )
+
+
+def add_table_columns(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say which columns of a table of scores are what."""
+    add = parser.add_argument
+    add(
+        "--system",
+        action="append",
+        metavar="NAME",
+        help="of a table of scores: a system (repeat; default all)",
+    )
+    add("--unit", metavar="NAME", help="of a table of scores: the column of unit ids")
+
+
+def add_undefined(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says what counts where a measure of a class does not exist."""
+    parser.add_argument(
+        "--undefined",
+        type=int,
+        choices=(0,),
+        help="precision, recall and F of a class count 0 where they do not exist "
+        "(zero_division=0 of scikit-learn)",
     )
 
 
@@ -62,7 +95,7 @@ def read_predictions(task: str, files: list[str], options: argparse.Namespace) -
     from heldout.data.prediction_files import read_class_predictions, read_number_predictions
 
     if task == "regression":
-        for name in ("positive", "threshold"):
+        for name in ("positive", "threshold", "undefined"):
             if getattr(options, name, None) is not None:
                 raise InputError(f"--{name} is for classes, and these are numbers")
         return [one for path in files for one in read_number_predictions(path)]
@@ -76,34 +109,76 @@ def read_predictions(task: str, files: list[str], options: argparse.Namespace) -
 
 
 def read_inputs(options: argparse.Namespace) -> list[Scores]:
-    """The scores to work on, one object a measure."""
+    """The scores to work on, one object per measure."""
     if options.table is not None:
-        return [_read_table(options)]
-    if options.lower_is_better:
-        raise InputError("--lower-is-better goes with --table: a measure knows its direction")
+        return _read_table(options)
+    for name, option in (("lower_is_better", "--lower-is-better"), ("system", "--system")):
+        if getattr(options, name):
+            raise InputError(f"{option} goes with --table")
+    if options.unit is not None:
+        raise InputError("--unit goes with --table")
     if options.qrels is None or not options.runs:
         raise InputError("judgements and runs are missing (or --table FILE): see --help")
     return _evaluate(options)
 
 
-def _read_table(options: argparse.Namespace) -> Scores:
-    from heldout.data.scores import read_scores  # NumPy comes with it
+def _read_table(options: argparse.Namespace) -> list[Scores]:
+    from heldout.data.formats.score_table import read_score_table  # NumPy comes with it
+    from heldout.data.scores import table_scores
 
     if options.qrels is not None:
         raise InputError("give either --table or judgements and runs, not both")
-    names = options.measure or ["score"]
-    if len(names) > 1:
+    table = read_score_table(options.table, systems=options.system, units=options.unit)
+    names = options.measure or [None]
+    if table.measures:
+        names = _measures_of_table(options.table, table.measures, options.measure or [])
+    elif len(names) > 1:
         raise InputError(
-            f"a table holds the scores of one measure, but -m names {len(names)} "
-            f"({', '.join(names)}): give one -m and one table a measure"
+            f"{options.table} does not say what its scores measure, but -m names {len(names)} "
+            f"measures ({', '.join(names)}): give one -m and one table per measure, or a table "
+            "with a column measure"
         )
-    return read_scores(options.table, names[0], higher_is_better=not options.lower_is_better)
+    higher = not options.lower_is_better
+    return [table_scores(table, name, higher_is_better=higher) for name in names]
+
+
+def _measures_of_table(path: str, there: list[str], wanted: list[str]) -> list[str]:
+    """The measures to take from a table, as it spells them."""
+    if not wanted and len(there) > 1:
+        raise InputError(
+            f"{path} has scores in {len(there)} measures: name one or more with -m "
+            f"({', '.join(there)})"
+        )
+    found = [name for one in wanted for name in _spellings(one, there)] or there
+    for name in found:
+        if name not in there:
+            raise InputError(f"{path} has no scores in {name}; it has {', '.join(there)}")
+        for measure in _known_measures(name):
+            _refuse_incomparable(measure)
+    return list(dict.fromkeys(found))
+
+
+def _spellings(wanted: str, there: list[str]) -> list[str]:
+    """What a measure is called in a table: as it was written, or as heldout calls it."""
+    if wanted in there:
+        return [wanted]
+    return [str(measure) for measure in _known_measures(wanted)] or [wanted]
+
+
+def _known_measures(name: str) -> list[Measure]:
+    """The measures of a name; none if it is the user's own."""
+    from heldout.measure.names import parse_measures
+
+    try:
+        return parse_measures([name])
+    except MeasureError:
+        return []
 
 
 def _evaluate(options: argparse.Namespace) -> list[Scores]:
     from dataclasses import replace
 
-    from heldout.cli import split_paths  # the main module imports this one
+    from heldout.cli_files import refuse_same_file, split_paths
     from heldout.data.files import read_qrels  # NumPy comes with it
     from heldout.measure.evaluate import evaluate
     from heldout.measure.names import parse_measures
@@ -111,6 +186,7 @@ def _evaluate(options: argparse.Namespace) -> list[Scores]:
     measures = parse_measures(options.measure or ["nDCG@10"])
     for measure in measures:
         _refuse_incomparable(measure)
+    refuse_same_file(options.runs)
     judgements = read_qrels(*split_paths(options.qrels))
     missing: Missing = "skip" if options.intersection else "zero"
     result = evaluate(judgements, options.runs, [*measures, "Judged@10"], missing=missing)

@@ -18,6 +18,7 @@ from heldout.cli_index import (
     open_documents,
     positive,
 )
+from heldout.cli_output import add_format, output_format
 from heldout.data.notes import count_of
 from heldout.errors import InputError
 
@@ -49,6 +50,8 @@ index) and name it with --index, which must have been made of the same documents
 to -o FILE, whose ending tells the format (.csv, .tsv, .json, .parquet, else TREC; .gz packs it), or
 as TREC lines to standard output.
 """
+
+_FORMATS = ("auto", "trec", "csv", "tsv", "json", "parquet")
 
 _MOST = 1000
 _MOST_SHOWN = 10
@@ -95,6 +98,7 @@ def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -
     )
     add("--name", help="name of the run (default the model)")
     add("-o", "--output", metavar="FILE", help="write the run to a file")
+    add_format(parser, _FORMATS, "format of the run in -o FILE (default: by its suffix; trec)")
     add("--eval", action="store_true", help="evaluate at once and print the measures")
     add("-m", "--measure", action="append", metavar="NAME", help="a measure for --eval (repeat)")
     add_json(parser, "the list, the measures or the run as JSON")
@@ -104,10 +108,12 @@ def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -
 
 
 def _search(options: argparse.Namespace) -> int:
+    from heldout.data.files import write_run  # NumPy comes with it
     from heldout.retrieve.indexing.file import is_index
 
     model = _model(options.model, options.param)
     _refuse_misfits(options)
+    kind = _run_format(options)
     if options.dask is not None and options.index is None and not is_index(options.collection):
         raise InputError("--dask needs an index that all workers see: build one, give --index")
     if options.query is not None:
@@ -122,7 +128,7 @@ def _search(options: argparse.Namespace) -> int:
         raise InputError(f"{options.collection} has no judgements to evaluate with: give --qrels")
     run = _run(given, model, options)
     if options.output is not None:
-        run.write(options.output)
+        write_run(run, options.output, kind)
     if not options.quiet:
         _note(given, run)
     if options.output is None and not _evaluates(options):
@@ -130,6 +136,19 @@ def _search(options: argparse.Namespace) -> int:
     if judged is not None and _evaluates(options):
         _evaluate(judged, run, options)
     return 0
+
+
+def _run_format(options: argparse.Namespace) -> str:
+    """The format of the file that the run is written to, which may be compressed."""
+    from heldout.data.formats.source import PACKERS
+
+    if options.output is None:
+        if options.format != "auto":
+            raise InputError("--format is that of the run in a file: say where with -o FILE")
+        return "trec"
+    name, dot, packing = options.output.rpartition(".")
+    plain = name if dot + packing.lower() in PACKERS else options.output
+    return output_format(options.format, plain, _FORMATS, "trec")
 
 
 def _evaluates(options: argparse.Namespace) -> bool:

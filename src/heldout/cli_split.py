@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from heldout.cli_collection import add_collection_options, open_collection
 from heldout.cli_files import emit, show
 from heldout.cli_help import add_quiet
+from heldout.cli_output import add_format, output_format
 from heldout.data.notes import count_of
 from heldout.errors import InputError
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from heldout.resample.split import Split, Splits
 
 __all__ = ["add_split"]
+
+_FORMATS = ("auto", "tsv", "csv")
 
 _EXAMPLES = """\
   heldout split pydocs --by query --folds 10                     sizes and checks
@@ -68,6 +71,7 @@ def add_split(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
     add("--fold", type=int, metavar="N", help="only this fold (with -o)")
     add("-o", "--output", metavar="FOLDER", help="write the splits there (with --table: a file)")
     add("--to", choices=("beir", "trec", "lines"), default="beir", help="format (default beir)")
+    add_format(parser, _FORMATS, "format of --table (default: by the suffix of -o; tsv)")
     add("--force", action="store_true", help="replace an earlier export")
     shown = parser.add_mutually_exclusive_group()
     add = shown.add_argument
@@ -112,13 +116,14 @@ def _split(options: argparse.Namespace) -> int:
     from heldout.resample.notices import ResamplingWarning
 
     _refuse_strange(options)
+    kind = output_format(options.format, options.output, _FORMATS, "tsv") if options.table else ""
     collection = open_collection(options)
     with warnings.catch_warnings():
         # The same sentences are notes of the splits, which are printed below.
         warnings.simplefilter("ignore", ResamplingWarning)
         splits = _splits(collection, options)
     if options.table:
-        _table(splits, options)
+        _table(splits, kind, options)
     elif options.output is not None and not (options.describe or options.json):
         _export(splits, collection, options)
     else:
@@ -130,13 +135,7 @@ def _refuse_strange(options: argparse.Namespace) -> None:
     """Refuse options that would be passed over."""
     if options.validation is not None and options.hold_out is None:
         raise InputError("--validation goes with --hold-out")
-    writes = options.output is not None and not (options.table or options.describe or options.json)
-    if options.fold is not None and not writes:
-        raise InputError("--fold says which fold to write: give -o FOLDER as well")
-    if options.force and not writes:
-        raise InputError("--force is for writing datasets (-o FOLDER)")
-    if options.output is not None and (options.describe or options.json) and not options.table:
-        raise InputError("a description is printed: leave -o out, or redirect the output")
+    _refuse_strange_output(options)
     chance = options.folds or options.hold_out or _is_default(options)
     for name in ("repeats", "stratify"):
         if getattr(options, name) is not None and not chance:
@@ -146,6 +145,23 @@ def _refuse_strange(options: argparse.Namespace) -> None:
     fixed = options.given or options.test_ids or options.later or options.leave_one_out
     if options.seed is not None and fixed:
         raise InputError("--seed changes nothing here: nothing is left to chance")
+
+
+def _refuse_strange_output(options: argparse.Namespace) -> None:
+    if options.format != "auto" and not options.table:
+        raise InputError("--format goes with --table; the format of datasets is --to")
+    writes = options.output is not None and not (options.table or options.describe or options.json)
+    if options.fold is not None and not writes:
+        raise InputError("--fold says which fold to write: give -o FOLDER as well")
+    if writes and options.output.lower().endswith((".csv", ".tsv", ".json")):
+        raise InputError(
+            f"-o {options.output}: the splits are written to a folder; for a table of folds add "
+            "--table"
+        )
+    if options.force and not writes:
+        raise InputError("--force is for writing datasets (-o FOLDER)")
+    if options.output is not None and (options.describe or options.json) and not options.table:
+        raise InputError("a description is printed: leave -o out, or redirect the output")
 
 
 def _is_default(options: argparse.Namespace) -> bool:
@@ -211,10 +227,10 @@ def _values(path: str, what: str) -> dict[str, str]:
     return {entry.unit: entry.value for entry in read_values(path, what)}
 
 
-def _table(splits: Splits, options: argparse.Namespace) -> None:
+def _table(splits: Splits, kind: str, options: argparse.Namespace) -> None:
     from heldout.resample.export import fold_table
 
-    emit("".join(fold_table(splits)), options.output)
+    emit("".join(fold_table(splits, "," if kind == "csv" else "\t")), options.output)
     if not options.quiet:
         _say(splits)
 

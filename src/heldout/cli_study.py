@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heldout.cli_collection import add_collection_options, open_collection
 from heldout.cli_files import emit, show
 from heldout.cli_index import add_analyzer_options, build_index, given_analyzer, positive
+from heldout.cli_output import TABLE_FORMATS, add_output, output_format
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from heldout.experiment.systems import ModelSystem
 
 __all__ = ["add_study"]
+
+_FORMATS = (*TABLE_FORMATS, "parquet")
 
 _EXAMPLES = """\
   heldout study bias pydocs --fraction 0.5 --draws 20 --model bm25 --param k1=1 --param b=0.5
@@ -71,9 +74,8 @@ def _add_shared(parser: argparse.ArgumentParser, draws: int) -> None:
     add("--draws", type=positive, default=draws, metavar="N", help=f"draws (default {draws})")
     add("--depth", type=positive, default=1000, metavar="N", help="ranks that count (default 1000)")
     add("--seed", type=int, default=0, metavar="N", help="of the random numbers (default 0)")
-    add("--json", action="store_true", help="every number at full precision")
+    add_output(parser, _FORMATS, auto="auto is a table with a verdict")
     add("--quiet", action="store_true", help="only the table and the verdict")
-    add("-o", "--output", metavar="FILE", help="write to a file")
     add_analyzer_options(parser)
 
 
@@ -157,10 +159,12 @@ def _named(system: ModelSystem) -> str:
 
 
 def _bias(options: argparse.Namespace) -> int:
+    from heldout.data.aside import made_folder
     from heldout.experiment.study import StudySettings, bias_study
     from heldout.measure.names import parse_measure
-    from heldout.report.study import figure_tables, study_json, study_text
+    from heldout.report.study import figure_tables, study_json, study_records, study_text
 
+    options.format = output_format(options.format, options.output, _FORMATS, "table")
     system = _system(options)
     if options.pre_split and not options.tune:
         raise InputError("--pre-split says how values are tuned: add --tune")
@@ -176,27 +180,34 @@ def _bias(options: argparse.Namespace) -> int:
         max(options.replicates, 0),
         seed=options.seed,
     )
-    if options.figures:
-        _make_folder(options.figures)
-    candidates, collection = _candidates(options, system)
-    with _progress("draws", quiet=options.quiet) as progress:
-        study = bias_study(candidates, settings, progress)
-    if options.figures:
-        for name, text in figure_tables(study, collection.queries.ids).items():
-            emit(text, str(Path(options.figures, name)))
-    if options.json:
-        emit(study_json(study, _named(system)), options.output)
+    # Made before the draws: nobody wants to hear of a wrong folder after minutes.
+    with made_folder(options.figures) if options.figures else nullcontext():
+        candidates, collection = _candidates(options, system)
+        with _progress("draws", quiet=options.quiet) as progress:
+            study = bias_study(candidates, settings, progress)
+        if options.figures:
+            for name, text in figure_tables(study, collection.queries.ids).items():
+                emit(text, str(Path(options.figures, name)))
+    texts = {"table": study_text, "json": study_json}
+    if options.format in texts:
+        _write(texts[options.format](study, _named(system)), options)
     else:
-        show(study_text(study, _named(system)), options.output)
+        _write_records(study_records(study, _named(system)), options)
     return 0
 
 
-def _make_folder(name: str) -> None:
-    """Before the draws: nobody wants to hear of a wrong folder after minutes."""
-    try:
-        Path(name).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"--figures {name}: not a folder to write to ({error.strerror})") from None
+def _write(text: str, options: argparse.Namespace) -> None:
+    (show if options.format == "table" else emit)(text, options.output)
+
+
+def _write_records(records: list[dict[str, Any]], options: argparse.Namespace) -> None:
+    """One row per record: at full precision for programs, rounded for people."""
+    from heldout.report.records import records_text, write_records
+
+    if options.format == "parquet":
+        write_records(records, options.output)
+    else:
+        emit(records_text(records, options.format), options.output)
 
 
 def _shares(text: str) -> list[float]:
@@ -209,8 +220,9 @@ def _shares(text: str) -> list[float]:
 def _curve(options: argparse.Namespace) -> int:
     from heldout.experiment.curve import learning_curve
     from heldout.measure.names import parse_measure
-    from heldout.report.study import curve_json, curve_text
+    from heldout.report.study import curve_json, curve_records, curve_text
 
+    options.format = output_format(options.format, options.output, _FORMATS, "table")
     system, measure, shares = (
         _system(options),
         parse_measure(options.measure),
@@ -233,8 +245,10 @@ def _curve(options: argparse.Namespace) -> int:
         f"{_named(system)}, {measure}: tuned on some {unit}, measured on the {options.test:.0%} of "
         f"the {unit} held out, {options.draws} draws"
     )
-    if options.json:
-        emit(curve_json(points, title), options.output)
+    if options.format == "table":
+        _write(curve_text(points, title, unit), options)
+    elif options.format == "json":
+        _write(curve_json(points, title), options)
     else:
-        show(curve_text(points, title, unit), options.output)
+        _write_records(curve_records(points), options)
     return 0

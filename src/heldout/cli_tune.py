@@ -7,6 +7,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.cli_files import emit, show, split_paths, terminal_width
+from heldout.cli_output import TABLE_FORMATS, add_output, output_format
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -75,9 +76,8 @@ def add_tune(command: Callable[..., argparse.ArgumentParser], commands: Any) -> 
     )
     add("--alpha", type=float, default=0.05, help="level of tests and intervals (default 0.05)")
     add("--scores", metavar="FILE", help="write the held-out score of each query (.csv or .tsv)")
-    add("--json", action="store_true", help="every number at full precision")
+    add_output(parser, auto="auto is a table with sentences")
     add("--quiet", action="store_true", help="only the tables, no sentences below them")
-    add("-o", "--output", metavar="FILE", help="write to a file instead")
     parser.set_defaults(run=_tune)
 
 
@@ -87,6 +87,7 @@ def _tune(options: argparse.Namespace) -> int:
     from heldout.tune.runs import tune_runs
 
     _check(options)
+    options.format = output_format(options.format, options.output, TABLE_FORMATS, "table")
     systems = _systems(options)
     judgements = read_qrels(*split_paths(options.qrels))
     with warnings.catch_warnings():
@@ -104,8 +105,19 @@ def _tune(options: argparse.Namespace) -> int:
     text = _text(tuned, comparison, options)
     if options.scores:
         _write_scores(tuned, options.scores)
-    (emit if options.json else show)(text, options.output)
+    (show if options.format == "table" else emit)(text, options.output)
+    if options.format in {"tsv", "csv"} and not options.quiet:
+        _say(tuned, comparison)
     return 0
+
+
+def _say(tuned: TunedRuns, comparison: Comparison | None) -> None:
+    """What tables for programs leave out."""
+    from heldout.report.claims import warning_lines
+    from heldout.report.tuning import tuning_notes
+
+    lines = [*tuning_notes(tuned), *(warning_lines(comparison) if comparison else [])]
+    sys.stderr.write("".join(line + "\n" for line in lines))
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -205,11 +217,13 @@ def _comparison(tuned: TunedRuns, options: argparse.Namespace) -> Comparison | N
 
 
 def _text(tuned: TunedRuns, comparison: Comparison | None, options: argparse.Namespace) -> str:
-    from heldout.report.tuning import json_tuning, tuning_text
+    from heldout.report.tuning import json_tuning, tuning_tables, tuning_text
 
     level = 1 - options.alpha
-    if options.json:
+    if options.format == "json":
         return json_tuning(tuned, comparison, level)
+    if options.format != "table":
+        return tuning_tables(tuned, comparison, options.format, level, quiet=options.quiet)
     terminal = options.output is None and sys.stdout.isatty()
     width = terminal_width() if terminal else None
     text = tuning_text(tuned, level, quiet=options.quiet, width=width)

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 __all__ = ["write_comparison"]
 
 
-def write_comparison(comparisons: Sequence[Comparison], options: argparse.Namespace) -> None:
+def write_comparison(
+    comparisons: Sequence[Comparison], options: argparse.Namespace, paths: Sequence[str]
+) -> None:
     """Write a page of what was compared.
 
     Parameters
@@ -23,6 +25,8 @@ def write_comparison(comparisons: Sequence[Comparison], options: argparse.Namesp
         One a measure.
     options
         Of the command ``compare``.
+    paths
+        Where to write it.
     """
     from heldout.cli_report import this_command
     from heldout.report.page.answer import question
@@ -39,7 +43,8 @@ def write_comparison(comparisons: Sequence[Comparison], options: argparse.Namesp
     )
     title = question(named[0].scores.systems, "")
     page = render_page(title, [part], made=[("command", this_command())])
-    write_page(options.html, page)
+    for path in paths:
+        write_page(path, page)
 
 
 def _named(comparison: Comparison, data: str | None) -> Comparison:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from heldout.errors import InputError
+from heldout.data.aside import made_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from heldout.report.page.parts import Part
 
@@ -24,6 +24,11 @@ _PLANS: Final = (
 
 def run_demo(folder: str, *, terminal: bool = False) -> Iterator[str]:
     """Run the main job on the embedded collection and leave a report, paragraph by paragraph."""
+    with made_folder(folder) as place:
+        yield from _demo(place, terminal=terminal)
+
+
+def _demo(place: Path, *, terminal: bool) -> Iterator[str]:
     from heldout.data.collection_files import read_collection
     from heldout.experiment.run import Experiment
     from heldout.report.experiment import results_text
@@ -32,11 +37,6 @@ def run_demo(folder: str, *, terminal: bool = False) -> Iterator[str]:
     from heldout.retrieve.analyze import Analyzer
     from heldout.retrieve.index import Index
 
-    place = Path(folder)
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: the folder cannot be made ({error.strerror})") from None
     collection = read_collection("pydocs")
     yield (
         f"The embedded collection: {len(collection.documents):,} pieces of documentation of NumPy, "

@@ -13,14 +13,21 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 __all__ = [
+    "USER_FAULTS",
     "DuplicateError",
     "FormatError",
     "HeldoutError",
     "InputError",
     "MeasureError",
     "MissingExtraError",
+    "cause_of",
 ]
+
+USER_FAULTS: Final = (Exception, SystemExit)
+"""How code of a user can fail: `sys.exit()` in it must not end a command as if all were done."""
 
 
 class HeldoutError(Exception):
@@ -75,3 +82,26 @@ class MeasureError(HeldoutError):
 
 class MissingExtraError(HeldoutError):
     """An optional package is needed and is not installed."""
+
+
+def cause_of(error: BaseException) -> str:
+    """Return why code of a user failed, on one line.
+
+    Examples
+    --------
+    >>> cause_of(ValueError("too short"))
+    'ValueError: too short'
+    >>> cause_of(SystemExit(0))
+    'sys.exit(0) was called'
+    """
+    if not isinstance(error, SystemExit):
+        return f"{type(error).__name__}: {error}"
+    from pathlib import Path  # not when a command starts
+
+    trace, where = error.__traceback__, ""
+    while trace is not None:  # the last frame is the one that called it
+        code = trace.tb_frame.f_code
+        where = f" in {Path(code.co_filename).name}, line {trace.tb_lineno}"
+        trace = trace.tb_next
+    shown = "" if error.code is None else repr(error.code)
+    return f"sys.exit({shown}) was called{where}"

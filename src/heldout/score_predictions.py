@@ -18,6 +18,7 @@ from heldout.measure.roc import roc_curve
 from heldout.report import scores as report
 from heldout.report.curves import curve_grid, curve_notes, json_curves
 from heldout.report.grid import grids_text
+from heldout.report.markup import finished
 
 if TYPE_CHECKING:
     import argparse
@@ -54,6 +55,7 @@ def score_files(options: argparse.Namespace) -> int:
         positive=positive,
         level=1 - options.alpha,
         seed=options.seed,
+        undefined=getattr(options, "undefined", None),
     )
     hull = _hull(scores) if getattr(options, "hull", False) else None
     notes = list(report.score_notes(scores))
@@ -86,6 +88,7 @@ def _compare(scores: PredictionScores, options: argparse.Namespace) -> list[Comp
         options.measure or (),
         positive=scores.positive,
         by="unit" if options.by_unit else "fold" if options.by_fold else "auto",
+        undefined=getattr(options, "undefined", None),
         **claim_settings(options),
     )
     return [Compared(*one) for one in found]
@@ -102,7 +105,7 @@ def _tables(
     grids += [report.hull_grid(hull)] if hull is not None else []
     terminal = options.output is None and sys.stdout.isatty()
     text = grids_text([grid for grid in grids if grid.rows], options.format, terminal=terminal)
-    return f"{text}\n{claims}" if claims else text
+    return finished(f"{text}\n{claims}" if claims else text, options.format, "Scores")
 
 
 def _json(
@@ -123,7 +126,8 @@ def _curves(predictions: list[Any], positive: str | None, options: argparse.Name
     terminal = options.output is None and sys.stdout.isatty()
     notes = "".join(f"{note}\n" for note in curve_notes(found))
     sys.stderr.write("" if options.quiet else notes)
-    return grids_text([curve_grid(found)], options.format, terminal=terminal)
+    text = grids_text([curve_grid(found)], options.format, terminal=terminal)
+    return finished(text, options.format, "Curves")
 
 
 def _hull(scores: PredictionScores) -> RocHull:

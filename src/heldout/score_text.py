@@ -101,12 +101,11 @@ def _text(
         return text_scores.json_text_scores(
             names, scores, notes, json.loads(claims) if claims else []
         )
-    if options.format == "tsv":
-        text = text_scores.text_scores_tsv(names, scores)
-    else:
-        terminal = options.output is None and sys.stdout.isatty()
-        text = text_scores.text_scores_text(names, scores, options.format, terminal=terminal)
-    return f"{text}\n{claims}" if claims else text
+    from heldout.report.markup import finished
+
+    terminal = options.output is None and sys.stdout.isatty()
+    text = text_scores.text_scores_text(names, scores, options.format, terminal=terminal)
+    return finished(f"{text}\n{claims}" if claims else text, options.format, "Scores")
 
 
 def _references(options: argparse.Namespace) -> Segments:

@@ -210,7 +210,7 @@ def test_other_kinds_of_corpus_are_refused(meta):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("dataset = ", "not TOML"),
+        ("dataset = ", r":1: not valid TOML"),
         ("prefix = '.'", "names no dataset"),
         ("dataset = 'x'\n[query-runner]\nquery-id-start = 'a'", "documents that are not there"),
     ],

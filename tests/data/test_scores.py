@@ -143,23 +143,30 @@ WRONG = {
     "no unit, wide": ("unit,A\n,1\n", r"t\.csv:2: the unit is missing"),
     "no unit, long": ("system,unit,value\nA,,1\n", r"t\.csv:2: the unit is missing"),
     "no system": ("system,unit,value\n ,q,1\n", r"t\.csv:2: the system is missing"),
-    "unit twice": ("unit,A\nq,1\nq,1\n", r"t\.csv:3: unit q stands twice \(first in .*t\.csv:2\)"),
+    "unit twice": ("unit,A\nq,1\nq,1\n", r"t\.csv:3: unit q appears twice \(first in .*t\.csv:2\)"),
     "pair twice": (
         "system,unit,value\nA,q,1\nA,q,\n",
         r"t\.csv:3: system A has unit q twice \(first in .*t\.csv:2\)$",
     ),
     "two measures": (
         "system,unit,measure,value\nA,q,AP,1\nA,q,RR,1\n",
-        "twice.*keep the rows of one measure",
+        r"has scores in 2 measures \(AP, RR\): name one",
     ),
     "no unit column": ("a,b,c,d,e,f\n1,2,3,4,5,6\n", r"found a, b, c, d, e, …\): add one named"),
-    "no value column": ("system,unit,AP\nA,q,1\n", "name that value, score"),
+    "no value column": ("system,unit\nA,q\n", "name that value, score"),
+    "no measure": ("system,unit,measure,value\nA,q,,1\n", r"t\.csv:2: the measure is missing"),
+    "only means": ("run,query,AP\nA,all,1\n", "only their mean"),
+    "two columns of ids": ("unit,fold,A\nq,1,0.5\n", "columns unit and fold both look like unit"),
+    "another column of ids": (
+        "unit,number,A\nq,11,0.5\nr,12,0.1\ns,13,0.1\n",
+        r"column number has a different integer in every row.*systems=, .*--system\)",
+    ),
     "only units": ("unit\nq\n", "no column of a system"),
     "only a header": ("unit,A\n", "no scores below it"),
     "only comments": ("# a\n\n", "has no header"),
     "empty column": ("unit,A,B\nq,1,\n", "system B has no scores"),
     "nothing": ("", "empty"),
-    "open quote": ('unit,A\nq,"1\n', r"t\.csv:\d: not a table that can be read"),
+    "open quote": ('unit,A\nq,"1\n', r"t\.csv:2: .* a cell that is never closed"),
     "latin 1": ("unit,é\nq,1\n".encode("latin1"), r"t\.csv:1: byte 0xe9 is not UTF-8"),
     "UTF-16": (WIDE.encode("utf-16"), r"t\.csv:1: byte 0xff is not UTF-8"),
     "binary": (b"unit,A\nq\0,1\n", r"t\.csv:2: not a text file"),
@@ -233,3 +240,57 @@ def test_nonsense_is_read_or_refused_and_never_a_surprise(tmp_path_factory, cont
     except InputError as error:
         said = str(error)
     assert str(path) in said
+
+
+STACKED = {
+    "long": "run,query_id,measure,value\nA,q1,AP,0.1\nA,q1,RR,1\nA,q2,AP,0.3\nA,q2,RR,0\n"
+    "B,q1,AP,0.2\nB,q1,RR,0.5\nB,q2,AP,0.5\nB,q2,RR,0.25\n",
+    "PyTerrier": "name,qid,measure,value\nA,q1,AP,0.1\nB,q1,AP,0.2\nA,q2,AP,0.3\nB,q2,AP,0.5\n"
+    "A,q1,RR,1\nB,q1,RR,0.5\nA,q2,RR,0\nB,q2,RR,0.25\n",
+    "a column per measure": "run\tquery\tAP\tRR\nA\tq1\t0.1\t1\nA\tq2\t0.3\t0\nA\tall\t0.2\t0.5\n"
+    "B\tq1\t0.2\t0.5\nB\tq2\t0.5\t0.25\nB\tall\t0.35\tundefined\n",
+}
+
+
+@pytest.mark.parametrize("content", STACKED.values(), ids=STACKED)
+def test_one_of_several_measures_is_read(tmp_path, content):
+    path = tmp_path / "t.csv"
+    path.write_text(content)
+    scores = read_scores(path, "ap")
+    assert (scores.measure, scores.systems, scores.units) == ("AP", ("A", "B"), ("q1", "q2"))
+    assert scores.values.tolist() == EXPECTED
+    assert read_scores(path, "RR").values.tolist() == [[1.0, 0.5], [0.0, 0.25]]
+    with pytest.raises(InputError, match=r"has scores in 2 measures \(AP, RR\): name one"):
+        read_scores(path)
+    with pytest.raises(InputError, match="no scores in nDCG; it has AP, RR"):
+        read_scores(path, "nDCG")
+
+
+def test_runs_with_numbers_for_names_are_no_scores(tmp_path):
+    scores = read(tmp_path, "run,query,AP\n1,q1,0.1\n1,q2,0.3\n2,q1,0.2\n2,q2,0.5\n")
+    assert (scores.systems, scores.measure) == (("1", "2"), "AP")
+    assert scores.values.tolist() == EXPECTED
+
+
+def test_means_are_no_unit_in_a_wide_table(tmp_path):
+    scores = read(tmp_path, WIDE + "all,0.2,0.35\n")
+    assert (scores.units, scores.dropped) == (("q1", "q2"), ())
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "number,other,A,B\n7,1,0.1,0.2\n8,2,0.3,0.5\n9,3,1,1\n",
+        "system,number,value\nA,7,0.1\nB,7,0.2\nC,7,0.2\nA,8,0.3\nB,8,0.5\nA,9,1\nB,9,1\n",
+    ],
+    ids=["wide", "long"],
+)
+def test_systems_and_units_can_be_named(tmp_path, content):
+    (tmp_path / "t.csv").write_text(content)
+    scores = read_scores(tmp_path / "t.csv", systems=["B", "A"], units="number")
+    assert (scores.systems, scores.units) == (("B", "A"), ("7", "8", "9"))
+    assert scores.values[:2, ::-1].tolist() == EXPECTED
+    with pytest.raises(InputError, match="no system 'D'; found"):
+        read_scores(tmp_path / "t.csv", systems=["A", "D"], units="number")
+    with pytest.raises(InputError, match="no column 'nowhere' of unit ids; found"):
+        read_scores(tmp_path / "t.csv", units="nowhere")

@@ -106,7 +106,7 @@ def test_workers_do_not_change_a_byte(folder):
     experiment.run(folder / "two", workers=2)
     assert set(written(folder / "one")) == {
         *("values.parquet", "folds.parquet", "surface.parquet", "predictions.parquet"),
-        *("summary.json", "manifest.json"),
+        *("splits.parquet", "summary.json", "manifest.json"),
     }
     assert written(folder / "one") == written(folder / "two")
 

@@ -337,6 +337,7 @@ class TestSameBytes:
             "folds.parquet",
             "lists.parquet",
             "manifest.json",
+            "splits.parquet",
             "summary.json",
             "surface.parquet",
             "values.parquet",

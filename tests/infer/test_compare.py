@@ -3,9 +3,11 @@
 import json
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
-from heldout import InputError, Scores, compare, read_scores
+from heldout import InputError, Scores, compare, evaluate, read_scores
 from heldout.report.claims import claims_text, comparison_dict, html_claims, json_claims, sentences
 
 # The ten folds of the worked example (means .41 and .48).
@@ -212,14 +214,14 @@ def test_tables_are_read_wide_and_long(tmp_path, text):
     (tmp_path / "scores.csv").write_text(text)
     scores = read_scores(tmp_path / "scores.csv")
     assert scores.systems == ("A", "B")
-    assert scores.values.tolist() == [[0.2, 0.5], [0.3, 0.3]]
+    assert scores.values.tolist() == [[0.2, 0.5], [0.3, 0.3]]  # noqa: PD011 - an array
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("unit,A,B\nq1,0.2,x\nq2,1,1\n", r"s\.csv:2, column B: 'x' is not a number"),
-        ("unit,A,B\nq1,0.2,1\nq1,1,1\n", "unit q1 stands twice"),
+        ("unit,A,B\nq1,0.2,1\nq1,1,1\n", "unit q1 appears twice"),
         ("system,unit,value\nA,q1,0.2\nA,q1,0.3\n", r"s\.csv:3: system A has unit q1 twice"),
         ("A,B\n1,2\n", "no column of unit ids"),
         ("unit,A,B\nq1,nan,1\nq2,1,1\n", "not a finite number"),
@@ -344,3 +346,29 @@ def test_levels_are_not_rounded_away(two):
 def test_scores_beyond_reason_are_refused():
     with pytest.raises(InputError, match="scale the scores"):
         scores_of({"A": [1e200, 1.0], "B": [0.0, 1.0]})
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"A": A, "B": B},
+        {"A": np.array(A), "B": tuple(B)},
+        {"A": dict(enumerate(A)), "B": dict(enumerate(B))},
+        pd.DataFrame({"qid": range(10), "A": A, "B": B}),
+        pl.DataFrame({"qid": range(10), "A": A, "B": B}),
+    ],
+    ids=["lists", "arrays", "dictionaries", "pandas", "polars"],
+)
+def test_frames_and_dictionaries_are_compared(given):
+    found = compare(given)
+    assert found.scores.systems == ("A", "B")
+    assert found.claims == compare(scores_of({"A": A, "B": B})).claims
+
+
+def test_what_has_no_scores_is_refused_in_words():
+    result = evaluate({"q": {"a": 1}}, {"x": {"q": {"a": 1.0}}, "y": {"q": {"b": 1.0}}}, "RR")
+    with pytest.raises(InputError, match=r"Evaluation is not .*such as evaluation\.scores\('nDCG"):
+        compare(result)
+    for given in (5, None, "scores.csv", [A, B]):
+        with pytest.raises(InputError, match="is not a table of scores: expected"):
+            compare(given)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.errors import InputError
@@ -25,11 +25,14 @@ def test_r():
     np.testing.assert_allclose(found, [0.05, 0.08, 0.09, 0.09, 0.09])
 
 
+@pytest.fixture(scope="module")
+def multitest():
+    return pytest.importorskip("statsmodels.stats.multitest")
+
+
 @pytest.mark.parametrize("method", NAMES)
-@settings(deadline=None)  # the first call imports statsmodels
 @given(p=st.lists(st.floats(0, 1) | st.sampled_from([0.01, 0.02, 1.0]), min_size=1, max_size=30))
-def test_statsmodels(method, p):
-    multitest = pytest.importorskip("statsmodels.stats.multitest")
+def test_statsmodels(multitest, method, p):
     theirs = multitest.multipletests(p, method=NAMES[method])[1]
     np.testing.assert_allclose(adjust(p, method), theirs, rtol=1e-12, atol=1e-300)
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -374,3 +375,67 @@ def test_great_grades_are_no_problem_where_they_need_not_be():
 
 def test_runs_can_be_named():
     assert evaluate(SMALL_QRELS, {"mine": Run.from_dict(SMALL_RUN)}, "AP").names == ("mine",)
+
+
+def as_frame(make, table, names):
+    """The rows of ``{query: {document: number}}`` in a frame."""
+    rows = [(query, doc, number) for query, docs in table.items() for doc, number in docs.items()]
+    return make(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+@pytest.mark.parametrize(
+    ("of_qrels", "of_run"),
+    [
+        (("qid", "docno", "label"), ("qid", "docno", "score")),
+        (("query_id", "doc_id", "relevance"), ("query_id", "doc_id", "score")),
+    ],
+    ids=["PyTerrier", "ir_measures"],
+)
+def test_frames_are_judgements_and_runs(make, of_qrels, of_run):
+    judged = as_frame(make, QRELS, of_qrels)
+    full, part = as_frame(make, FULL, of_run), as_frame(make, PART, of_run)
+    wanted = evaluate(QRELS, FULL, "RR").summary()["run"]
+    assert evaluate(judged, full, "RR").summary() == {"run": wanted}
+    assert evaluate(QRELS, [full, part], "RR").names == ("run", "run (2)")
+    several = evaluate(judged, {"mine": full, "old": part, "same": FULL}, "RR")
+    assert several.names == ("mine", "old", "same")
+    assert several.summary()["mine"] == several.summary()["same"] == wanted
+
+
+def test_named_dictionaries_are_runs():
+    assert evaluate(QRELS, {"a": FULL, "b": PART}, "RR").names == ("a", "b")
+
+
+NEITHER = {
+    "number": 5,
+    "nothing": None,
+    "flat": {"q1": 1},
+    "foreign frame": pd.DataFrame({"x": [1]}),
+    "lazy frame": pl.LazyFrame({"qid": ["q1"], "docno": ["a"], "score": [1]}),
+}
+
+
+@pytest.mark.parametrize("given", NEITHER.values(), ids=NEITHER)
+def test_what_is_neither_judgements_nor_run_is_refused_in_words(given):
+    with pytest.raises(InputError, match="expected"):
+        evaluate(given, FULL, "RR")
+    with pytest.raises(InputError, match="expected"):
+        evaluate(QRELS, given, "RR")
+    with pytest.raises(InputError, match="expected"):
+        evaluate(QRELS, [FULL, given], "RR")
+
+
+@pytest.mark.parametrize("make", [Run.from_dict, Qrels.from_dict])
+@pytest.mark.parametrize("given", [5, ["q1"], {"q1": ["a"]}])
+def test_dictionaries_are_nested(make, given):
+    with pytest.raises(InputError, match=r"expected {query: {document: "):
+        make(given)
+
+
+def test_measures_that_are_none_are_refused():
+    for wrong in (5, None):
+        with pytest.raises(MeasureError, match="give a name such as nDCG@10, or a list"):
+            evaluate(QRELS, FULL, wrong)
+    with pytest.raises(MeasureError, match="no measure number 3; there are 1"):
+        evaluate(QRELS, FULL, "RR").values(0, 3)

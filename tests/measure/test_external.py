@@ -7,8 +7,23 @@ import sys
 
 import pytest
 
-from heldout import MeasureError, evaluate, parse_measure
+from heldout import (
+    Collection,
+    Experiment,
+    KFold,
+    MeasureError,
+    Run,
+    Scores,
+    compare,
+    define_measure,
+    evaluate,
+    parse_measure,
+    parse_measures,
+    tune_runs,
+)
 from heldout.measure.external import DIVERSITY, KNOWN
+from heldout.measure.predicted import parse_prediction_measures
+from heldout.measure.text_names import parse_text_measures
 
 ir_measures = pytest.importorskip("ir_measures")
 
@@ -137,3 +152,36 @@ def test_without_ir_measures_an_unknown_name_is_simply_unknown():
 
 def test_without_ir_measures_own_names_work():
     assert without_ir_measures("nDCG@10") == ""
+
+
+def test_objects_are_taken_wherever_measures_are():
+    judged = {f"q{n}": {"d": 1} for n in range(6)}
+    runs = {
+        f"w={w}": Run.from_dict({query: {"d": w, "e": 0.5} for query in judged}) for w in (0.1, 0.6)
+    }
+    result = evaluate(judged, runs, [ir_measures.RR, ir_measures.nDCG @ 10])
+    scores = result.scores(ir_measures.RR)
+    assert compare(scores).scores.measure == "RR"
+    assert Scores.of(result.to_frame(), ir_measures.RR).values.tolist() == scores.values.tolist()
+    tuned = tune_runs(judged, runs, ir_measures.RR, plan=KFold(3))
+    assert (tuned.measure, tuned.systems[0].shipped) == ("RR", "w=0.6")
+    assert parse_measures(ir_measures.nDCG @ 10) == parse_measures("nDCG@10")
+    experiment = Experiment(
+        collection=Collection({"d": "red apples"}, dict.fromkeys(judged, "apple"), judged),
+        plan={"folds": 2},
+        systems="bm25",
+        measures=[ir_measures.RR, ir_measures.P @ 1],
+        tune_for=ir_measures.P @ 1,
+    )
+    assert [str(one) for one in experiment.check().measures] == ["RR", "P@1"]
+
+
+def test_objects_that_do_not_fit_are_refused_in_words():
+    with pytest.raises(MeasureError, match="RR is RR, a measure already"):
+        define_measure(ir_measures.RR)
+    with pytest.raises(MeasureError, match=r"RR cannot name a measure|RR is RR"):
+        define_measure(name=ir_measures.RR)(len)
+    with pytest.raises(MeasureError, match="unknown measure 'RR' of classification: expected acc"):
+        parse_prediction_measures("classification", [ir_measures.RR])
+    with pytest.raises(MeasureError, match="unknown text measure 'RR': there are BLEU"):
+        parse_text_measures([ir_measures.RR])

@@ -1,6 +1,7 @@
 """Run files as the points of a grid: against evaluation by hand, shared folds, honest notes."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from heldout.data.run import Qrels, Run
@@ -179,3 +180,21 @@ def test_relevant_documents_spread_over_folds():
             if at == fold
         )
         assert [one // 10 for one in quarters] == [0, 1, 2, 3]
+
+
+def test_runs_and_judgements_in_frames():
+    judged = {"qid": [f"q{n}" for n in range(6)], "docno": ["d"] * 6, "label": [1] * 6}
+    runs = {
+        f"w={w}": pd.DataFrame(
+            {"qid": judged["qid"] * 2, "docno": ["d"] * 6 + ["e"] * 6, "score": [w] * 6 + [0.5] * 6}
+        )
+        for w in (0.1, 0.6)
+    }
+    for systems in (runs, {"mine": runs}):
+        tuned = tune_runs(pd.DataFrame(judged), systems, "RR", plan=KFold(3))
+        assert (tuned.systems[0].shipped, tuned.systems[0].sources) == ("w=0.6", ("w=0.1", "w=0.6"))
+    with pytest.raises(InputError, match=r"not paths need names: give {name: run}"):
+        tune_runs(pd.DataFrame(judged), list(runs.values()), "RR")
+    for wrong in (5, runs["w=0.1"]):
+        with pytest.raises(InputError, match=r"expected paths or {name: run}"):
+            tune_runs(pd.DataFrame(judged), wrong, "RR")

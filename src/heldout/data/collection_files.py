@@ -22,7 +22,7 @@ from heldout.data.formats.query_files import read_queries
 from heldout.data.formats.source import open_source
 from heldout.data.formats.trec_documents import TrecDocuments
 from heldout.data.notes import Note
-from heldout.data.paths import is_there, names_folder
+from heldout.data.paths import is_there, names_folder, place_among
 from heldout.errors import HeldoutError, InputError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     Path_ = str | os.PathLike[str]
 
-__all__ = ["read_collection", "read_documents"]
+__all__ = ["read_collection", "read_documents", "refuse_unknown"]
 
 _EXPECTED = (
     "expected a BEIR folder (corpus.jsonl), a MeTA folder or its config toml, TREC documents, JSON "
@@ -154,6 +154,18 @@ def read_documents(
     return _find(given, reading, split, given_queries=True).documents
 
 
+def refuse_unknown(source: Path_) -> None:
+    """Refuse what is no collection by its name or its first bytes, without reading the rest."""
+    given = os.fspath(source)
+    path = Path(given)
+    if names_folder(path) or given.startswith("irds:") or path.suffix.lower() == ".toml":
+        return
+    if is_there(path):
+        _kind(given)
+    elif given != "pydocs":
+        raise InputError(f"{given}: no such file or folder; {_EXPECTED}")
+
+
 def _assemble(
     found: _Found,
     reading: Reading,
@@ -219,7 +231,7 @@ def _place(paths: Sequence[str], query: str, doc: str) -> str:
             source = open_source(path)
             lines = trec.lines_with(source, query, doc) if detect_format(source) == "trec" else []
             if lines:
-                return f"{path}:{lines[0]}"
+                return place_among(f"{path}:{lines[0]}", paths)
     return ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -22,24 +23,41 @@ if TYPE_CHECKING:
 __all__ = [
     "GREATEST_GRADE",
     "QRELS_COLUMNS",
+    "QUERY_NAMES",
     "RUN_COLUMNS",
     "Stretches",
+    "is_frame",
+    "is_nested",
     "pick_columns",
     "three_columns",
 ]
 
 GREATEST_GRADE: Final = 2**31
 
+QUERY_NAMES: Final = ("query_id", "qid", "query-id", "q_id", "query", "topic", "topic_id")
+"""What a column of query ids is called, by the tools of the field."""
+
 RUN_COLUMNS = {
-    "query": ("query_id", "qid", "query-id", "q_id", "query", "topic", "topic_id"),
+    "query": QUERY_NAMES,
     "doc": ("doc_id", "docno", "docid", "corpus-id", "corpus_id", "document_id", "did", "doc"),
     "score": ("score", "sim", "similarity"),
 }
 QRELS_COLUMNS = {
-    "query": RUN_COLUMNS["query"],
+    "query": QUERY_NAMES,
     "doc": RUN_COLUMNS["doc"],
     "grade": ("relevance", "label", "grade", "rel", "score", "relevancy"),
 }
+
+
+def is_frame(given: object) -> bool:
+    """Whether this is a pandas or Polars frame; neither package is imported for it."""
+    # In this order: a lazy frame of Polars has no shape, and warns when its columns are asked for.
+    return hasattr(given, "shape") and hasattr(given, "columns")
+
+
+def is_nested(given: object) -> bool:
+    """Whether this is ``{query: {document: number}}``, as far as its types tell."""
+    return isinstance(given, Mapping) and all(isinstance(one, Mapping) for one in given.values())
 
 
 def pick_columns(frame: Frame, known: dict[str, tuple[str, ...]], what: str) -> dict[str, Any]:

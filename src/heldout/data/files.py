@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from heldout.data.aside import make_aside, write_atomically
 from heldout.data.columns import QRELS_COLUMNS, RUN_COLUMNS
 from heldout.data.formats import trec
 from heldout.data.formats.source import PACKERS, open_source, pack
@@ -19,6 +18,7 @@ from heldout.data.run import Qrels, Run
 from heldout.errors import DuplicateError, FormatError, InputError
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterator
 
     from heldout.data.formats.scan import BadLine
@@ -54,11 +54,10 @@ def detect_format(source: Source) -> Format:
         return "parquet"
     if re.match(rb"\s*\{\s*[\"}]", head):
         return "json"
-    lines = (line for line in head.decode(errors="replace").splitlines() if line.strip())
-    first = next((line for line in lines if not line.lstrip().startswith("#")), "")
+    first = _first_line(head)
     for mark, name in (("\t", "tsv"), (",", "csv")):
         cells = [cell.strip().strip('"').lower() for cell in first.split(mark)]
-        if len(cells) >= 3 and len(_HEADER_WORDS.intersection(cells)) >= 2:
+        if len(cells) >= 2 and len(_HEADER_WORDS.intersection(cells)) >= 2:
             return name  # type: ignore[return-value]
     return "trec"
 
@@ -104,6 +103,13 @@ def read_run(
                 *columns, run_name, ties=ties, single_precision=single_precision
             )
     rows = trec.read_run_rows(source)
+    if not len(rows.values):
+        if trec.looks_like_qrels(source):
+            raise InputError(
+                f"{source.name} looks like judgements, not a run: "
+                "give the judgements first, then runs"
+            )
+        _refuse_other_table(source, RUN_COLUMNS)
     _treat_bad(source, rows.bad, skip_bad_lines, report)
     trec.refuse_empty(source, rows, trec.RUN_LINE)
     with _located(source, "trec"):
@@ -151,13 +157,46 @@ def _read_one_qrels(path: Path_, skip: bool, report: Callable[[str], None] | Non
         from heldout.data.formats.tables import read_table
 
         columns = read_table(source, kind, QRELS_COLUMNS, skip_bad_lines=skip, report=report)
+        fractions = sum(value % 1 != 0 for value in columns[2])
+        if fractions > max(1, len(columns[2]) // 2):  # grades are whole numbers, but for a slip
+            raise _looks_like_run(source)
         with _located(source, ""):
             return Qrels.from_columns(*columns)
     rows = trec.read_qrels_rows(source)
+    if not len(rows.values):
+        if trec.looks_like_run(source):
+            raise _looks_like_run(source)
+        _refuse_other_table(source, QRELS_COLUMNS)
     _treat_bad(source, rows.bad, skip, report)
     trec.refuse_empty(source, rows, trec.QRELS_LINE[4])
     with _located(source, "trec"):
         return Qrels.assemble(rows.queries, rows.docs, rows.values.astype(np.int64))
+
+
+def _refuse_other_table(source: Source, known: dict[str, tuple[str, ...]]) -> None:
+    """Refuse a table without the columns that are needed; it is no TREC file with bad lines."""
+    first = _first_line(source.head())
+    mark = max("\t,;", key=first.count)
+    cells = [cell.strip().strip('"') for cell in first.split(mark)]
+    named = _HEADER_WORDS.intersection(cell.lower() for cell in cells)
+    if len(cells) < 2 or (not named and (mark == "\t" or len(first.split()) > 2)):
+        return
+    needed = ", ".join(f"{role} ({' or '.join(names[:2])})" for role, names in known.items())
+    how = "; separate them by commas or tabs" if mark == ";" else ""
+    found = ", ".join(cells)
+    raise InputError(f"{source.name}: found the columns {found}; a table needs {needed}{how}")
+
+
+def _first_line(head: bytes) -> str:
+    """The first line that is neither blank nor a comment."""
+    lines = (line for line in head.decode(errors="replace").splitlines() if line.strip())
+    return next((line for line in lines if not line.lstrip().startswith("#")), "")
+
+
+def _looks_like_run(source: Source) -> InputError:
+    return InputError(
+        f"{source.name} looks like a run, not judgements: give the judgements first, then runs"
+    )
 
 
 def _treat_bad(
@@ -198,47 +237,15 @@ def _stem(name: str) -> str:
     return re.sub(endings, "", base, flags=re.IGNORECASE) or base
 
 
-@contextmanager
-def write_atomically(path: Path_) -> Iterator[Path]:
-    """Give a temporary path beside `path`, and rename it when all is written.
+def write_run(run: Run, path: Path_, kind: str | None = None) -> None:
+    """Write a run; the ending tells the format (``.csv``, ``.tsv``, ``.json``, ``.parquet``).
 
-    A device or a pipe cannot be renamed to: it is written to as it is.
+    Parameters
+    ----------
+    kind
+        ``trec``, ``csv``, ``tsv``, ``json`` or ``parquet``, whatever the ending is.
     """
-    target = Path(path)
-    try:
-        if not target.name or target.is_dir():
-            raise InputError(f"{os.fspath(path)!r} is a directory, or nothing: give a file's path")
-        if target.exists() and not target.is_file():
-            yield target
-            return
-        aside = make_aside(target, lambda path: path.touch(exist_ok=False))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror})") from None
-    try:
-        yield aside
-        aside.replace(target)
-    except BaseException:
-        with suppress(OSError):
-            aside.unlink()
-        raise
-
-
-def make_aside(target: Path, make: Callable[[Path], None]) -> Path:
-    """Make a file or folder beside another, under a name that nobody has.
-
-    One of the same process number may have been killed there: in a container, all have the same.
-    """
-    for number in count(os.getpid()):
-        aside = target.with_name(f".{target.name}.{number}.tmp")
-        with suppress(FileExistsError):
-            make(aside)
-            return aside
-    raise AssertionError  # numbers do not end
-
-
-def write_run(run: Run, path: Path_) -> None:
-    """Write a run; the ending tells the format (``.csv``, ``.tsv``, ``.json``, ``.parquet``)."""
-    _write(run, path, trec.run_lines)
+    _write(run, path, trec.run_lines, kind)
 
 
 def write_qrels(qrels: Qrels, path: Path_) -> None:
@@ -246,9 +253,13 @@ def write_qrels(qrels: Qrels, path: Path_) -> None:
     _write(qrels, path, trec.qrels_lines)
 
 
-def _write(what: Any, path: Path_, lines: Callable[[Any], Iterator[str]]) -> None:
+def _write(
+    what: Any, path: Path_, lines: Callable[[Any], Iterator[str]], kind: str | None = None
+) -> None:
     packing = Path(path).suffix.lower()
     ending = Path(path).with_suffix("").suffix.lower() if packing in PACKERS else packing
+    if kind is not None:
+        ending = f".{kind}"
     with write_atomically(path) as aside:
         if ending in _ENDINGS:
             from heldout.data.formats.tables import write_table

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
-__all__ = ["is_there", "names_file", "names_folder"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["is_there", "names_file", "names_folder", "place_among"]
 
 
 def is_there(path: str | os.PathLike[str]) -> bool:
@@ -23,3 +27,22 @@ def names_file(path: str | os.PathLike[str]) -> bool:
 def names_folder(path: str | os.PathLike[str]) -> bool:
     """Whether there is a folder."""
     return os.path.isdir(path)  # noqa: PTH112
+
+
+def place_among(place: str, files: Sequence[str]) -> str:
+    """Return a place in one of several files, without the folder that holds them all.
+
+    Notes stay the same then, however the path was spelled and wherever the data were moved.
+
+    Examples
+    --------
+    >>> place_among("../data/docs.dat:3", ["../data/docs.dat"])
+    'docs.dat:3'
+    >>> place_among("/data/b/docs.trec:3", ["/data/a/docs.trec", "/data/b/docs.trec"])
+    'b/docs.trec:3'
+    """
+    # Letter by letter, as they were spelled; functions for paths would tidy them up.
+    folders = [one[: one.rfind(os.sep) + 1] for one in files]
+    shared = os.path.commonprefix(folders)  # noqa: RUF071 - cut off behind a separator next
+    shared = shared[: shared.rfind(os.sep) + 1]
+    return place.removeprefix(shared)

@@ -12,6 +12,7 @@ from heldout.data.columns import (
     QRELS_COLUMNS,
     RUN_COLUMNS,
     Stretches,
+    is_nested,
     pick_columns,
     three_columns,
 )
@@ -100,6 +101,8 @@ class Run:
         >>> run.to_dict()
         {'q1': {'b': 2.0, 'a': 1.0}}
         """
+        if not is_nested(ranked):
+            raise InputError(f"run {name}: expected {{query: {{document: score}}}}")
         queries = [query for query, docs in ranked.items() for _ in docs]
         docs = [doc for inner in ranked.values() for doc in inner]
         scores = [score for inner in ranked.values() for score in inner.values()]
@@ -266,6 +269,8 @@ class Qrels:
     @classmethod
     def from_dict(cls, judged: Mapping[str, Mapping[str, int]]) -> Qrels:
         """Make qrels of ``{query: {document: grade}}`` (pytrec_eval, ranx, BEIR)."""
+        if not is_nested(judged):
+            raise InputError("qrels: expected {query: {document: grade}}")
         queries = [query for query, docs in judged.items() for _ in docs]
         docs = [doc for inner in judged.values() for doc in inner]
         return cls.from_columns(queries, docs, [g for d in judged.values() for g in d.values()])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import os
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -12,14 +11,20 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from heldout.data.formats.score_table import read_score_table
+from heldout.data.score_inputs import score_pairs
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    import os
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from heldout.data.columns import Frame
+    from heldout.data.formats.score_table import ScoreTable
     from heldout.data.words import Floats
 
-__all__ = ["Scores", "read_scores"]
+    Table = Frame | Mapping[Any, Mapping[Any, float]] | Mapping[Any, Sequence[Any]]
+
+__all__ = ["Scores", "read_scores", "table_scores"]
 
 GREATEST: Final = 1e100
 
@@ -90,19 +95,44 @@ class Scores:
 
     @classmethod
     def of(
-        cls, table: Mapping[Any, Mapping[Any, float]], measure: str = "score", **more: Any
+        cls,
+        table: Table,
+        measure: Any = None,
+        *,
+        systems: Sequence[str] | None = None,
+        units: str | Sequence[Any] | None = None,
+        **more: Any,
     ) -> Scores:
-        """Make scores of ``{system: {unit: value}}``; units that a system lacks are left out.
+        """Make scores of a frame or of a mapping; units that a system lacks are left out.
+
+        Parameters
+        ----------
+        table
+            ``{system: {unit: value}}``; ``{system: [values]}``, the values in the same order for
+            all systems; or a pandas or Polars frame, wide (a column per system) or long (columns
+            for system, unit and value, and perhaps measure), such as `Evaluation.to_frame` makes.
+        measure
+            What was measured (default ``score``); which, if the frame has several.
+        systems
+            The names of the systems; by default all columns but that of the unit ids.
+        units
+            The name of the column of unit ids; by default the one that is called ``unit``,
+            ``query_id``, ``qid``, ``query``, ``topic``, ``fold``, ``id`` or the like, else the
+            index of a pandas frame. Or the ids themselves, one per row.
+        more
+            Other parameters of `Scores`.
 
         Examples
         --------
         >>> scores = Scores.of({"A": {1: 0.5, 2: 0.1}, "B": {1: 0.4, 2: 0.3, 3: 0.9}})
         >>> scores.units, scores.dropped
         (('1', '2'), ('3',))
+        >>> Scores.of({"qid": ["q1", "q2"], "A": [0.5, 0.1], "B": [0.4, 0.3]}).units
+        ('q1', 'q2')
         """
-        named = {system: _by_text(units, system) for system, units in table.items()}
-        every = dict.fromkeys(unit for units in named.values() for unit in units)
-        return _paired(named, every, measure, more)
+        wanted = None if measure is None else str(measure)
+        name, (found, every) = score_pairs(table, wanted, systems, units)
+        return _paired(found, every, name or "score", more)
 
     def column(self, system: str) -> Floats:
         """The scores of one system."""
@@ -147,14 +177,6 @@ def _refuse_twice(ids: tuple[str, ...], what: str, kind: str) -> None:
         raise InputError(f"two {what} have one {kind}: {again}")
 
 
-def _by_text(units: Mapping[Any, float], system: Any) -> dict[str, float]:
-    """Scores by the text of the unit's id, so that 1 and "1" are one unit."""
-    found = {str(unit): value for unit, value in units.items()}
-    if len(found) < len(units):
-        raise InputError(f"system {system}: two units have one id, such as 1 and '1'")
-    return found
-
-
 def _paired(
     table: Mapping[Any, Mapping[str, float]],
     every: Iterable[str],
@@ -192,23 +214,39 @@ def fingerprint(parts: list[str]) -> str:
 
 
 def read_scores(
-    path: str | os.PathLike[str], measure: str = "score", *, higher_is_better: bool = True
+    path: str | os.PathLike[str],
+    measure: Any = None,
+    *,
+    higher_is_better: bool = True,
+    systems: Sequence[str] | None = None,
+    units: str | None = None,
 ) -> Scores:
     """Read a table of scores.
 
     Parameters
     ----------
     path
-        CSV (commas or semicolons), TSV or Parquet, packed or not; wide (``unit,A,B,…``) or long
-        (``system,unit,value``). Where there is no score the cell is empty: the unit is left out
-        for all systems and stands in `Scores.dropped`.
+        CSV (commas or semicolons), TSV or Parquet, compressed or not; wide (``unit,A,B,…``) or
+        long (``system,unit,value``), also what ``heldout eval -q`` writes. Where there is no score
+        the cell is empty: the unit is left out for all systems and is in `Scores.dropped`. Rows of
+        a unit ``all``, which hold means, are left out.
     measure
-        What to call the scores.
+        What to call the scores (default ``score``); of a table with several measures, which.
     higher_is_better
         Whether it is; not for errors and times.
+    systems
+        The names of the systems; by default all columns but that of the unit ids.
+    units
+        The name of the column of unit ids; by default one that is usual (``unit``, ``qid``, …).
     """
-    table, units = read_score_table(path)
+    table = read_score_table(path, systems=systems, units=units)
+    return table_scores(table, measure, higher_is_better=higher_is_better)
+
+
+def table_scores(table: ScoreTable, measure: Any = None, *, higher_is_better: bool) -> Scores:
+    """The scores of a table in one measure."""
+    name, (found, every) = table.pairs(None if measure is None else str(measure))
     try:
-        return _paired(table, units, measure, {"higher_is_better": higher_is_better})
+        return _paired(found, every, name or "score", {"higher_is_better": higher_is_better})
     except InputError as error:
-        raise InputError(f"{os.fspath(path)}: {error}") from None
+        raise InputError(f"{table.table.source}: {error}") from None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heldout.errors import FormatError, InputError
+from heldout.data.formats.toml import parse_toml
+from heldout.errors import InputError
 
 if TYPE_CHECKING:
     import os
@@ -23,18 +23,10 @@ def read_fields(path: str | os.PathLike[str]) -> tuple[dict[str, Any], str]:
     """The fields of an experiment, and the text of its file."""
     given = Path(path)
     try:
-        text = given.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{given}: not a text in UTF-8 ({error})") from None
+        content = given.read_bytes()
     except OSError as error:
         raise InputError(f"{given}: cannot be read ({error.strerror})") from None
-    try:
-        return tomllib.loads(text), text
-    except (ValueError, RecursionError) as error:  # also a number of thousands of digits
-        match = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
-        where = f"{given}:{match[1]}" if match else str(given)
-        reason = str(error).partition(" (at ")[0]
-        raise FormatError(where, f"not valid TOML: {reason}") from None
+    return parse_toml(content, str(given))
 
 
 def lines_of_keys(text: str) -> dict[str, int]:

@@ -12,6 +12,7 @@ from heldout.data.notes import count_of
 from heldout.errors import InputError
 from heldout.experiment.rank_table import check_measures
 from heldout.experiment.study import unseen_values
+from heldout.measure.names import parse_measure
 from heldout.resample.plan import check_seed
 from heldout.retrieve.sides import seen_side, whole_side
 
@@ -89,7 +90,7 @@ class LearningCurve(Sequence[CurvePoint]):
 
 def learning_curve(
     candidates: Candidates,
-    measure: Measure,
+    measure: str | Measure,
     shares: Sequence[float],
     *,
     by: Literal["document", "query"] = "document",
@@ -118,6 +119,7 @@ def learning_curve(
     if draws < 2:
         raise InputError(f"{count_of(draws, 'draw')}: at least 2 are needed for a standard error")
     check_seed(seed)
+    measure = parse_measure(measure)
     check_measures([measure])
     make = (
         _DocumentDraw(candidates, measure) if by == "document" else _QueryDraw(candidates, measure)

@@ -11,6 +11,7 @@ from heldout.errors import HeldoutError
 from heldout.experiment.estimator_results import EstimatorResults
 from heldout.experiment.instances import defined_value
 from heldout.experiment.manifest import plain
+from heldout.experiment.split_table import split_table
 from heldout.experiment.summary import summarise_choices
 from heldout.experiment.tables import fold_tables, place_columns, shown_parameters
 from heldout.measure.undefined import Undefined
@@ -49,6 +50,7 @@ def estimator_results(
     results = EstimatorResults(
         values=_values(settings, pairs),
         lists=_predicted(settings, pairs),
+        splits=split_table(settings.splits),
         **fold_tables(pairs),
         summary=summary,
         manifest=manifest,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -13,13 +13,14 @@ from heldout.data.predictions import ClassPredictions, NumberPredictions
 from heldout.data.scores import Scores
 from heldout.errors import InputError, MeasureError
 from heldout.experiment.instances import defined_value
-from heldout.experiment.results import Results
+from heldout.experiment.results import PREDICTIONS, Results
 from heldout.infer.compare_predictions import compare_predictions
 from heldout.infer.folds import corrected_t
 from heldout.infer.prediction_scores import score_predictions
 from heldout.measure.paired_predictions import data_fingerprint, repeated_value, unit_scores
 from heldout.measure.predicted import PredictionMeasure, parse_prediction_measures
 from heldout.measure.undefined import Undefined
+from heldout.measure.undefined_hint import undefined_hint
 from heldout.resample.split import SplitKey
 
 if TYPE_CHECKING:
@@ -33,9 +34,7 @@ if TYPE_CHECKING:
 
     Predictions = ClassPredictions | NumberPredictions
 
-__all__ = ["PREDICTIONS", "EstimatorFold", "EstimatorResults"]
-
-PREDICTIONS: Final = "predictions.parquet"
+__all__ = ["EstimatorFold", "EstimatorResults"]
 
 
 class EstimatorFold(NamedTuple):
@@ -70,7 +69,7 @@ class EstimatorResults(Results):
         What was predicted, in ``predictions.parquet``: system, repeat, fold, run, unit, group
         (if there are groups), truth, prediction, scores (of each class, by its name),
         probabilities (whether the scores are).
-    summary, manifest, timings
+    summary, manifest, timings, splits
         As for `Results`.
     """
 
@@ -133,7 +132,7 @@ class EstimatorResults(Results):
             if isinstance(value, Undefined):
                 raise MeasureError(
                     f"{self._measure(measure)} of {system} does not exist on split {fold.key}: "
-                    f"{value.reason}"
+                    f"{value.reason}{undefined_hint(self._measure(measure), value.reason, '')}"
                 )
         return float(np.mean([value for value in found if not isinstance(value, Undefined)]))
 
@@ -204,7 +203,8 @@ class EstimatorResults(Results):
                 unit = str(replace(fold.key, run=None))
                 value = defined_value(measure, fold.predictions)
                 if isinstance(value, Undefined):
-                    notes.append(f"{measure} of {name} does not exist on {unit}: {value.reason}")
+                    said = f"{measure} of {name} does not exist on {unit}: {value.reason}"
+                    notes.append(said + undefined_hint(measure, value.reason, ""))
                     lost.add(unit)
                 else:
                     sums.setdefault(unit, []).append(value)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import numpy as np
 
 from heldout.errors import InputError
+from heldout.experiment.regular_files import open_regular
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,15 +128,12 @@ class Journal:
         self.records: list[Record] = []
         self.dropped = 0
         self._flushed = -math.inf
-        try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-        except OSError as error:
-            raise InputError(f"{path}: cannot be written ({error.strerror})") from None
+        self._file = open_regular(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         self._read()
 
     def _read(self) -> None:
         kept = 0
-        with self.path.open("rb") as file:
+        with open(self._file, "rb", closefd=False) as file:
             while line := file.readline(_LONGEST):
                 record = decode(line)
                 if record is None:

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from heldout.errors import InputError
+from heldout.experiment.regular_files import open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,10 +47,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 def _open(path: Path) -> int:
     """The file, locked."""
-    try:
-        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror})") from None
+    file = open_regular(path, os.O_RDWR | os.O_CREAT)
     if _take(file):
         return file
     os.close(file)
@@ -61,7 +59,7 @@ def _open(path: Path) -> int:
 
 def _is_at(file: int, path: Path) -> bool:
     try:
-        return os.path.samestat(os.fstat(file), path.stat())
+        return os.path.samestat(os.fstat(file), path.lstat())
     except OSError:
         return False
 

@@ -197,6 +197,7 @@ def _check_tables(
 ) -> None:
     import polars as pl
 
+    from heldout.experiment.split_table import split_columns
     from heldout.experiment.tables import place_columns
 
     whole = {"system": pl.String, **place_columns()}
@@ -220,6 +221,9 @@ def _check_tables(
         "lists": {**whole, **lists},
     }  # fmt: skip
     names = [one["name"] for one in summary]
+    schema = tables["splits"].schema
+    wrong = [column for column, kind in split_columns().items() if schema.get(column) != kind]
+    _refuse(place, "the table splits", wrong)
     for name, columns in wanted.items():
         schema = tables[name].schema
         wrong = [column for column, kind in columns.items() if schema.get(column) != kind]

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sys
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 
-from heldout.data.files import write_atomically
+from heldout.data.aside import write_atomically
 from heldout.data.formats.parquet import read_parquet
 from heldout.data.scores import Scores
 from heldout.errors import InputError
 from heldout.experiment.result_checks import check_results
+from heldout.experiment.split_table import no_splits
 from heldout.measure.names import parse_measure
 from heldout.tune.runs import VERY_DIFFERENT
 
@@ -29,8 +31,11 @@ __all__ = ["MANIFEST", "Results"]
 
 MANIFEST: Final = "manifest.json"
 """Written last: a folder that has it is complete."""
+PREDICTIONS: Final = "predictions.parquet"
+"""In place of the ranked lists, of experiments with estimators."""
 SUMMARY: Final = "summary.json"
 TIMINGS: Final = "timings.json"
+_CHECKSUMS: Final = "files"
 _FORMAT: Final = 1
 
 
@@ -57,10 +62,14 @@ class Results:
         Versions, seed, fingerprints, policies and settings.
     timings
         Seconds of each task; not part of what is compared.
+    splits
+        Which unit was held out where: repeat, fold, kind (query, document or instance), unit, side,
+        count (how often it was drawn). Of folds there are the test sides alone; the train side of a
+        fold is the rest of its repeat.
     """
 
     FILES: ClassVar[dict[str, str]] = {
-        name: f"{name}.parquet" for name in ("values", "folds", "surface", "lists")
+        name: f"{name}.parquet" for name in ("values", "folds", "surface", "lists", "splits")
     }
 
     values: pl.DataFrame
@@ -70,6 +79,7 @@ class Results:
     summary: list[dict[str, Any]]
     manifest: dict[str, Any]
     timings: dict[str, Any]
+    splits: pl.DataFrame = field(default_factory=no_splits)
 
     def __repr__(self) -> str:
         return (
@@ -181,39 +191,42 @@ class Results:
         return compare(self.scores(measure), **{**chosen, **options})
 
     def write(self, folder: str | os.PathLike[str]) -> None:
-        """Write all tables as Parquet, summary, timings and manifest as JSON; the manifest last."""
-        import polars as pl
+        """Write all tables as Parquet, summary, timings and manifest as JSON; the manifest last.
 
+        The manifest holds a checksum of every table and of the summary.
+        """
         place = Path(folder)
         try:
             place.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"{place}: cannot be made ({error.strerror})") from None
+        checksums: dict[str, str] = {}
         try:
             for name, file in self.FILES.items():
                 with write_atomically(place / file) as aside:
                     getattr(self, name).write_parquet(aside)
                     flush(aside)
-            for file, content in (
-                (SUMMARY, self.summary),
-                (TIMINGS, self.timings),
-                (MANIFEST, {"format": _FORMAT, **self.manifest}),
-            ):
-                with write_atomically(place / file) as aside:
-                    text = json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False)
-                    aside.write_text(text + "\n", encoding="utf-8", newline="\n")
-                    flush(aside)
-        except (OSError, pl.exceptions.PolarsError) as error:
-            # A full disk is an OSError to one writer, and a PolarsError to the other.
-            reason = getattr(error, "strerror", None) or error
+                    checksums[file] = _sha256(aside)
+            checksums[SUMMARY] = _write_json(place / SUMMARY, self.summary)
+            _write_json(place / TIMINGS, self.timings)
+            whole = {"format": _FORMAT, **self.manifest, _CHECKSUMS: checksums}
+            _write_json(place / MANIFEST, whole)
+        except InputError as error:
             raise InputError(
-                f"{place}: results cannot be written ({reason}); what was computed is kept if a "
-                "journal is there: make room and go on with --resume"
-            ) from None
+                f"{error}; what was computed is kept if a journal is there: make room and go on "
+                "with --resume"
+            ) from error.__cause__
 
     @classmethod
-    def read(cls, folder: str | os.PathLike[str]) -> Self:
-        """Read the results of an experiment from their folder."""
+    def read(cls, folder: str | os.PathLike[str], *, verify: bool = True) -> Self:
+        """Read the results of an experiment from their folder.
+
+        Parameters
+        ----------
+        verify
+            Refuse files that are not as they were written, by their checksums in the manifest.
+            Results of heldout 0.1 have none, and are read as they are.
+        """
         import polars as pl
 
         place = Path(folder)
@@ -225,7 +238,13 @@ class Results:
         if not isinstance(manifest, dict) or manifest.pop("format", None) != _FORMAT:
             raise InputError(f"{place / MANIFEST}: written by another version of heldout")
         kind = _kind(manifest, place)
-        tables = {name: _table(place / file) for name, file in kind.FILES.items()}
+        checksums = manifest.pop(_CHECKSUMS, None)
+        if verify and checksums is not None:
+            _refuse_changed(place, (*kind.FILES.values(), SUMMARY), checksums)
+        files = dict(kind.FILES)
+        if checksums is None and not (place / files["splits"]).exists():
+            del files["splits"]  # heldout 0.1 kept neither
+        tables = {"splits": no_splits(), **{n: _table(place / one) for n, one in files.items()}}
         timings = _json(place / TIMINGS) if (place / TIMINGS).is_file() else {}
         summary = _json(place / SUMMARY)
         check_results(str(place), manifest, summary, tables)
@@ -258,6 +277,37 @@ def _kind(manifest: dict[str, Any], place: Path) -> type[Results]:
         named = "no task is named" if task is None else f"there is no task {task!r}"
         raise InputError(f"{place / MANIFEST}: {named}; was it edited?")
     return Results if task == "ranking" else EstimatorResults
+
+
+def _write_json(path: Path, content: Any) -> str:
+    """Write JSON, and give its checksum."""
+    text = json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    with write_atomically(path) as aside:
+        aside.write_text(text, encoding="utf-8", newline="\n")
+        flush(aside)
+        return _sha256(aside)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _refuse_changed(place: Path, files: tuple[str, ...], checksums: Any) -> None:
+    """Refuse files that were changed after the experiment: edited, damaged, or of another run."""
+    if not isinstance(checksums, dict) or any(name not in checksums for name in files):
+        raise InputError(f"{place / MANIFEST}: has no checksum of every file: was it edited?")
+    for name in files:
+        try:
+            found = _sha256(place / name)
+        except OSError as error:
+            raise InputError(f"{place / name}: cannot be read ({error.strerror})") from None
+        if found != checksums[name]:
+            raise InputError(
+                f"{place / name}: changed after the experiment (its checksum in {MANIFEST} is "
+                "another): run the experiment again, or use it as it is with heldout report "
+                "--unverified (verify=False in Python)"
+            )
 
 
 def _table(path: Path) -> pl.DataFrame:

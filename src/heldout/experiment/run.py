@@ -18,7 +18,8 @@ from heldout.experiment.lock import locked
 from heldout.experiment.manifest import experiment_key, make_manifest
 from heldout.experiment.problems import Problems
 from heldout.experiment.progress import progress_bar
-from heldout.experiment.results import MANIFEST, Results, flush
+from heldout.experiment.regular_files import refuse_link
+from heldout.experiment.results import MANIFEST, PREDICTIONS, SUMMARY, TIMINGS, Results, flush
 from heldout.experiment.tasks import Task, plan_tasks
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["JOURNAL", "Experiment"]
 
 JOURNAL: Final = "journal.jsonl"
-_ASIDE: Final = re.compile(r"\..+\.(parquet|json)\.\d+\.tmp")
+_FILES: Final = (*Results.FILES.values(), PREDICTIONS, SUMMARY, TIMINGS, MANIFEST, JOURNAL)
+_ASIDE: Final = re.compile(r"\..+\.(parquet|json)\.([0-9a-f]{8}-)?\d+\.tmp")
 
 
 class Experiment:
@@ -193,6 +195,8 @@ class Experiment:
                 return _run(settings, index, manifest, None, hands, progress=progress)
             place = Path(folder)
             _make_folder(place)
+            for name in _FILES:
+                refuse_link(place / name)
             stack.enter_context(locked(place))
             ready = _look_into(place, manifest, resume=resume, force=force)
             if ready is not None:

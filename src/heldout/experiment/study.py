@@ -24,6 +24,7 @@ from heldout.experiment.estimators import fold_values, per_fold, pool
 from heldout.experiment.extrapolate import check_extrapolation, extrapolate
 from heldout.experiment.rank_table import check_measures
 from heldout.experiment.uncertainty import SAME_SIZE, half_sample_spread, interval
+from heldout.measure.names import parse_measure
 from heldout.resample.plan import check_seed
 from heldout.retrieve.sides import Side, seen_side
 from heldout.retrieve.statistics import cell_statistics
@@ -106,6 +107,7 @@ class StudySettings:
         if self.tuning not in get_args(Tuning):
             raise InputError(f"tuning is {self.tuning!r}: choose of {', '.join(get_args(Tuning))}")
         check_seed(self.seed)
+        object.__setattr__(self, "measure", parse_measure(self.measure))  # frozen, not yet made
         check_measures([self.measure])
 
     @property

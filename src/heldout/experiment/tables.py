@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heldout.experiment.lists import ABSENT, NONE
+from heldout.experiment.split_table import split_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,9 +32,13 @@ def place_columns() -> dict[str, Any]:
 def make_tables(
     settings: RankingSettings, outcomes: Sequence[RankedOutcome]
 ) -> dict[str, pl.DataFrame]:
-    """The tables `values`, `folds`, `surface` and `lists`."""
+    """The tables `values`, `folds`, `surface`, `lists` and `splits`."""
     pairs = list(zip(settings.systems, outcomes, strict=True))
-    own = {"values": _values(settings, pairs), "lists": _lists(settings, pairs)}
+    own = {
+        "values": _values(settings, pairs),
+        "lists": _lists(settings, pairs),
+        "splits": split_table(settings.splits),
+    }
     return {**own, **fold_tables(pairs)}
 
 

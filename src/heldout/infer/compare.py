@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from heldout.data.scores import Scores
 from heldout.errors import InputError
 from heldout.infer.advise import BY_RANK, OWN_TEST, Advice, advise
 from heldout.infer.claim_intervals import claim_intervals, interval_coverage
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from heldout.data.scores import Scores
+    from heldout.data.scores import Table
     from heldout.infer.blocks import Anova, Sphericity
     from heldout.infer.claim_intervals import Coverage
     from heldout.infer.effects import Effects
@@ -133,11 +134,14 @@ class Comparison:
 
 def claim_row(comparison: Comparison, claim: Claim) -> dict[str, Any]:
     """One claim as plain values."""
+    means = {system.name: system.mean.estimate for system in comparison.systems}
     row: dict[str, Any] = {
         "measure": comparison.scores.measure,
         "first": claim.first,
         "second": claim.second,
         "n": len(comparison.scores.units),
+        "first_mean": means[claim.first],
+        "second_mean": means[claim.second],
         "difference": claim.difference.estimate,
         "low": claim.difference.low,
         "high": claim.difference.high,
@@ -154,7 +158,7 @@ def claim_row(comparison: Comparison, claim: Claim) -> dict[str, Any]:
 
 
 def compare(
-    scores: Scores,
+    scores: Scores | Table,
     *,
     baseline: str | None = None,
     tests: Sequence[str] = (),
@@ -172,7 +176,8 @@ def compare(
     Parameters
     ----------
     scores
-        The scores; units are paired by id.
+        The scores; units are paired by id. Or what `Scores.of` takes: a pandas or Polars frame,
+        ``{system: {unit: value}}`` or ``{system: [values]}``.
     baseline
         Compare all others with this system. Of two systems the first is the baseline.
     tests
@@ -201,6 +206,7 @@ def compare(
         For tests that draw.
     """
     side = check_tail(tail)
+    scores = _as_scores(scores)
     _check(scores, alpha, replicates, one_tail=side != "two")
     if len(scores.systems) == 2 and baseline is None:
         baseline = scores.systems[0]
@@ -333,12 +339,23 @@ def _some(names: list[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
 
 
+def _as_scores(given: Any) -> Scores:
+    if isinstance(given, Scores):
+        return given
+    if callable(getattr(given, "scores", None)):  # an evaluation, results, tuned runs
+        raise InputError(
+            f"{type(given).__name__} is not a table of scores in one measure: give what its "
+            "method scores returns, such as evaluation.scores('nDCG@10')"
+        )
+    return Scores.of(given)
+
+
 def _check(scores: Scores, alpha: float, replicates: int, *, one_tail: bool) -> None:
     if len(scores.systems) < 2:
         raise InputError("one system cannot be compared: give at least two")
     if len(scores.units) < 2:
         raise InputError(f"{len(scores.units)} unit in common: at least 2 are needed")
-    if not 0 < alpha < 1:
+    if not isinstance(alpha, int | float) or not 0 < alpha < 1:
         raise InputError(f"alpha={alpha}: expected a number between 0 and 1")
     if one_tail and alpha >= 0.5:
         raise InputError(f"alpha={alpha}: expected less than 0.5 with one tail")

@@ -26,6 +26,7 @@ from heldout.measure.predicted import parse_prediction_measures
 from heldout.measure.prediction_sums import unit_sums
 from heldout.measure.prediction_weights import weighing
 from heldout.measure.undefined import Undefined
+from heldout.measure.undefined_hint import undefined_hint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,6 +73,7 @@ def compare_predictions(
     *,
     positive: str | None = None,
     by: By = "auto",
+    undefined: float | None = None,
     **settings: Any,
 ) -> list[ComparedPredictions]:
     """Compare predictions of two or more systems, paired by unit.
@@ -87,11 +89,13 @@ def compare_predictions(
     predictions
         One object a system.
     measures
-        Their names; by default accuracy or MSE.
+        Their names; by default accuracy or RMSE.
     positive
         The positive one of two classes.
     by
         ``fold``, ``unit``, or ``auto``: folds where there are some.
+    undefined
+        As for `score_predictions`.
     settings
         As for `heldout.compare`.
 
@@ -111,8 +115,8 @@ def compare_predictions(
         raise InputError("one system cannot be compared: give at least two")
     check_same_truth(several)
     task = "classification" if isinstance(several[0], ClassPredictions) else "regression"
-    usual = "accuracy" if task == "classification" else "MSE"
-    wanted = parse_prediction_measures(task, list(measures) or [usual])
+    usual = "accuracy" if task == "classification" else "RMSE"
+    wanted = parse_prediction_measures(task, list(measures) or [usual], undefined)
     folded = by == "fold" or (by == "auto" and _all_have_splits(several))
     found = [_compared(several, one, positive, folded, settings) for one in wanted]
     noted = note_measures([one.comparison for one in found])
@@ -215,7 +219,7 @@ def _made(
         if isinstance(value, Undefined):
             raise MeasureError(
                 f"{measure} of {one.name} is undefined ({value.reason}): there is nothing to "
-                "compare"
+                f"compare{undefined_hint(measure, value.reason)}"
             )
     numbers, names = group_numbers(systems)
     grouped = len(names) < len(systems[0].units)

@@ -195,13 +195,20 @@ class Ledger:
             missing = "a directory, not a ledger" if self.path.is_dir() else "no such file"
             raise InputError(f"{path}: {missing}")
         _check_folder(self.path)
+        new = not self.path.exists()
         with _transaction(self.path) as connection:
             ready = _is_ready(self.path, connection)
         if not ready and not make:
             raise InputError(f"{path}: not a ledger (an empty file)")
         if not ready:
-            with _transaction(self.path, write=True) as connection:
-                _prepare(self.path, connection)
+            try:
+                with _transaction(self.path, write=True) as connection:
+                    _prepare(self.path, connection)
+            except InputError as error:
+                # The disk is full. A file that is locked is another's, which is about to fill it.
+                if new and "locked" not in str(error) and not self.path.stat().st_size:
+                    self.path.unlink()
+                raise
 
     def __enter__(self) -> Self:
         return self

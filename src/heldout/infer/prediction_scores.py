@@ -90,6 +90,8 @@ class PredictionScores:
         Of the intervals.
     notes
         What a reader should know.
+    undefined
+        What precision, recall and F of a class count where they do not exist.
     """
 
     task: str
@@ -99,13 +101,14 @@ class PredictionScores:
     positive: str | None
     level: float
     notes: tuple[str, ...]
+    undefined: float | None = None
 
     def value(self, system: str, measure: str) -> Number:
         """The value of a system in a measure."""
         names = [row.name for row in self.rows]
         if system not in names:
             raise InputError(f"no system {system!r}; there are {', '.join(names)}")
-        wanted = parse_prediction_measures(self.task, [measure])[0]
+        wanted = parse_prediction_measures(self.task, [measure], self.undefined)[0]
         if wanted not in self.measures:
             raise MeasureError(f"{wanted} was not measured; there are {_listed(self.measures)}")
         return self.rows[names.index(system)].values[self.measures.index(wanted)]
@@ -129,6 +132,7 @@ def score_predictions(
     positive: str | None = None,
     level: float = 0.95,
     seed: int = 0,
+    undefined: float | None = None,
 ) -> PredictionScores:
     """Score predictions of one or more systems.
 
@@ -146,6 +150,9 @@ def score_predictions(
         groups (which are drawn whole); over folds the corrected t.
     seed
         Of the bootstrap.
+    undefined
+        0: precision, recall and F of a class count 0 where they do not exist (it was never
+        predicted), as with ``zero_division=0`` of scikit-learn; None: they are `Undefined` then.
 
     Examples
     --------
@@ -168,7 +175,7 @@ def score_predictions(
             _Intervals(level, seed),
         )
     classed = one_set_of_classes([one for one in predictions if isinstance(one, ClassPredictions)])
-    return _classes(classed, measures, positive, _Intervals(level, seed))
+    return _classes(classed, measures, positive, _Intervals(level, seed), undefined)
 
 
 def _numbers(
@@ -194,9 +201,14 @@ def _numbers(
 
 
 def _classes(
-    several: list[ClassPredictions], names: Sequence[str], positive: str | None, made: _Intervals
+    several: list[ClassPredictions],
+    names: Sequence[str],
+    positive: str | None,
+    made: _Intervals,
+    undefined: float | None,
 ) -> PredictionScores:
-    measures = parse_prediction_measures("classification", names or DEFAULT_CLASS_MEASURES)
+    wanted = names or DEFAULT_CLASS_MEASURES
+    measures = parse_prediction_measures("classification", wanted, undefined)
     classes = several[0].classes
     for measure in measures:
         if measure.settings.one and measure.settings.one not in classes:
@@ -237,6 +249,7 @@ def _classes(
         positive if len(classes) == 2 else None,
         made.level,
         tuple(notes),
+        undefined,
     )
 
 

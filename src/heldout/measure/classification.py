@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from heldout.errors import InputError, MeasureError
-from heldout.measure.undefined import Number, Undefined, mean_of, ratio
+from heldout.measure.undefined import Number, Undefined, defined_or, mean_of, ratio
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +36,10 @@ __all__ = [
 
 Average = Literal["macro", "micro", "weighted"]
 """Over classes: each counts the same; their counts are added; each counts by its units."""
+
+
+NEVER_PREDICTED: Final = "it was never predicted"
+NO_UNIT: Final = "no unit is of it"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,11 +173,11 @@ def confusion(
 
 
 def _precision(cells: Cells) -> Number:
-    return ratio(cells.tp, cells.tp + cells.fp, "it was never predicted")
+    return ratio(cells.tp, cells.tp + cells.fp, NEVER_PREDICTED)
 
 
 def _recall(cells: Cells) -> Number:
-    return ratio(cells.tp, cells.tp + cells.fn, "no unit is of it")
+    return ratio(cells.tp, cells.tp + cells.fn, NO_UNIT)
 
 
 def _f(cells: Cells, beta: float) -> Number:
@@ -190,8 +194,19 @@ def _check_beta(beta: float) -> None:
         raise MeasureError(f"beta={beta}: expected a number above 0; 1 weighs P and R alike")
 
 
-def class_rows(table: Confusion, beta: float = 1.0) -> tuple[ClassRow, ...]:
+def class_rows(
+    table: Confusion, beta: float = 1.0, undefined: float | None = None
+) -> tuple[ClassRow, ...]:
     """The measures of every class.
+
+    Parameters
+    ----------
+    table
+        The counts.
+    beta
+        How much more recall counts than precision in F.
+    undefined
+        What precision, recall and F are where they do not exist; None: `Undefined`.
 
     Examples
     --------
@@ -208,37 +223,61 @@ def class_rows(table: Confusion, beta: float = 1.0) -> tuple[ClassRow, ...]:
             ClassRow(
                 name,
                 cells.tp + cells.fn,
-                _precision(cells),
-                _recall(cells),
+                defined_or(_precision(cells), undefined),
+                defined_or(_recall(cells), undefined),
                 ratio(cells.tn, others, "every unit is of it"),
                 ratio(cells.fp, others, "every unit is of it"),
-                _f(cells, beta),
+                defined_or(_f(cells, beta), undefined),
             )
         )
     return tuple(found)
 
 
-def _averaged(table: Confusion, average: str, field: str, beta: float = 1.0) -> Number:
+def _averaged(
+    table: Confusion, average: str, field: str, undefined: float | None, beta: float = 1.0
+) -> Number:
     if average not in get_args(Average):
         raise MeasureError(f"average={average!r}: expected {', '.join(get_args(Average))}")
     if average == "micro":  # every error is one false positive and one false negative
         return table.accuracy
-    rows = class_rows(table, beta)
+    rows = class_rows(table, beta, undefined)
     weights = [row.units for row in rows] if average == "weighted" else None
     return mean_of([getattr(row, field) for row in rows], table.classes, weights)
 
 
-def precision(table: Confusion, average: Average = "macro") -> Number:
-    """The precision over classes; undefined if a class that counts was never predicted."""
-    return _averaged(table, average, "precision")
+def precision(
+    table: Confusion, average: Average = "macro", *, undefined: float | None = None
+) -> Number:
+    """The precision over classes; undefined if a class that counts was never predicted.
+
+    Parameters
+    ----------
+    table, average, undefined
+        As for `f_measure`.
+    """
+    return _averaged(table, average, "precision", undefined)
 
 
-def recall(table: Confusion, average: Average = "macro") -> Number:
-    """The recall over classes; undefined if a class that counts has no unit."""
-    return _averaged(table, average, "recall")
+def recall(
+    table: Confusion, average: Average = "macro", *, undefined: float | None = None
+) -> Number:
+    """The recall over classes; undefined if a class that counts has no unit.
+
+    Parameters
+    ----------
+    table, average, undefined
+        As for `f_measure`.
+    """
+    return _averaged(table, average, "recall", undefined)
 
 
-def f_measure(table: Confusion, average: Average = "macro", beta: float = 1.0) -> Number:
+def f_measure(
+    table: Confusion,
+    average: Average = "macro",
+    beta: float = 1.0,
+    *,
+    undefined: float | None = None,
+) -> Number:
     """The mean over classes of F = (1+β²)PR/(β²P+R).
 
     Parameters
@@ -249,8 +288,17 @@ def f_measure(table: Confusion, average: Average = "macro", beta: float = 1.0) -
         How classes are averaged.
     beta
         How much more recall counts than precision.
+    undefined
+        What a class counts whose value does not exist (``zero_division`` of scikit-learn); None:
+        the mean does not exist then.
+
+    Examples
+    --------
+    >>> never = Confusion(("yes", "no"), [[0, 100], [0, 200]])
+    >>> print(f_measure(never), f_measure(never, undefined=0))
+    — 0.4
     """
-    return _averaged(table, average, "f", beta)
+    return _averaged(table, average, "f", undefined, beta)
 
 
 def balanced_accuracy(table: Confusion) -> Number:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from heldout.errors import MeasureError
+from heldout.errors import MeasureError, cause_of
 from heldout.measure.names import JUDGED_ONLY, Family, add_family, families, find_family
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def define_measure(
 
     def register(own: Own) -> Own:
         called = name or str(getattr(own, "__name__", ""))
-        if not re.fullmatch(r"[^\W\d]\w*", called):
+        if not isinstance(called, str) or not re.fullmatch(r"[^\W\d]\w*", called):
             raise MeasureError(f"{called!r} cannot name a measure: use letters, digits and _")
         families()
         known = find_family(called)
@@ -121,7 +121,11 @@ def define_measure(
 def _over_queries(own: Own) -> Callable[..., Floats]:
     def compute(judged: Judged, k: int | None, **params: Value) -> Floats:
         lists = _lists(judged, k)
-        return np.array([float(own(ranked, **params)) for ranked in lists], np.float64)
+        try:
+            return np.array([float(own(ranked, **params)) for ranked in lists], np.float64)
+        except SystemExit as error:
+            name = getattr(own, "__name__", "measure")
+            raise MeasureError(f"the measure {name} failed: {cause_of(error)}") from error
 
     compute.__doc__ = own.__doc__
     compute.own = own  # type: ignore[attr-defined]

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from heldout.data.notes import count_of
+from heldout.data.given import as_qrels, as_run, as_runs
 from heldout.data.parallel import run_threads, stream_threads
-from heldout.data.run import Qrels, Run
 from heldout.errors import InputError, MeasureError
 from heldout.measure.judged import Judged, join
 from heldout.measure.names import (
@@ -20,24 +19,23 @@ from heldout.measure.names import (
     JUDGED_ONLY,
     Measure,
     Value,
-    is_one_measure,
     parse_measure,
     parse_measures,
 )
 from heldout.measure.policies import policies_in_words, variants_in_words
 from heldout.measure.ranking import GEOMETRIC_FLOOR
+from heldout.measure.run_checks import ranking_digest, run_warnings, unshared_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import polars as pl
     from numpy.typing import NDArray
 
+    from heldout.data.given import QrelsLike, Runs
+    from heldout.data.run import Qrels, Run
     from heldout.data.scores import Scores
     from heldout.data.words import Flags, Floats
-
-    RunLike = Run | str | os.PathLike[str] | Mapping[str, Mapping[str, float]]
-    Runs = RunLike | Iterable[RunLike] | Mapping[str, Run | str | os.PathLike[str]]
 
 __all__ = ["DEFAULT_MEASURES", "Evaluation", "Missing", "RunScores", "evaluate", "summarise"]
 
@@ -82,6 +80,11 @@ class RunScores:
         How many queries of the run have no judgements and were left aside.
     ties
         The run's tie policy.
+    unshared
+        Some document ids of the run and of the judgements if they have no document in common;
+        else empty.
+    ranking
+        A digest of the ranking, by which copies are found; empty if there is one run only.
     """
 
     name: str
@@ -90,6 +93,8 @@ class RunScores:
     columns: tuple[NDArray[Any], ...]
     unjudged: int = 0
     ties: str = "docid-desc"
+    unshared: tuple[str, str] = ("", "")
+    ranking: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,6 +125,17 @@ class Evaluation:
     def names(self) -> tuple[str, ...]:
         """The names of the runs."""
         return tuple(run.name for run in self.runs)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences about runs whose scores may mislead: wrong ids, most queries missing, copies.
+
+        Examples
+        --------
+        >>> evaluate({"q": {"d1": 1}}, {"q": {"D1": 1.0}}).warnings[0][:40]
+        'run has none of the judged documents, so'
+        """
+        return run_warnings(self.runs, missing=self.missing)
 
     def counted(self) -> Flags:
         """Which of the judged queries count: all, or those that every run has."""
@@ -153,6 +169,8 @@ class Evaluation:
 
     def _measure(self, measure: str | Measure | int) -> int:
         if isinstance(measure, int):
+            if not -len(self.measures) <= measure < len(self.measures):
+                raise MeasureError(f"no measure number {measure}; there are {len(self.measures)}")
             return measure
         parsed = parse_measure(measure)
         if parsed not in self.measures:
@@ -179,9 +197,6 @@ class Evaluation:
             raise MeasureError(f"{known} has no mean over queries: compare another, such as AP")
         if known.definition.higher_is_better is None:
             raise MeasureError(f"{known} has no better or worse: it cannot be compared")
-        lacking = tuple(
-            _lacking(run) for run in self.runs if self.missing == "zero" and not run.present.all()
-        )
         judged = parse_measure("Judged@10")
         shares: tuple[float, ...] = ()
         if judged in self.measures:
@@ -193,7 +208,7 @@ class Evaluation:
             np.stack(columns, axis=1).astype(np.float64),
             known.definition.higher_is_better,
             judged=shares,
-            notes=lacking,
+            notes=run_warnings(self.runs, missing=self.missing, every_gap=True),
             data=self.qrels.fingerprint() if self.qrels is not None else "",
         )
 
@@ -222,7 +237,7 @@ class Evaluation:
 
 
 def evaluate(
-    qrels: Qrels | Mapping[str, Mapping[str, int]] | str | os.PathLike[str],
+    qrels: QrelsLike,
     runs: Runs,
     measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
     *,
@@ -238,10 +253,11 @@ def evaluate(
     Parameters
     ----------
     qrels
-        Judgements, or the path of a qrels file.
+        Judgements: an object, ``{query: {document: grade}}``, a pandas or Polars frame with the
+        column names of PyTerrier, ir_measures or BEIR, or the path of a qrels file.
     runs
-        One run or several: objects, paths, or ``{query: {document: score}}``; or ``{name: run}``
-        with objects or paths.
+        One run or several in a list, or ``{name: run}``: objects, ``{query: {document: score}}``,
+        frames, or paths.
     measures
         Names such as ``"nDCG@10"``, or measures, also those of ir_measures (``nDCG @ 10``).
     missing
@@ -271,14 +287,16 @@ def evaluate(
     {'run': {'RR': 0.75, 'P@1': 0.5}}
     """
     _check_settings(missing, depth, rel)
-    judgements = _as_qrels(qrels)
+    judgements = as_qrels(qrels)
     parsed = _parse(measures, depth, rel, judged_only=judged_only)
 
-    def score(item: Any) -> RunScores:
-        run = _as_run(item, options)
-        return score_run(judgements, run, parsed, depth)
+    items = as_runs(runs)
 
-    items = _several(runs)
+    def score(item: Any) -> RunScores:
+        run = as_run(item, options)
+        scores = score_run(judgements, run, parsed, depth)
+        return replace(scores, ranking=ranking_digest(run)) if len(items) > 1 else scores
+
     scores = []
     for done in _each(score, items):
         scores.append(done)
@@ -298,13 +316,12 @@ def evaluate(
 
 def _parse(measures: Any, depth: int | None, rel: int, *, judged_only: bool) -> tuple[Measure, ...]:
     """The measures, checked against what they cannot be combined with."""
-    wanted = [measures] if is_one_measure(measures) else list(measures)
     defaults: dict[str, Value] = {}
     if rel != 1:
         defaults["rel"] = rel
     if judged_only:
         defaults[JUDGED_ONLY] = True
-    parsed = tuple(parse_measures(wanted, **defaults))
+    parsed = tuple(parse_measures(measures, **defaults))
     if not parsed:
         raise MeasureError("no measure was given")
     if depth is not None and any(measure.family == EXTERNAL for measure in parsed):
@@ -332,35 +349,6 @@ def _each(score: Callable[[Any], RunScores], items: list[Any]) -> Iterator[RunSc
     return stream_threads(score, items)
 
 
-def _several(runs: Any) -> list[Any]:
-    """A list of runs, whatever came in; ``{name: run}`` gives them new names."""
-    if isinstance(runs, Run | str | os.PathLike):
-        return [runs]
-    if not hasattr(runs, "items"):
-        return list(runs)
-    values = list(runs.values())
-    if values and all(isinstance(value, Run | str | os.PathLike) for value in values):
-        return [(name, run) for name, run in runs.items()]
-    return [runs]
-
-
-def _as_qrels(qrels: Any) -> Qrels:
-    if isinstance(qrels, Qrels):
-        return qrels
-    return Qrels.read(qrels) if isinstance(qrels, str | os.PathLike) else Qrels.from_dict(qrels)
-
-
-def _as_run(run: Any, options: dict[str, Any]) -> Run:
-    if isinstance(run, tuple):
-        return replace(_as_run(run[1], options), name=str(run[0]))
-    if isinstance(run, Run):
-        return run
-    if isinstance(run, str | os.PathLike):
-        return Run.read(run, **options)
-    making = {key: options[key] for key in ("ties", "single_precision") if key in options}
-    return Run.from_dict(run, **making)
-
-
 def score_run(
     qrels: Qrels, run: Run, measures: Sequence[Measure], depth: int | None = None
 ) -> RunScores:
@@ -381,7 +369,15 @@ def score_run(
 
     columns = tuple(run_threads(column, measures) if len(run) > 10**6 else map(column, measures))
     unjudged = len(run.queries) - int(judged.present.sum())
-    return RunScores(run.name, judged.queries, judged.present, columns, unjudged, run.ties)
+    return RunScores(
+        run.name,
+        judged.queries,
+        judged.present,
+        columns,
+        unjudged,
+        run.ties,
+        unshared_ids(qrels, run, judged, depth),
+    )
 
 
 def compute(judged: Judged, measure: Measure) -> NDArray[Any]:
@@ -398,13 +394,6 @@ def _external_column(qrels: Qrels, run: Run, measure: Measure) -> NDArray[Any]:
 
 def _averages_ties(measure: Measure) -> bool:
     return measure.options.get("ties") == "average"
-
-
-def _lacking(run: RunScores) -> str:
-    lacks = int((~run.present).sum())
-    count = "counts" if lacks == 1 else "count"
-    queries = count_of(lacks, "judged query", "judged queries")
-    return f"{run.name} lacks {queries}, which {count} 0"
 
 
 def _some(names: Sequence[str]) -> str:

@@ -8,8 +8,9 @@ spellings of ir_measures, ranx and trec_eval are understood too (``MAP``, ``ndcg
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from heldout.errors import MeasureError
 from heldout.measure.parameters import (
@@ -23,7 +24,7 @@ from heldout.measure.parameters import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from heldout.data.words import Floats
 
@@ -267,17 +268,21 @@ def parse_measure(name: str | Measure) -> Measure:
     return found[0]
 
 
-def parse_measures(names: Iterable[str | Measure], **defaults: Value) -> list[Measure]:
+def parse_measures(
+    names: str | Measure | Iterable[str | Measure], **defaults: Value
+) -> list[Measure]:
     """Parse names, some of which may stand for several measures (``P.5,10``, ``official``).
 
     Parameters
     ----------
+    names
+        One or several; measures of ir_measures (``nDCG @ 10``) are taken too.
     defaults
         Parameters for all names that do not set them, e.g. ``rel=2``. A `Measure` is taken as it
         is: it has all its parameters set.
     """
     found: list[Measure] = []
-    for name in names:
+    for name in listed_measures(names):
         if isinstance(name, Measure):
             found.append(name)
             continue
@@ -296,6 +301,15 @@ def _as_text(name: object) -> str:
 def _is_of_ir_measures(given: object) -> bool:
     """Whether an object is a measure of ir_measures; that package is not imported for it."""
     return any(kind.__module__.split(".")[0] == "ir_measures" for kind in type(given).__mro__)
+
+
+def listed_measures(given: Any) -> list[Any]:
+    """Measures in a list, whether one or several were given."""
+    if is_one_measure(given):
+        return [given]
+    if not isinstance(given, Iterable):
+        raise MeasureError(f"{given!r} is not a measure: give a name such as nDCG@10, or a list")
+    return list(given)
 
 
 def is_one_measure(given: object) -> bool:

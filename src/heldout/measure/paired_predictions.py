@@ -13,6 +13,7 @@ from heldout.data.predictions import ClassPredictions
 from heldout.data.scores import Scores, fingerprint
 from heldout.errors import InputError
 from heldout.measure.undefined import Undefined
+from heldout.measure.undefined_hint import undefined_hint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -298,7 +299,8 @@ def fold_scores(
         for name in names:
             value = measure.value(one.select(rows[name]), positive)
             if isinstance(value, Undefined):
-                notes.append(f"{measure} of {one.name} is undefined in fold {name}: {value.reason}")
+                said = f"{measure} of {one.name} is undefined in fold {name}: {value.reason}"
+                notes.append(said + undefined_hint(measure, value.reason))
             else:
                 table[one.name][name] = value
     if not all(table.values()):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -47,6 +47,7 @@ class Settings(NamedTuple):
     bins: int = 10
     binning: str = "equal-width"
     pairs: str = "ovr"
+    undefined: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,8 @@ class PredictionMeasure:
         if self.settings.one:
             found = [one for one in found if one != self.settings.average]
             found.append(f"class={self.settings.one}")
+        if self.settings.undefined is not None:
+            found.append(_show("undefined", self.settings.undefined))
         if self.base == "AUC" and self.settings == Settings():
             return "AUC"
         return f"{self.base}({', '.join(found)})" if found else self.base
@@ -164,19 +167,19 @@ def confusion_value(
 
 
 def _averaged(field: str) -> FromCounts:
-    functions: dict[str, Callable[[classification.Confusion, Any], Number]] = {
+    functions: dict[str, Callable[..., Number]] = {
         "precision": classification.precision,
         "recall": classification.recall,
+        "f": classification.f_measure,
     }
 
     def found(table: classification.Confusion, settings: Settings, _: str | None) -> Number:
         if settings.one:
-            rows = classification.class_rows(table, settings.beta)
+            rows = classification.class_rows(table, settings.beta, settings.undefined)
             value: Number = getattr(rows[table.index(settings.one)], field)
             return value
-        if field == "f":
-            return classification.f_measure(table, settings.average, settings.beta)  # type: ignore[arg-type]
-        return functions[field](table, settings.average)
+        more = {"beta": settings.beta} if field == "f" else {}
+        return functions[field](table, settings.average, undefined=settings.undefined, **more)
 
     return found
 
@@ -331,10 +334,10 @@ _WORDS: Final = {
     **dict.fromkeys(("equal-width", "equal-count"), "binning"),
 }
 _ALLOWED: Final = {
-    "precision": {"average", "one"},
-    "recall": {"average", "one"},
-    "F": {"average", "one", "beta"},
-    "F1": {"average", "one"},
+    "precision": {"average", "one", "undefined"},
+    "recall": {"average", "one", "undefined"},
+    "F": {"average", "one", "beta", "undefined"},
+    "F1": {"average", "one", "undefined"},
     "specificity": {"one"},
     "FP-rate": {"one"},
     "ECE": {"bins", "binning"},
@@ -344,7 +347,9 @@ _ALLOWED: Final = {
 _FORM: Final = re.compile(r"\s*([A-Za-z0-9_\-²]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
-def parse_prediction_measures(task: str, names: Iterable[str]) -> list[PredictionMeasure]:
+def parse_prediction_measures(
+    task: str, names: Iterable[str], undefined: float | None = None
+) -> list[PredictionMeasure]:
     """Read the names of measures.
 
     Parameters
@@ -354,12 +359,26 @@ def parse_prediction_measures(task: str, names: Iterable[str]) -> list[Predictio
     names
         Such as ``accuracy``, ``F1(macro)``, ``F(beta=2, class=spam)``, ``AUC(ovo)``,
         ``ECE(bins=15, equal-count)``, ``RMSE``.
+    undefined
+        0: precision, recall and F of a class count 0 where they do not exist, as with
+        ``zero_division=0`` of scikit-learn; the same as ``F1(macro, undefined=0)``.
     """
-    return [_parse(task, name) for name in names]
+    if undefined not in (None, 0):
+        raise MeasureError(f"undefined={undefined!r}: expected 0")
+    listed = [names] if isinstance(names, str) else names
+    return [_counting(_parse(task, name), undefined) for name in listed]
 
 
-def _parse(task: str, text: str) -> PredictionMeasure:
+def _counting(measure: PredictionMeasure, undefined: float | None) -> PredictionMeasure:
+    """A measure by which values that do not exist count, if it has such."""
+    if undefined is None or "undefined" not in _ALLOWED.get(measure.base, set()):
+        return measure
+    return replace(measure, settings=measure.settings._replace(undefined=float(undefined)))
+
+
+def _parse(task: str, given: object) -> PredictionMeasure:
     known = CLASS_MEASURES if task == "classification" else NUMBER_MEASURES
+    text = str(given)  # whatever it is, what it is called is no such measure
     form = _FORM.fullmatch(text)
     bases = {_plain(name): name for name in known}
     base = bases.get(_plain(form[1])) if form else None
@@ -387,20 +406,24 @@ def _setting(part: str, text: str) -> tuple[str, Any]:
         if part not in _WORDS:
             raise MeasureError(f"{text!r}: {part!r} is none of {', '.join(_WORDS)}")
         return _WORDS[part], part
-    try:
-        if key == "beta":
-            number = float(value)
-            if not 0 < number < float("inf"):
-                raise MeasureError(f"{text!r}: beta must be above 0")
-            return key, number
-        if key == "bins":
-            if int(value) < 1:
-                raise MeasureError(f"{text!r}: there must be at least 1 bin")
-            return key, int(value)
-    except ValueError:
-        raise MeasureError(f"{text!r}: {value!r} is not a number") from None
+    if key in {"beta", "bins", "undefined"}:
+        return key, _number_setting(key, value, text)
     if key in {"average", "pairs", "binning"} and _WORDS.get(value) == key:
         return key, value
     if key == "class" and value:
         return "one", value.strip("'\"")
     raise MeasureError(f"{text!r}: {part!r} is no setting of a measure")
+
+
+def _number_setting(key: str, value: str, text: str) -> float:
+    try:
+        number = int(value) if key == "bins" else float(value)
+    except ValueError:
+        raise MeasureError(f"{text!r}: {value!r} is not a number") from None
+    if key == "beta" and not 0 < number < float("inf"):
+        raise MeasureError(f"{text!r}: beta must be above 0")
+    if key == "bins" and number < 1:
+        raise MeasureError(f"{text!r}: there must be at least 1 bin")
+    if key == "undefined" and number != 0:
+        raise MeasureError(f"{text!r}: undefined must be 0")
+    return number

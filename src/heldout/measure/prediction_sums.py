@@ -183,6 +183,8 @@ def _quietly(function: Any, counts: _Counts, settings: Settings, at: int | None)
 
 
 def _averaged(per_class: Floats, counts: _Counts, settings: Settings, at: int | None) -> Floats:
+    if settings.undefined is not None:
+        per_class = np.where(np.isnan(per_class), settings.undefined, per_class)
     if at is not None:
         return per_class[:, at]
     if settings.average == "micro":

@@ -68,6 +68,7 @@ def parse_text_measure(name: str | TextMeasure) -> TextMeasure:
     """
     if isinstance(name, TextMeasure):
         return name
+    name = str(name)  # whatever it is, what it is called is no such measure
     match = _NAME.fullmatch(name)
     known = _ALIASES.get(match[1].lower()) if match else None
     if match is None or known is None:
@@ -87,7 +88,8 @@ def parse_text_measure(name: str | TextMeasure) -> TextMeasure:
 
 def parse_text_measures(names: Iterable[str | TextMeasure]) -> tuple[TextMeasure, ...]:
     """Parse names, each measure once."""
-    found = tuple(dict.fromkeys(parse_text_measure(name) for name in names))
+    listed = [names] if isinstance(names, str | TextMeasure) else names
+    found = tuple(dict.fromkeys(parse_text_measure(name) for name in listed))
     if not found:
         raise MeasureError("no measure was given")
     return found

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Number", "Undefined", "mean_of", "ratio"]
+__all__ = ["Number", "Undefined", "defined_or", "mean_of", "ratio"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,11 @@ class Undefined:
 
 Number = float | Undefined
 """A value of a measure, which may not exist."""
+
+
+def defined_or(value: Number, other: float | None) -> Number:
+    """A value; where it does not exist another one, if there is any."""
+    return other if isinstance(value, Undefined) and other is not None else value
 
 
 def ratio(above: float, below: float, reason: str) -> Number:

@@ -10,15 +10,22 @@ from typing import TYPE_CHECKING, Any
 from heldout.infer.compare import claim_row, note_measures
 from heldout.report.claim_words import sentences, show_p, warning_lines
 from heldout.report.codes import code_of
-from heldout.report.grid import Grid, grids_text
+from heldout.report.grid import Grid, grids_text, notes_text
+from heldout.report.markup import html_rows, safe_frame
 from heldout.report.tables import LATEX_ESCAPES, escape_markdown, latex_row, plain_text, tsv_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
     from heldout.infer.compare import Claim, Comparison
     from heldout.infer.results import Interval
 
 __all__ = [
     "claim_tables",
+    "claims_csv",
+    "claims_frame",
     "claims_text",
     "comparison_dict",
     "html_claims",
@@ -99,7 +106,15 @@ def claim_tables(comparison: Comparison) -> list[tuple[list[str], list[list[str]
 
 
 def claims_text(comparison: Comparison, kind: str, *, terminal: bool = False) -> str:
-    """The tables of a comparison and its sentences: ``table``, ``tsv``, ``md`` or ``latex``."""
+    """The tables of a comparison and its sentences, for people; CSV and JSON are for programs.
+
+    Parameters
+    ----------
+    kind
+        ``table``, ``tsv`` (without sentences), ``md``, ``latex`` or ``html``.
+    """
+    if kind == "html":
+        return html_claims(comparison)
     writers = {"tsv": _tsv, "md": _markdown, "latex": _latex}
     tables = claim_tables(comparison)
     if kind == "table":
@@ -109,9 +124,19 @@ def claims_text(comparison: Comparison, kind: str, *, terminal: bool = False) ->
     if kind == "tsv":
         return text
     notes = [*sentences(comparison), *warning_lines(comparison)]
-    if kind == "latex":
-        return text + "".join(f"% {note}\n" for note in notes)
-    return text + "\n" + "".join(f"{escape_markdown(note, line=True)}\n\n" for note in notes)
+    return text + ("\n" if kind == "md" else "") + notes_text(notes, kind)
+
+
+def claims_frame(comparisons: Sequence[Comparison]) -> pl.DataFrame:
+    """One row per measure and pair of systems, with all numbers that have one value per pair."""
+    import polars as pl  # slow to import
+
+    return pl.concat([one.to_frame() for one in comparisons], how="diagonal_relaxed")
+
+
+def claims_csv(comparisons: Sequence[Comparison]) -> str:
+    """The rows of `claims_frame` as CSV."""
+    return safe_frame(claims_frame(comparisons)).write_csv()
 
 
 def _prose(comparison: Comparison) -> str:
@@ -213,13 +238,6 @@ def _plain(value: Any) -> Any:
 
 def html_claims(comparison: Comparison) -> str:
     """Tables and sentences for a notebook."""
-    parts = []
-    for head, rows in claim_tables(comparison):
-        top = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in rows
-        )
-        parts.append(f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>")
+    tables = "".join(html_rows(head, rows) for head, rows in claim_tables(comparison))
     notes = [*sentences(comparison), *warning_lines(comparison)]
-    return "".join(parts) + "".join(f"<p>{html.escape(note)}</p>" for note in notes)
+    return tables + "".join(f"<p>{html.escape(note)}</p>" for note in notes)

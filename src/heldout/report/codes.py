@@ -54,8 +54,10 @@ CODES: Final = {
     "tuned-one": "not: it may be tuning",
     "fit-warning": r"\(on [0-9,]+ fits?\)$",
     # what the units are
+    "no-common-document": "has none of the judged documents, so its scores are 0",
     "few-units": "only [0-9]+ units?: little can be shown",
     "missing-zero": "judged quer(y|ies).*, which counts? 0",
+    "same-ranking": "rank the same documents in the same order",
     "missing-left-out": "(is|are) left out for all runs|that some system lacks w",
     "many-ties": "have equal scores on .* of the units",
     "constant-difference": "differences that do not vary leave nothing to judge by",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from heldout.report.markup import csv_lines, html_rows
 from heldout.report.tables import (
     LATEX_ESCAPES,
     escape_markdown,
@@ -16,7 +18,7 @@ from heldout.report.tables import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Grid", "aligned", "grids_text"]
+__all__ = ["Grid", "aligned", "grids_text", "notes_text"]
 
 
 class Grid(NamedTuple):
@@ -29,7 +31,7 @@ class Grid(NamedTuple):
 
 
 def grids_text(grids: Sequence[Grid], kind: str, *, terminal: bool = False) -> str:
-    """Tables below each other: ``table``, ``tsv``, ``md`` or ``latex``.
+    """Tables below each other: ``table``, ``tsv``, ``csv``, ``md``, ``latex`` or ``html``.
 
     On a terminal, columns that do not fit its width go into further tables below the first.
     """
@@ -43,8 +45,17 @@ def grids_text(grids: Sequence[Grid], kind: str, *, terminal: bool = False) -> s
     ]
     if kind == "table":
         return _rich(plain, terminal=terminal)
-    writer = {"tsv": _tsv, "md": _markdown, "latex": _latex}[kind]
+    writer = {"tsv": _tsv, "csv": _csv, "md": _markdown, "latex": _latex, "html": _html}[kind]
     return "\n".join(writer(grid) for grid in plain)
+
+
+def notes_text(notes: Sequence[str], kind: str) -> str:
+    """Sentences below tables: ``md``, ``latex`` or ``html``."""
+    if kind == "html":
+        return "".join(f"<p>{html.escape(note)}</p>\n" for note in notes)
+    if kind == "latex":
+        return "".join(f"% {note}\n" for note in notes)
+    return "".join(f"{escape_markdown(note, line=True)}\n\n" for note in notes)
 
 
 def aligned(rows: Sequence[Sequence[str]], width: int | None = None) -> str:
@@ -82,6 +93,15 @@ def _aligned(rows: list[list[str]]) -> str:
 
 def _tsv(grid: Grid) -> str:
     return tsv_lines([grid.head, *grid.rows])
+
+
+def _csv(grid: Grid) -> str:
+    return csv_lines([grid.head, *grid.rows])
+
+
+def _html(grid: Grid) -> str:
+    title = f"<p>{html.escape(grid.title)}</p>" if grid.title else ""
+    return title + html_rows(grid.head, grid.rows) + "\n"
 
 
 def _markdown(grid: Grid) -> str:

@@ -12,6 +12,7 @@ from heldout.measure.calibration import calibration_bins
 from heldout.measure.classification import class_rows
 from heldout.measure.predicted import class_confusion
 from heldout.measure.undefined import Undefined
+from heldout.measure.undefined_hint import undefined_hint
 from heldout.report.grid import Grid
 from heldout.report.tables import plain_text
 
@@ -81,12 +82,17 @@ def score_notes(scores: PredictionScores) -> list[str]:
 def _reasons(scores: PredictionScores) -> list[str]:
     """Why values do not exist; that baselines have no scores goes without saying."""
     found: dict[tuple[str, str], list[str]] = {}
+    hints: dict[tuple[str, str], str] = {}
     for row in scores.rows:
         for measure, value in zip(scores.measures, row.values, strict=True):
             if isinstance(value, Undefined) and not (row.baseline and "scores" in value.reason):
-                found.setdefault((row.name, value.reason), []).append(str(measure))
+                key = (row.name, value.reason)
+                found.setdefault(key, []).append(str(measure))
+                if not row.baseline:  # it would be said of the majority class every time
+                    hints[key] = hints.get(key) or undefined_hint(measure, value.reason)
     return [
         f"{', '.join(names)} of {who} {'does' if len(names) == 1 else 'do'} not exist: {why}"
+        f"{hints.get((who, why), '')}"
         for (who, why), names in found.items()
     ]
 
@@ -104,7 +110,7 @@ def class_grid(scores: PredictionScores, beta: float = 1.0) -> Grid:
     head = ["system", "class", "units", "precision", "recall", "specificity", "FP rate"]
     rows = []
     for one in _labelled(scores):
-        for row in class_rows(class_confusion(one), beta):
+        for row in class_rows(class_confusion(one), beta, scores.undefined):
             numbers = (row.precision, row.recall, row.specificity, row.fp_rate, row.f)
             rows.append([one.name, row.name, f"{row.units:g}", *map(show, numbers)])
     return Grid([*head, f"F{beta:g}"], rows, texts=2)
@@ -204,7 +210,7 @@ def _row_dict(scores: PredictionScores, row: ScoreRow) -> dict[str, Any]:
     }
 
 
-def _class_dict(one: ClassPredictions, beta: float) -> dict[str, Any]:
+def _class_dict(one: ClassPredictions, beta: float, undefined: float | None) -> dict[str, Any]:
     table = class_confusion(one)
     return {
         "system": one.name,
@@ -215,7 +221,7 @@ def _class_dict(one: ClassPredictions, beta: float) -> dict[str, Any]:
                 name: _number(getattr(row, name))
                 for name in ("precision", "recall", "specificity", "fp_rate", "f")
             }
-            for row in class_rows(table, beta)
+            for row in class_rows(table, beta, undefined)
         ],
     }
 
@@ -240,7 +246,7 @@ def json_scores(
             "classes": list(first.classes),
             "positive": scores.positive,
             "beta": beta,
-            "confusion": [_class_dict(one, beta) for one in _labelled(scores)],
+            "confusion": [_class_dict(one, beta, scores.undefined) for one in _labelled(scores)],
         }
     if hull is not None:
         content["hull"] = {

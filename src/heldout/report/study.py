@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from heldout.infer.results import count_of
 
@@ -14,7 +14,15 @@ if TYPE_CHECKING:
     from heldout.experiment.curve import CurvePoint
     from heldout.experiment.study import BiasStudy
 
-__all__ = ["curve_json", "curve_text", "figure_tables", "study_json", "study_text"]
+__all__ = [
+    "curve_json",
+    "curve_records",
+    "curve_text",
+    "figure_tables",
+    "study_json",
+    "study_records",
+    "study_text",
+]
 
 COVERAGE_KNOWN: Final = 0.025
 """The largest standard error at which a coverage of 90 % still differs from one of 95 %."""
@@ -88,8 +96,8 @@ def _verdict(study: BiasStudy) -> str:
     return text + (f" ({study.settings.draws} draws are too few to judge that)." if few else ".")
 
 
-def study_json(study: BiasStudy, system: str) -> str:
-    """One object an estimator, at full precision."""
+def study_records(study: BiasStudy, system: str) -> list[dict[str, Any]]:
+    """One record per estimator, at full precision, the settings of the study in each."""
     settings = study.settings
     shared = {
         "system": system,
@@ -105,7 +113,12 @@ def study_json(study: BiasStudy, system: str) -> str:
         "queries_left_out": study.left_out,
         "estimand": "these queries on new documents",
     }
-    objects = [{**asdict(row), **shared} for row in study.rows]
+    return [{**asdict(row), **shared} for row in study.rows]
+
+
+def study_json(study: BiasStudy, system: str) -> str:
+    """The same as JSON, one line per estimator."""
+    objects = study_records(study, system)
     return "[\n" + ",\n".join(json.dumps(one, ensure_ascii=False) for one in objects) + "\n]\n"
 
 
@@ -144,6 +157,11 @@ def curve_text(points: Sequence[CurvePoint], title: str, unit: str) -> str:
     return "\n".join([*lines, ""])
 
 
+def curve_records(points: Sequence[CurvePoint]) -> list[dict[str, Any]]:
+    """One record per size, at full precision."""
+    return [asdict(point) for point in points]
+
+
 def curve_json(points: Sequence[CurvePoint], title: str) -> str:
     """The same at full precision."""
-    return json.dumps({"title": title, "points": [asdict(point) for point in points]}) + "\n"
+    return json.dumps({"title": title, "points": curve_records(points)}) + "\n"

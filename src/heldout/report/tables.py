@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from heldout.data.notes import count_of
+from heldout.measure.run_checks import lacks_most
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -19,9 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LATEX_ESCAPES",
+    "csv_text",
     "escape_markdown",
     "fit_columns",
     "html_table",
+    "html_text",
     "json_text",
     "latex_row",
     "latex_text",
@@ -52,18 +55,23 @@ def _cells(evaluation: Evaluation, *, per_query: bool, summary: bool) -> Iterato
             yield [name, ALL, *means]
 
 
-def _format(value: Any, digits: int, *, integral: bool) -> str:
+def _format(value: Any, digits: int | None, *, integral: bool) -> str:
     if isinstance(value, str):
         return value
     if math.isnan(value):
         return "undefined"
-    return str(round(value)) if integral else f"{value:.{digits}f}"
+    if integral:
+        return str(round(value))
+    return repr(float(value)) if digits is None else f"{value:.{digits}f}"
 
 
 def text_rows(
-    evaluation: Evaluation, *, per_query: bool, summary: bool, digits: int
+    evaluation: Evaluation, *, per_query: bool, summary: bool, digits: int | None
 ) -> tuple[list[str], list[list[str]]]:
-    """Head and rows as text; columns that would say the same in all rows are left out."""
+    """Head and rows as text; columns that would say the same in all rows are left out.
+
+    Without a number of `digits`, all are shown.
+    """
     integral = [measure.definition.integral for measure in evaluation.measures]
     head = ["run", *(["query"] if per_query else []), *map(str, evaluation.measures)]
     rows = []
@@ -132,14 +140,21 @@ def escape_markdown(text: str, *, line: bool = False) -> str:
 
 
 def policy_lines(evaluation: Evaluation) -> list[str]:
-    """What was done about ties, missing queries and unjudged ones, in words."""
+    """Warnings, then what was done about ties, missing queries and unjudged ones, in words."""
+    from heldout.report.codes import careful_line  # which needs this module
+
     judged = len(evaluation.runs[0].queries)
     counted = len(evaluation.queries())
     queries = f"{counted} of {judged} judged" if counted < judged else f"{judged}"
-    lines = [f"queries: {queries}", *(f"{what}: {how}" for what, how in evaluation.policies)]
+    lines = [
+        *map(careful_line, evaluation.warnings),
+        f"queries: {queries}",
+        *(f"{what}: {how}" for what, how in evaluation.policies),
+    ]
     for run in evaluation.runs:
         lacks = judged - int(run.present.sum())
-        if lacks:
+        warned = evaluation.missing == "zero" and lacks_most(run)
+        if lacks and not warned:
             queries = count_of(lacks, "judged query", "judged queries")
             lines.append(f"{plain_text(run.name)} lacks {queries}")
         if run.unjudged:
@@ -226,10 +241,22 @@ def _best(evaluation: Evaluation) -> set[tuple[int, int]]:
     return best
 
 
-def tsv_text(evaluation: Evaluation, *, per_query: bool, summary: bool, digits: int) -> str:
+def tsv_text(evaluation: Evaluation, *, per_query: bool, summary: bool, digits: int | None) -> str:
     """Tab-separated values with a header."""
     head, rows = text_rows(evaluation, per_query=per_query, summary=summary, digits=digits)
     return tsv_lines([head, *rows])
+
+
+def csv_text(evaluation: Evaluation, *, per_query: bool, summary: bool, digits: int | None) -> str:
+    """Comma-separated values with a header; what is undefined is an empty cell."""
+    from heldout.report.markup import csv_lines  # it escapes cells as this module does
+
+    head, rows = text_rows(evaluation, per_query=per_query, summary=summary, digits=digits)
+    return csv_lines([head, *([_known(cell) for cell in row] for row in rows)])
+
+
+def _known(cell: str) -> str:
+    return "" if cell == "undefined" else cell
 
 
 def markdown_text(evaluation: Evaluation, *, per_query: bool, summary: bool, digits: int) -> str:
@@ -299,6 +326,8 @@ def latex_text(evaluation: Evaluation, *, per_query: bool, summary: bool, digits
 
 def json_text(evaluation: Evaluation, *, per_query: bool, summary: bool) -> str:
     """All numbers at full precision; an undefined value is null."""
+    from heldout.report.codes import code_of  # which needs this module
+
     runs = []
     queries = evaluation.queries()
     names = [str(measure) for measure in evaluation.measures]
@@ -322,6 +351,8 @@ def json_text(evaluation: Evaluation, *, per_query: bool, summary: bool) -> str:
         "measures": names,
         "queries": len(queries),
         "policies": dict(evaluation.policies),
+        "warnings": list(evaluation.warnings),
+        "warning_codes": [code_of(one) for one in evaluation.warnings],
         "runs": runs,
     }
     return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
@@ -331,12 +362,20 @@ def _json(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def html_table(evaluation: Evaluation) -> str:
-    """Make a table of the means for a notebook."""
-    head, rows = text_rows(evaluation, per_query=False, summary=True, digits=4)
-    top = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-    )
+def html_table(
+    evaluation: Evaluation, *, per_query: bool = False, summary: bool = True, digits: int = 4
+) -> str:
+    """Make a table for a notebook or a page; by default of the means."""
+    from heldout.report.markup import html_rows  # it escapes cells as this module does
+
+    head, rows = text_rows(evaluation, per_query=per_query, summary=summary, digits=digits)
     notes = html.escape("; ".join(policy_lines(evaluation)))
-    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table><p>{notes}</p>"
+    return f"{html_rows(head, rows)}<p>{notes}</p>"
+
+
+def html_text(evaluation: Evaluation, *, per_query: bool, summary: bool, digits: int) -> str:
+    """Make a page of its own."""
+    from heldout.report.markup import html_page
+
+    table = html_table(evaluation, per_query=per_query, summary=summary, digits=digits)
+    return html_page("Evaluation", table)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import html
 import json
 import math
 from typing import TYPE_CHECKING, Any
 
 from heldout.report.codes import careful_line
 from heldout.report.grid import Grid, grids_text
-from heldout.report.tables import plain_text, tsv_lines
+from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:
     from heldout.infer.corpus_compare import CorpusComparison
     from heldout.infer.results import Interval
 
-__all__ = ["json_text_scores", "note_lines", "text_scores_text", "text_scores_tsv"]
+__all__ = ["json_text_scores", "note_lines", "text_scores_text"]
 
 
 def _rows(
@@ -39,20 +40,18 @@ def _bounds(interval: Interval) -> str:
     return f"[{interval.low:.4f}, {interval.high:.4f}]"
 
 
-def text_scores_tsv(names: tuple[str, ...], comparisons: list[CorpusComparison]) -> str:
-    """One row a measure and system; the signature is the last column."""
-    head, rows = _rows(names, comparisons)
-    signatures = [one.signature for one in comparisons for _ in names]
-    lines = [[*head, "signature"]]
-    lines += [[*row, mark] for row, mark in zip(rows, signatures, strict=True)]
-    return tsv_lines(lines)
-
-
 def text_scores_text(
     names: tuple[str, ...], comparisons: list[CorpusComparison], kind: str, *, terminal: bool
 ) -> str:
-    """A table (``table``, ``md`` or ``latex``), the signatures below it."""
+    """A table, the signatures below it; in TSV and CSV they are the last column."""
     head, rows = _rows(names, comparisons)
+    if kind in {"tsv", "csv"}:
+        signatures = [one.signature for one in comparisons for _ in names]
+        rows = [[*row, mark] for row, mark in zip(rows, signatures, strict=True)]
+        return grids_text([Grid([*head, "signature"], rows, texts=2)], kind)
+    if kind == "html":
+        signed = "".join(f"<p>{html.escape(one.signature)}</p>" for one in comparisons)
+        return grids_text([Grid(head, rows, texts=2)], kind) + signed
     mark = "% " if kind == "latex" else ""
     gap = "\n\n" if kind == "md" else "\n"
     marks = "".join(f"{mark}{one.signature}{gap}" for one in comparisons)

@@ -10,7 +10,7 @@ import numpy as np
 
 from heldout.infer.results import count_of
 from heldout.report.codes import careful_line, code_of
-from heldout.report.grid import aligned
+from heldout.report.grid import Grid, aligned, grids_text, notes_text
 from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from heldout.tune.cross_validate import Edge, TunedFold, TunedFolds
     from heldout.tune.runs import TunedRuns, TunedSystem
 
-__all__ = ["held_out_interval", "json_tuning", "tuning_text"]
+__all__ = ["held_out_interval", "json_tuning", "tuning_notes", "tuning_tables", "tuning_text"]
 
 FOLDS_SHOWN: Final = 20
 """More splits than these are counted by what was chosen in them."""
@@ -60,8 +60,41 @@ def tuning_text(
             parts.append(f"{title}{_chosen_title(system)}\n" + aligned(_chosen_rows(system), width))
     if quiet:
         return "\n".join(parts)
-    lines = [*_how_lines(tuned), *_ship_lines(tuned), *map(careful_line, _careful_notes(tuned))]
-    return "\n".join(parts) + "\n" + "".join(line + "\n" for line in lines)
+    return "\n".join(parts) + "\n" + "".join(line + "\n" for line in tuning_notes(tuned))
+
+
+def tuning_notes(tuned: TunedRuns) -> list[str]:
+    """How the numbers came about, what to take, and what to be careful about."""
+    return [*_how_lines(tuned), *_ship_lines(tuned), *map(careful_line, _careful_notes(tuned))]
+
+
+def tuning_tables(
+    tuned: TunedRuns, comparison: Comparison | None, kind: str, level: float, *, quiet: bool
+) -> str:
+    """The same tables for other programs and for papers.
+
+    Parameters
+    ----------
+    kind
+        ``tsv`` or ``csv`` (tables alone, the first about the systems), ``md``, ``latex``, ``html``.
+    """
+    from heldout.report.claims import claims_csv, claims_text  # brings tables
+    from heldout.report.markup import finished
+
+    head, *rows = _summary_rows(tuned, level)
+    grids = [Grid(head, rows)]
+    for system in tuned.systems:
+        if system.tuned:
+            head, *rows = _chosen_rows(system)
+            name = plain_text(system.name)
+            grids.append(Grid(["system", *head], [[name, *row] for row in rows], texts=2))
+    parts = [grids_text(grids, kind)]
+    if not quiet and kind in {"md", "latex", "html"}:
+        parts.append(notes_text(tuning_notes(tuned), kind))
+    if comparison is not None:
+        csv = kind == "csv"
+        parts.append(claims_csv([comparison]) if csv else claims_text(comparison, kind))
+    return finished("\n".join(parts), kind, "Tuning")
 
 
 def _summary_rows(tuned: TunedRuns, level: float) -> list[list[str]]:

@@ -137,8 +137,14 @@ def _manifest(
     }
 
 
-def fold_table(splits: Splits) -> Iterator[str]:
-    """The fold of each unit as the lines of a table, which `GivenFolds` reads."""
+def fold_table(splits: Splits, mark: str = "\t") -> Iterator[str]:
+    """The fold of each unit as the lines of a table, which `GivenFolds` reads.
+
+    Parameters
+    ----------
+    mark
+        Between cells: a tab or a comma.
+    """
     if not splits.partitions:
         splits.folds()  # says why there is no table
     tables = splits.source.folds() or ()
@@ -150,4 +156,4 @@ def fold_table(splits: Splits) -> Iterator[str]:
             if fold >= 0:
                 rows.append((one, str(repeat), str(fold)) if several else (one, str(fold)))
     name = _ID_NAMES[splits.unit]
-    return fold_lines(rows, (name, "repeat", "fold") if several else (name, "fold"))
+    return fold_lines(rows, (name, "repeat", "fold") if several else (name, "fold"), mark)

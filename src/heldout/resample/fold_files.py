@@ -77,13 +77,15 @@ def read_id_lines(path: str | os.PathLike[str]) -> list[str]:
     return found
 
 
-def fold_lines(rows: list[tuple[str, ...]], names: tuple[str, ...]) -> Iterator[str]:
+def fold_lines(
+    rows: list[tuple[str, ...]], names: tuple[str, ...], mark: str = "\t"
+) -> Iterator[str]:
     """The lines of a table of folds that `read_values` reads back."""
-    yield "\t".join(names) + "\n"
+    yield mark.join(names) + "\n"
     for row in rows:
-        if any(re.search(r'[\t\r\n"]', cell) for cell in row):
+        if any(re.search(rf'[{mark}\r\n"]', cell) for cell in row):
             row = tuple('"' + cell.replace('"', '""') + '"' for cell in row)  # noqa: PLW2901
-        yield "\t".join(row) + "\n"
+        yield mark.join(row) + "\n"
 
 
 def _text(path: str | os.PathLike[str]) -> tuple[str, str]:

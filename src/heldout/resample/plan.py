@@ -7,6 +7,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
@@ -174,7 +175,7 @@ def _short(value: Any) -> str:
     if isinstance(value, Mapping | list | tuple) or hasattr(value, "shape"):
         return f"<{count_of(len(value), 'value')}>"
     if isinstance(value, os.PathLike):
-        return repr(os.fspath(value))
+        return repr(Path(value).name)  # the same wherever it was read from
     if repr(value) == object.__repr__(value):  # it would show an address in memory
         return f"{type(value).__name__}()"
     return repr(value)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
+from heldout.data.aside import write_atomically
 from heldout.data.documents import Documents, documents_of
-from heldout.data.files import write_atomically
 from heldout.errors import InputError
 from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.indexing.file import (
@@ -281,20 +281,16 @@ class Index:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the index to a file."""
         arrays = self._arrays()
-        try:
-            with write_atomically(path) as aside, aside.open("wb") as file:
-                sizes = {
-                    name: (array.dtype.newbyteorder("<").str, len(array))
-                    for name, array in arrays.items()
-                }
-                writer = IndexWriter(file, sizes)
-                for name, array in arrays.items():
-                    writer.write(name, array)
-                described = describe_index(self.analyzer, self.documents_digest)
-                writer.finish(self.analyzer.signature(), described)
-        except OSError as error:
-            name = os.fspath(path)
-            raise InputError(f"{name}: the index cannot be written ({error.strerror})") from error
+        with write_atomically(path) as aside, aside.open("wb") as file:
+            sizes = {
+                name: (array.dtype.newbyteorder("<").str, len(array))
+                for name, array in arrays.items()
+            }
+            writer = IndexWriter(file, sizes)
+            for name, array in arrays.items():
+                writer.write(name, array)
+            described = describe_index(self.analyzer, self.documents_digest)
+            writer.finish(self.analyzer.signature(), described)
 
     def verify(self) -> None:
         """Compare every byte with the checksums that were taken when the index was built."""

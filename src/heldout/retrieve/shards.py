@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
 
+from heldout.data.aside import make_aside
 from heldout.data.ranges import even_sizes, range_batches, range_digests
 from heldout.errors import InputError
 from heldout.retrieve.analyze import Analyzer
@@ -330,11 +330,10 @@ def _made_aside(path: Path) -> Iterator[Path]:
     """A folder that gets its name when all is in it; an index that had the name before goes."""
     try:
         path.absolute().parent.mkdir(parents=True, exist_ok=True)
-        aside = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.absolute().parent))
+        aside = make_aside(path.absolute(), Path.mkdir)
     except OSError as error:
         raise InputError(f"{path}: the index cannot be written ({error.strerror})") from error
     try:
-        aside.chmod(0o777 & ~_umask())
         yield aside
         if is_sharded(path):
             rmtree(path)
@@ -343,12 +342,6 @@ def _made_aside(path: Path) -> Iterator[Path]:
         raise InputError(f"{path}: the index cannot be written ({error.strerror})") from error
     finally:
         rmtree(aside, ignore_errors=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask
 
 
 def _join(folder: Path, *, function: TokenFunction | None) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from heldout.data.columns import is_frame
 from heldout.data.notes import named_few
 from heldout.data.paths import is_there
 from heldout.data.run import Run
@@ -46,7 +47,7 @@ class RunGroup:
 def run_groups(systems: Any) -> list[RunGroup]:
     """The runs of each system; see `heldout.tune.runs.tune_runs` for what may come in."""
     several = isinstance(systems, Mapping) and not any(
-        isinstance(one, Run) for one in systems.values()
+        isinstance(one, Run) or is_frame(one) for one in systems.values()
     )
     named = systems if several else {"tuned": systems}
     if not named:
@@ -64,7 +65,7 @@ def _group(name: str, runs: Any) -> RunGroup:
     if isinstance(runs, Mapping):
         labels, sources = [str(label) for label in runs], list(runs.values())
     else:
-        given = [runs] if isinstance(runs, str | os.PathLike) else list(runs)
+        given = [runs] if isinstance(runs, str | os.PathLike) else _paths(name, runs)
         sources = list(dict.fromkeys(path for one in given for path in matching(os.fspath(one))))
         labels = _labels(sources)
     if not sources:
@@ -73,6 +74,17 @@ def _group(name: str, runs: Any) -> RunGroup:
     return RunGroup(
         name, tuple(labels[at] for at in order), tuple(sources[at] for at in order), points
     )
+
+
+def _paths(name: str, runs: Any) -> list[Any]:
+    """The paths in a list; runs themselves need names, from which parameters are read."""
+    if not isinstance(runs, Iterable) or is_frame(runs):
+        kind = type(runs).__name__
+        raise InputError(f"system {name}: expected paths or {{name: run}}, not a {kind}")
+    listed = list(runs)
+    if not all(isinstance(one, str | os.PathLike) for one in listed):
+        raise InputError(f"system {name}: runs that are not paths need names: give {{name: run}}")
+    return listed
 
 
 def matching(pattern: str) -> list[str]:

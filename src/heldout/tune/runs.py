@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from heldout.data.given import as_qrels
 from heldout.data.notes import count_of, named_few
-from heldout.data.run import Qrels, Run
 from heldout.data.scores import Scores
 from heldout.errors import InputError, MeasureError
 from heldout.measure.evaluate import Missing, evaluate
@@ -20,6 +20,8 @@ from heldout.tune.run_groups import run_groups
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from heldout.data.given import QrelsLike, RunLike
+    from heldout.data.run import Qrels
     from heldout.data.words import Floats
     from heldout.measure.evaluate import Evaluation
     from heldout.measure.names import Measure
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from heldout.tune.run_groups import RunGroup
 
     Path_ = str | os.PathLike[str]
-    RunsOf = Path_ | Iterable[Path_] | Mapping[str, Run | Path_]
+    RunsOf = Path_ | Iterable[Path_] | Mapping[str, RunLike]
 
 __all__ = ["VERY_DIFFERENT", "TunedRuns", "TunedSystem", "relevant_a_query", "tune_runs"]
 
@@ -131,7 +133,7 @@ class TunedRuns:
 
 
 def tune_runs(
-    qrels: Qrels | Mapping[str, Mapping[str, int]] | Path_,
+    qrels: QrelsLike,
     systems: RunsOf | Mapping[str, RunsOf],
     measure: str | Measure = "nDCG@10",
     *,
@@ -145,13 +147,13 @@ def tune_runs(
     Parameters
     ----------
     qrels
-        Judgements, or the path of a qrels file.
+        Judgements: an object, a dictionary, a frame, or the path of a qrels file.
     systems
-        The runs of one system: a path with ``*`` or ``?``, paths, or ``{name: run}``; or several
-        systems as ``{system: runs}``, where `runs` is a list of paths, a path with ``*``, or
-        ``{name: run}``. A system with one run is not tuned.
+        The runs of one system: a path with ``*`` or ``?``, paths, or ``{name: run}``, where a run
+        is an object, a frame or a path; or several systems as ``{system: runs}``, where `runs` is
+        a list of paths, a path with ``*``, or ``{name: run}``. A system with one run is not tuned.
     measure
-        By which to choose and to score.
+        By which to choose and to score; a name, or a measure, also of ir_measures.
     plan
         How to divide the queries; ten folds by default. All systems share the splits.
     rule
@@ -165,7 +167,7 @@ def tune_runs(
 
     Examples
     --------
-    >>> from heldout import KFold
+    >>> from heldout import KFold, Run
     >>> judged = {f"q{n}": {"d": 1} for n in range(6)}
     >>> runs = {
     ...     f"w={w}": Run.from_dict({query: {"d": w, "e": 0.5} for query in judged})
@@ -179,7 +181,7 @@ def tune_runs(
 
     chosen_by = _comparable(parse_measure(measure))
     groups = run_groups(systems)
-    judgements = _as_qrels(qrels)
+    judgements = as_qrels(qrels)
     result = _evaluate(judgements, groups, chosen_by, missing, progress)
     queries = result.queries()
     splits = (plan or KFold(10)).splits(queries)
@@ -198,12 +200,6 @@ def _comparable(measure: Measure) -> Measure:
     if family.higher_is_better is None:
         raise MeasureError(f"{measure} has no better or worse: choose by another, such as nDCG@10")
     return measure
-
-
-def _as_qrels(qrels: Any) -> Qrels:
-    if isinstance(qrels, Qrels):
-        return qrels
-    return Qrels.read(qrels) if isinstance(qrels, str | os.PathLike) else Qrels.from_dict(qrels)
 
 
 def _evaluate(
@@ -252,7 +248,7 @@ def _tune(
     )
     judged = float(np.nanmean(folds.gather(table("Judged@10"))))
     sources = tuple(
-        label if isinstance(source, Run) else os.fspath(source)
+        os.fspath(source) if isinstance(source, str | os.PathLike) else label
         for label, source in zip(group.runs, group.sources, strict=True)
     )
     return TunedSystem(group.name, group.runs, sources, group.points, folds, judged)
@@ -315,6 +311,7 @@ def relevant_a_query(qrels: Qrels) -> dict[str, float]:
 
     Examples
     --------
+    >>> from heldout import Qrels
     >>> relevant_a_query(Qrels.from_dict({"a": {"x": 1}, "b": {"x": 1, "y": 2}, "c": {"x": 0}}))
     {'a': 1.000000001, 'b': 2.000000002, 'c': 0.0}
     """

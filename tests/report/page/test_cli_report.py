@@ -123,7 +123,7 @@ def test_damaged_results(place, tmp_path, capsys, file, content, said):
         (tmp_path / file).unlink()
     else:
         (tmp_path / file).write_bytes(content)
-    assert said in failed([tmp_path, "-o", tmp_path / "page.html"], capsys)
+    assert said in failed([tmp_path, "-o", tmp_path / "page.html", "--unverified"], capsys)
     assert not (tmp_path / "page.html").exists()
 
 

@@ -46,14 +46,23 @@ class Table(NamedTuple):
         return f"{self.source}:{self.lines[row]}" if self.lines else f"{self.source}, row {row + 1}"
 
 
-def read_delimited(content: bytes, source: str) -> Table:
+def read_delimited(content: bytes, source: str, separator: str = "") -> Table:
     """Read a text with a header, whose cells stand between tabs, commas or semicolons.
 
     Comments (``#``) are allowed above the header. Lines without any value are passed over; cells
     are stripped of blanks around them.
+
+    Parameters
+    ----------
+    content
+        The bytes of the text.
+    source
+        What to call it in messages.
+    separator
+        The mark between cells; told by the first lines if it is not given.
     """
     text = _decode(content, source)
-    separator = _separator(_head(text))
+    separator = separator or _separator(_head(text))
     reader = csv.reader(StringIO(text, newline=""), delimiter=separator, strict=True)
     names: list[str] = []
     rows: list[list[Any]] = []
@@ -71,10 +80,22 @@ def read_delimited(content: bytes, source: str) -> Table:
             rows.append(_fitted(stripped, len(names), f"{source}:{begin}", separator))
             lines.append(begin)
     except csv.Error as error:
-        raise FormatError(f"{source}:{line}", f"not a table that can be read ({error})") from None
+        raise FormatError(f"{source}:{line}", _quoting(str(error))) from None
     if not names:
         raise InputError(f"{source} has no header: its first line names the columns")
     return Table(source, names, rows, lines)
+
+
+def _quoting(error: str) -> str:
+    """What is wrong with the quotation marks of a row; csv complains of little else."""
+    if "unexpected end of data" in error or "field larger than" in error:
+        return 'a quotation mark (") opens a cell that is never closed'
+    if "expected after" in error:
+        return (
+            'a quotation mark (") opens a cell that goes on behind the next one: close it at the '
+            'end of the cell, and write "" for a quotation mark inside'
+        )
+    return f"not a table that can be read ({error})"
 
 
 def _decode(content: bytes, source: str) -> str:

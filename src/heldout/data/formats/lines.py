@@ -63,8 +63,8 @@ class LineDocuments(Documents):
         self._digest = survey.digest.hexdigest()
         self.ids = NumberIds(survey.count)
         self.notes = (
-            *survey.notes(lambda number: f"{path}:{number + 1}"),
-            *replaced_note(replaced, reading.encoding),
+            *survey.notes(lambda number: f"{path}:{number + 1}", [path]),
+            *replaced_note(replaced, reading.encoding, [path]),
         )
 
     def batches(self, size: int = BATCH) -> Iterator[TextBatch]:

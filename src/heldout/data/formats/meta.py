@@ -9,14 +9,14 @@ cannot make heldout read other files of yours. (Give such files with ``queries=`
 from __future__ import annotations
 
 import os
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from heldout.data.formats.blocks import readable
+from heldout.data.formats.toml import parse_toml
 from heldout.data.paths import names_file
-from heldout.errors import FormatError, InputError
+from heldout.errors import InputError
 
 __all__ = [
     "LineCorpus",
@@ -139,12 +139,7 @@ def meta_config(path: Path) -> LineCorpus:
 def _toml(path: Path) -> dict[str, Any]:
     with readable(str(path)):
         content = path.read_bytes()
-    try:
-        return tomllib.loads(content.decode())
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not UTF-8, which a TOML file must be") from None
-    except (ValueError, RecursionError) as error:  # also a number of thousands of digits
-        raise FormatError(str(path), f"not TOML ({error})") from None
+    return parse_toml(content, str(path))[0]
 
 
 def _check_kind(path: Path, config: dict[str, Any], dataset: str) -> None:

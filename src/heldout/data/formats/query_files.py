@@ -48,7 +48,7 @@ def read_queries(
     replaced = Replaced()
     queries = _assemble(path, _rows(path, reading, replaced, first_line))
     try:
-        return queries.by_field(field), replaced_note(replaced, reading.encoding)
+        return queries.by_field(field), replaced_note(replaced, reading.encoding, [path])
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 

@@ -86,7 +86,10 @@ class RecordDocuments(Documents):
             )
         self._offsets: Ints = np.concatenate(offsets)
         self._digest = survey.digest.hexdigest()
-        self.notes = (*survey.notes(self.place), *replaced_note(replaced, reading.encoding))
+        self.notes = (
+            *survey.notes(self.place, self._stamps.files),
+            *replaced_note(replaced, reading.encoding, self._stamps.files),
+        )
 
     def stamps(self) -> Stamps:
         """What tells whether the files have changed."""

@@ -1,63 +1,300 @@
-"""Tables of scores: wide (a column a system) or long (a row a system and unit)."""
+"""Tables of scores: wide (a column per system) or stacked (a row per system and unit).
+
+A stacked table holds its scores in one column (``system,unit,value``), perhaps of several measures
+(``run,query_id,measure,value``), or in one column per measure (``run,query,nDCG@10,AP``). The last
+two are what ``heldout eval -q`` writes as Parquet and as TSV or CSV.
+"""
 
 from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from heldout.data.columns import QUERY_NAMES
 from heldout.data.formats.delimited import Table, read_delimited
 from heldout.data.formats.parquet import parquet_errors, read_parquet
 from heldout.data.formats.source import open_source
+from heldout.data.notes import count_of
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterable, Sequence
 
-__all__ = ["read_score_table"]
+__all__ = [
+    "UNIT_NAMES",
+    "ScoreTable",
+    "look_like_ids",
+    "read_score_table",
+    "understand",
+    "unit_column",
+]
 
-UNIT_NAMES: Final = ("unit", "query_id", "qid", "query", "query-id", "topic", "fold", "id")
+UNIT_NAMES: Final = ("unit", *QUERY_NAMES, "fold", "id")
 SYSTEM_NAMES: Final = ("system", "run", "name", "model")
 VALUE_NAMES: Final = ("value", "score", "measure_value")
+MEASURE_NAMES: Final = ("measure", "metric")
+
+SUMMARY: Final = "all"
+"""What trec_eval and heldout write in place of a query beside the mean over queries."""
+
+FEWEST_IDS: Final = 3
+"""Fewer integers can all differ by chance: successes and failures on two units do."""
 
 # Python's float() also takes 1_000 and the digits of every script.
 NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 DECIMAL_COMMA: Final = re.compile(r"[+-]?[0-9.]*,[0-9]+")
 
 Pairs = tuple[dict[str, dict[str, float]], list[str]]
 """Scores by system and unit, and all units in order, those without a score included."""
 
 
-def read_score_table(path: str | os.PathLike[str]) -> Pairs:
+class ScoreTable(NamedTuple):
+    """A table whose columns are understood.
+
+    Parameters
+    ----------
+    table
+        The cells.
+    unit
+        The column of unit ids.
+    columns
+        The columns of scores by their name: of a system in a wide table, of a measure in a stacked
+        one; the name is empty if the table does not say what its scores are.
+    system
+        The column of systems; None for a wide table.
+    measure
+        The column that names the measure of each row, if there is one.
+    systems
+        The systems that are wanted; empty for all.
+    """
+
+    table: Table
+    unit: int
+    columns: dict[str, int]
+    system: int | None = None
+    measure: int | None = None
+    systems: tuple[str, ...] = ()
+
+    @property
+    def measures(self) -> list[str]:
+        """The measures that the table names; none if it does not say what its scores are."""
+        if self.measure is not None:
+            cells = (_text(row[self.measure]) for row in self.table.rows)
+            return list(dict.fromkeys(filter(None, cells)))
+        return [] if self.system is None else list(filter(None, self.columns))
+
+    def pairs(self, measure: str | None = None) -> tuple[str | None, Pairs]:
+        """The scores in one measure, and its name.
+
+        Parameters
+        ----------
+        measure
+            Which; may be left out if the table has one only. A table that names no measure has its
+            scores called so.
+        """
+        known = self.measures
+        name = _one_measure(known, measure, self.table.source) if known else measure
+        if self.system is None:
+            found, units = self._wide()
+        else:
+            found, units = self._stacked(self.system, name or "")
+        if not units:
+            raise InputError(
+                f"{self.table.source}: no scores of units, only their mean ({SUMMARY})"
+            )
+        return name, (found, units)
+
+    def _wide(self) -> Pairs:
+        found: dict[str, dict[str, float]] = {name: {} for name in self.columns}
+        rows: dict[str, int] = {}
+        for at, cells in enumerate(self.table.rows):
+            place = self.table.place(at)
+            what = _id(cells[self.unit], place, "unit")
+            if what == SUMMARY:
+                continue
+            if rows.setdefault(what, at) != at:
+                first = self.table.place(rows[what])
+                raise FormatError(place, f"unit {what} appears twice (first in {first})")
+            for name, column in self.columns.items():
+                number = _number(cells[column], f"{place}, column {name}")
+                if number is not None:
+                    found[name][what] = number
+        return found, list(rows)
+
+    def _stacked(self, system: int, measure: str) -> Pairs:
+        column = self.columns[measure if measure in self.columns else ""]
+        found: dict[str, dict[str, float]] = {name: {} for name in self.systems}
+        rows: dict[tuple[str, str], int] = {}
+        for at, cells in enumerate(self.table.rows):
+            place = self.table.place(at)
+            if self.measure is not None and _id(cells[self.measure], place, "measure") != measure:
+                continue
+            who, what = _id(cells[system], place, "system"), _id(cells[self.unit], place, "unit")
+            if what == SUMMARY or (self.systems and who not in self.systems):
+                continue
+            first = rows.setdefault((who, what), at)
+            if first != at:
+                before = self.table.place(first)
+                raise FormatError(place, f"system {who} has unit {what} twice (first in {before})")
+            scores = found.setdefault(who, {})
+            number = _number(cells[column], place)
+            if number is not None:
+                scores[what] = number
+        return found, list(dict.fromkeys(what for _, what in rows))
+
+
+def read_score_table(
+    path: str | os.PathLike[str],
+    *,
+    systems: Sequence[str] | None = None,
+    units: str | None = None,
+) -> ScoreTable:
     """Read a table of scores, as `heldout.read_scores` describes it."""
     source = open_source(path)
     if source.head(4) == b"PAR1":
         table = _parquet(source.read(0, source.size), source.name)
     else:
         table = read_delimited(source.whole(), source.name)
+    return understand(table, systems=systems, units=units)
+
+
+def understand(
+    table: Table, *, systems: Sequence[str] | None = None, units: str | None = None
+) -> ScoreTable:
+    """Find out which column is what.
+
+    Parameters
+    ----------
+    systems
+        The systems, where they are named: columns of a wide table, values in a stacked one.
+    units
+        The column of unit ids, where it is named.
+    """
     if not table.rows:
-        raise InputError(f"{source.name}: a header, but no scores below it")
-    unit = _find(table, UNIT_NAMES)
+        raise InputError(f"{table.source}: a header, but no scores below it")
+    unit = unit_column(table.names, table.source, units)
     if unit is None:
-        shown = ", ".join(table.names[:5]) + (", …" if table.names[5:] else "")
         raise InputError(
-            f"{source.name}: no column of unit ids (found {shown}): add one named unit, or "
-            f"{', '.join(UNIT_NAMES[1:])}"
+            f"{table.source}: no column of unit ids (found {_few(table.names)}): add one named "
+            f"unit, or {', '.join(UNIT_NAMES[1:])}"
         )
-    system, value = _find(table, SYSTEM_NAMES), _find(table, VALUE_NAMES)
-    if system is not None and value is not None:
-        return _long(table, unit, system, value)
-    if system is not None and any(_is_text(row[system]) for row in table.rows):
+    system, value = _find(table.names, SYSTEM_NAMES), _find(table.names, VALUE_NAMES)
+    if system is None or (value is None and not _is_stacked(table, unit, system)):
+        return ScoreTable(table, unit, _wide_columns(table, unit, systems))
+    wanted = _wanted_systems(table, system, systems)
+    if value is not None:
+        measure = _find(table.names, MEASURE_NAMES)
+        return ScoreTable(table, unit, {"": value}, system, measure, wanted)
+    columns = {name.strip(): at for at, name in enumerate(table.names) if at not in {unit, system}}
+    if not columns:
         raise InputError(
-            f"{source.name}: a column {table.names[system]}, but none of their scores: name that "
-            f"{', '.join(VALUE_NAMES)}"
+            f"{table.source}: a column {table.names[system]}, but none of their scores: name that "
+            f"{', '.join(VALUE_NAMES)}, or by the measure"
         )
-    return _wide(table, unit)
+    return ScoreTable(table, unit, columns, system, None, wanted)
+
+
+def unit_column(names: Sequence[str], source: str, given: str | None = None) -> int | None:
+    """The number of the column of unit ids, by the name given or by one that is usual."""
+    if given is None:
+        return _find(names, UNIT_NAMES)
+    if given not in names:
+        raise InputError(f"{source}: no column {given!r} of unit ids; found {_few(names)}")
+    return list(names).index(given)
+
+
+def _is_stacked(table: Table, unit: int, system: int) -> bool:
+    """Whether a column named like that of systems is one, and not a system of that name."""
+    if any(_is_text(row[system]) for row in table.rows):
+        return True
+    units = [_text(row[unit]) for row in table.rows]
+    return len(set(units)) < len(units)  # in a wide table every unit has one row
 
 
 def _is_text(cell: Any) -> bool:
     """Whether a cell holds the name of a system rather than a score or nothing."""
     return isinstance(cell, str) and bool(cell) and not re.match(r"[+-]?\.?[0-9]", cell)
+
+
+def _wide_columns(table: Table, unit: int, systems: Sequence[str] | None) -> dict[str, int]:
+    """The columns of the systems: those that are named, or all, if none of them looks like ids."""
+    names = [name.strip() for name in table.names]
+    if systems is not None:
+        _refuse_unknown(systems, names, table.source)
+        return {name: names.index(name) for name in systems}
+    found = {
+        name: at
+        for at, name in enumerate(names)
+        if at != unit and not _is_text_of_units(name, [row[at] for row in table.rows])
+    }
+    if not found:
+        raise InputError(f"{table.source}: no column of a system beside {table.names[unit]}")
+    say = "name the systems (systems=, on the command line --system), or remove it"
+    for name, at in found.items():
+        if name.lower() in UNIT_NAMES:
+            raise InputError(
+                f"{table.source}: columns {names[unit]} and {name} both look like unit ids: {say}"
+            )
+        if look_like_ids([row[at] for row in table.rows]):
+            raise InputError(
+                f"{table.source}: column {name} has a different integer in every row, which looks "
+                f"like ids and not like scores: {say}"
+            )
+    return found
+
+
+def _is_text_of_units(name: str, cells: Sequence[Any]) -> bool:
+    """Whether a column has the words of the units: a column query beside one of query ids."""
+    return name.lower() in UNIT_NAMES and all(_is_text(cell) for cell in cells)
+
+
+def look_like_ids(cells: Sequence[Any]) -> bool:
+    """Whether all cells are integers, and all different."""
+    if len(cells) < FEWEST_IDS:
+        return False
+    texts = [_text(cell) for cell in cells]
+    whole = all(
+        not isinstance(cell, float | bool) and INTEGER.fullmatch(text)
+        for cell, text in zip(cells, texts, strict=True)
+    )
+    return whole and len(set(texts)) == len(texts)
+
+
+def _wanted_systems(table: Table, system: int, systems: Sequence[str] | None) -> tuple[str, ...]:
+    if systems is None:
+        return ()
+    there = list(dict.fromkeys(_text(row[system]) for row in table.rows))
+    _refuse_unknown(systems, there, table.source)
+    return tuple(systems)
+
+
+def _refuse_unknown(systems: Sequence[str], there: Sequence[str], source: str) -> None:
+    for name in systems:
+        if name not in there:
+            raise InputError(f"{source}: no system {name!r}; found {_few(there)}")
+    again = [name for name, count in Counter(systems).items() if count > 1]
+    if again:
+        raise InputError(f"system {again[0]} is named twice")
+
+
+def _one_measure(known: Sequence[str], wanted: str | None, source: str) -> str:
+    """The measure that is meant, as the table spells it."""
+    if wanted is None:
+        if len(known) == 1:
+            return known[0]
+        raise InputError(
+            f"{source} has scores in {count_of(len(known), 'measure')} ({', '.join(known)}): "
+            "name one (measure=, on the command line -m)"
+        )
+    same = [name for name in known if name == wanted]
+    alike = same or [name for name in known if name.lower() == wanted.lower()]
+    if len(alike) != 1:
+        raise InputError(f"{source} has no scores in {wanted}; it has {', '.join(known)}")
+    return alike[0]
 
 
 def _parquet(content: bytes, name: str) -> Table:
@@ -66,15 +303,23 @@ def _parquet(content: bytes, name: str) -> Table:
         return Table(name, frame.columns, [list(row) for row in frame.iter_rows()], [])
 
 
-def _find(table: Table, known: tuple[str, ...]) -> int | None:
+def _find(names: Iterable[str], known: tuple[str, ...]) -> int | None:
     """The number of the first column that goes by one of these names."""
-    names = [name.strip().lower() for name in table.names]
-    return next((names.index(one) for one in known if one in names), None)
+    spelled = [name.strip().lower() for name in names]
+    return next((spelled.index(one) for one in known if one in spelled), None)
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (", …" if names[5:] else "")
+
+
+def _text(cell: Any) -> str:
+    return "" if cell is None else str(cell).strip()
 
 
 def _number(cell: Any, place: str) -> float | None:
     """A number; None where there is none."""
-    text = "" if cell is None else str(cell).strip()
+    text = _text(cell)
     if not text:
         return None
     if NUMBER.fullmatch(text) and math.isfinite(float(text)):
@@ -91,48 +336,7 @@ def _number(cell: Any, place: str) -> float | None:
 
 def _id(cell: Any, place: str, what: str) -> str:
     """An id as text; refused if it is missing."""
-    text = "" if cell is None else str(cell).strip()
+    text = _text(cell)
     if not text:
         raise FormatError(place, f"the {what} is missing")
     return text
-
-
-def _long(table: Table, unit: int, system: int, value: int) -> Pairs:
-    found: dict[str, dict[str, float]] = {}
-    rows: dict[tuple[str, str], int] = {}
-    for at, cells in enumerate(table.rows):
-        place = table.place(at)
-        who, what = _id(cells[system], place, "system"), _id(cells[unit], place, "unit")
-        first = rows.setdefault((who, what), at)
-        if first != at:
-            hint = ": keep the rows of one measure" if "measure" in table.names else ""
-            raise FormatError(
-                place, f"system {who} has unit {what} twice (first in {table.place(first)}){hint}"
-            )
-        scores = found.setdefault(who, {})
-        number = _number(cells[value], place)
-        if number is not None:
-            scores[what] = number
-    return found, list(dict.fromkeys(what for _, what in rows))
-
-
-def _wide(table: Table, unit: int) -> Pairs:
-    names = [name.strip() for name in table.names]
-    found: dict[str, dict[str, float]] = {name: {} for at, name in enumerate(names) if at != unit}
-    if not found:
-        raise InputError(f"{table.source}: no column of a system beside {table.names[unit]}")
-    rows: dict[str, int] = {}
-    for at, cells in enumerate(table.rows):
-        place = table.place(at)
-        what = _id(cells[unit], place, "unit")
-        if rows.setdefault(what, at) != at:
-            raise FormatError(
-                place, f"unit {what} stands twice (first in {table.place(rows[what])})"
-            )
-        for column, cell in enumerate(cells):
-            if column == unit:
-                continue
-            number = _number(cell, f"{place}, column {names[column]}")
-            if number is not None:
-                found[names[column]][what] = number
-    return found, list(rows)

@@ -10,6 +10,7 @@ import numpy as np
 from heldout.data.documents import TextBatch, TextDigest, empty_documents, empty_note
 from heldout.data.formats.blocks import readable
 from heldout.data.notes import Note
+from heldout.data.paths import place_among
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -44,33 +45,35 @@ class Survey:
         """The length of each document in bytes."""
         return np.concatenate(self._lengths) if self._lengths else np.zeros(0, np.int64)
 
-    def notes(self, place: Callable[[int], str]) -> list[Note]:
-        """Empty documents, the first of them by their places."""
+    def notes(self, place: Callable[[int], str], files: Sequence[str]) -> list[Note]:
+        """Empty documents, the first of them by their places in the files."""
         if not self.empty:
             return []
-        return [empty_note(self.empty, [place(number) for number in self._first_empty[:5]])]
+        places = [place_among(place(number), files) for number in self._first_empty[:5]]
+        return [empty_note(self.empty, places)]
 
 
-def replaced_note(replaced: Replaced, encoding: str) -> list[Note]:
-    """A note about bytes that were wrong in their encoding."""
+def replaced_note(replaced: Replaced, encoding: str, files: Sequence[str]) -> list[Note]:
+    """A note about bytes of some files that were wrong in their encoding."""
     if not replaced.count:
         return []
+    first = place_among(replaced.first, files)
     message = f"places that are not {encoding}, replaced by \ufffd: {replaced.count}"
-    return [Note("replaced", replaced.count, f"{message} (the first in {replaced.first})")]
+    return [Note("replaced", replaced.count, f"{message} (the first in {first})")]
 
 
 class Stamps:
     """Size and time of files, so that a file that changes after the first look is noticed."""
 
-    __slots__ = ("_files", "_stamps")
+    __slots__ = ("_stamps", "files")
 
     def __init__(self, files: Sequence[str]) -> None:
-        self._files = tuple(files)
-        self._stamps = tuple(map(_stamp, self._files))
+        self.files = tuple(files)
+        self._stamps = tuple(map(_stamp, self.files))
 
     def check(self) -> None:
         """Refuse files that have changed."""
-        for path, stamp in zip(self._files, self._stamps, strict=True):
+        for path, stamp in zip(self.files, self._stamps, strict=True):
             if _stamp(path) != stamp:
                 raise InputError(f"{path} was changed after it had been opened: read it again")
 

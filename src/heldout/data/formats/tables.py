@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import re
+from contextlib import suppress
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from heldout.data.columns import pick_columns
-from heldout.data.formats.delimited import refuse_repeated
+from heldout.data.formats.delimited import read_delimited, refuse_repeated
+from heldout.data.formats.json_lists import Columns, parse_lists
 from heldout.data.formats.parquet import read_parquet
 from heldout.errors import InputError
 
@@ -24,8 +27,14 @@ if TYPE_CHECKING:
 __all__ = ["read_table", "write_table"]
 
 _SEPARATORS: Final = {"csv": ",", "tsv": "\t"}
-
-Columns = tuple[list[str], list[str], list[Any]]
+# Cells with no quotation mark but one at each end. Nothing is given back, so that time is linear.
+_SIMPLE: Final = {
+    mark: re.compile(
+        rb'(?:(?:"[^"\r\n]*+"|[^"\r\n%b]++)?+[\r\n%b])*+(?:"[^"\r\n]*+"|[^"\r\n%b]*+)'
+        % ((mark.encode(),) * 3)
+    )
+    for mark in _SEPARATORS.values()
+}
 
 
 def read_table(
@@ -41,7 +50,7 @@ def read_table(
     Comments are allowed above the header of a text, not below it, where ``#`` may begin an id.
     """
     if kind == "json":
-        return _read_json(source)
+        return parse_lists(source.whole(b'"'), source.name)
     import polars as pl  # slow to import, and TREC files do without
 
     content = source.read(0, source.size) if kind == "parquet" else source.whole()
@@ -50,8 +59,7 @@ def read_table(
         comments += 1
         content = content.partition(b"\n")[2]
     try:
-        place = source.name if kind == "parquet" else f"{source.name}:{comments + 1}"
-        frame = _read_frame(content, kind, place)
+        frame = _read_frame(content, kind, source.name, comments)
         picked = pick_columns(frame, known, source.name)
         texts = [series.cast(pl.String) for series in picked.values()]
         values = texts[2].str.strip_chars().cast(pl.Float64, strict=False)
@@ -75,19 +83,39 @@ def read_table(
     return texts[0].to_list(), texts[1].to_list(), values.to_list()
 
 
-def _read_frame(content: bytes, kind: str, place: str) -> pl.DataFrame:
+def _read_frame(content: bytes, kind: str, source: str, comments: int) -> pl.DataFrame:
     """The table with its names in lower case; Polars would rename a repeated column unasked."""
+    if kind == "parquet":
+        frame = read_parquet(content, source)
+        refuse_repeated([name.strip().lower() for name in frame.columns], source)
+    else:
+        separator = _SEPARATORS[kind]
+        first = content.partition(b"\n")[0].decode(errors="replace")
+        names = next(csv.reader([first], delimiter=separator), [])
+        refuse_repeated([name.strip().lower() for name in names], f"{source}:{comments + 1}")
+        frame = _read_text(content, separator, source, comments)
+    return frame.rename({name: name.strip().lower() for name in frame.columns})
+
+
+def _read_text(content: bytes, separator: str, source: str, comments: int) -> pl.DataFrame:
+    """The cells as texts. A quotation mark opens a cell at its beginning; elsewhere it is a letter.
+
+    Polars is fast, but guesses where marks are inside a cell or not closed. Such a text, and one
+    that Polars refuses, goes to the slower reader, which can say in which line something is wrong.
+    """
     import polars as pl
 
-    if kind == "parquet":
-        frame = read_parquet(content, place)
-        refuse_repeated([name.strip().lower() for name in frame.columns], place)
-    else:
-        first = content.partition(b"\n")[0].decode(errors="replace")
-        names = next(csv.reader([first], delimiter=_SEPARATORS[kind]), [])
-        refuse_repeated([name.strip().lower() for name in names], place)
-        frame = pl.read_csv(BytesIO(content), separator=_SEPARATORS[kind], infer_schema=False)
-    return frame.rename({name: name.strip().lower() for name in frame.columns})
+    mark = separator.encode()
+    opens = re.search(rb'(?:^|[\r\n%b])"' % mark, content) is not None
+    if not opens or _SIMPLE[separator].fullmatch(content):
+        quote = '"' if opens else None
+        with suppress(pl.exceptions.PolarsError):
+            return pl.read_csv(
+                BytesIO(content), separator=separator, infer_schema=False, quote_char=quote
+            )
+    table = read_delimited(b"\n" * comments + content, source, separator)
+    rows = [[cell or None for cell in row] for row in table.rows]
+    return pl.DataFrame(rows, schema=dict.fromkeys(table.names, pl.String), orient="row")
 
 
 def _complaint(
@@ -103,47 +131,6 @@ def _complaint(
     number = str(list(table.values())[-1][row])
     named = number.strip().lower().lstrip("+-") in {"nan", "inf", "infinity"}
     return f"{where}: {number!r} is not a {'finite ' if named else ''}number"
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object whose names are all different; of equal ones JSON would keep the last."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        seen: set[str] = set()
-        again = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise InputError(f"the name {again!r} stands twice in one JSON object: keep one of them")
-    return found
-
-
-def _read_json(source: Source) -> Columns:
-    try:
-        content = json.loads(source.whole(b'"'), object_pairs_hook=_once)
-    except UnicodeDecodeError as error:
-        raise InputError(f"{source.name}: not UTF-8 ({error.reason})") from None
-    except json.JSONDecodeError as error:
-        raise InputError(f"{source.name}:{error.lineno}: not JSON ({error.msg})") from None
-    except (RecursionError, ValueError):
-        raise InputError(f"{source.name}: JSON nested too deep, or a number too long") from None
-    except InputError as error:
-        raise InputError(f"{source.name}: {error}") from None
-    queries: list[str] = []
-    docs: list[str] = []
-    values: list[Any] = []
-    for query, inner in content.items():
-        if not isinstance(inner, dict):
-            raise InputError(
-                f"{source.name}: query {query!r} holds {type(inner).__name__}, "
-                "expected an object of documents and numbers"
-            )
-        for doc, value in inner.items():
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                raise InputError(
-                    f"{source.name}: query {query!r}, document {doc!r}: {value!r} is not a number"
-                )
-            queries.append(query)
-            docs.append(doc)
-            values.append(value)
-    return queries, docs, values
 
 
 def write_table(what: Run | Qrels, path: Path, ending: str) -> None:

@@ -107,7 +107,7 @@ def read_run_rows(source: Source) -> Rows:
 
 def read_qrels_rows(source: Source) -> Rows:
     """Read the lines of a qrels file of three or four columns."""
-    columns = _columns_of_first_line(source)
+    columns = len(_first_fields(source))
     wanted = (0, 1, 2) if columns == 3 else (0, 2, 3)
     columns = columns if columns in QRELS_LINE else 4
     return _read(source, wanted, (columns, columns), QRELS_LINE[columns], "grade")
@@ -121,7 +121,8 @@ def run_tag(source: Source) -> str:
     return next((line[5].decode(errors="replace") for line in whole), "run")
 
 
-def _columns_of_first_line(source: Source) -> int:
+def _first_fields(source: Source) -> list[bytes]:
+    """The fields of the first line that is neither blank nor a comment."""
     size = _HEAD
     while True:
         head = source.head(size)
@@ -130,10 +131,25 @@ def _columns_of_first_line(source: Source) -> int:
             lines.pop()
         for line in lines:
             if line.strip() and not line.lstrip().startswith(b"#"):
-                return len(line.split())
+                return line.split()
         if size >= min(source.size, LONGEST):
-            return 4
+            return []
         size *= 16
+
+
+def looks_like_run(source: Source) -> bool:
+    """Whether the first line is one of a run: six fields or more, with a rank and a score."""
+    fields = _first_fields(source)
+    return len(fields) > 5 and fields[3].isdigit() and np.isfinite(_number(fields[4]))
+
+
+def looks_like_qrels(source: Source) -> bool:
+    """Whether the first line is one of judgements: four fields, of which the last is a grade.
+
+    A line of a run that was cut off has four fields, too, but ``Q0`` for the second.
+    """
+    fields = _first_fields(source)
+    return len(fields) == 4 and fields[1] != b"Q0" and _GRADE.fullmatch(fields[3]) is not None
 
 
 def _read(

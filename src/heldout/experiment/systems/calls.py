@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 
 from heldout.data.notes import named_few
+from heldout.data.paths import place_among
 from heldout.data.run import Run
-from heldout.errors import HeldoutError, InputError
+from heldout.errors import HeldoutError, InputError, cause_of
 from heldout.experiment.lists import TOP, lists_of_run, measure_lists
 from heldout.experiment.rank_table import RankTable
 from heldout.experiment.systems.base import System
@@ -73,7 +74,9 @@ class CallSystem(NestedSystem["RankingSettings"]):
 
     def describe(self) -> dict[str, Any]:
         """What it is, as plain values, with a hash of its source."""
-        place = self.reference or qualified_name(self.call)
+        # A file that a command names may be spelled in many ways; what is in it is hashed.
+        named = self.reference if self.home else place_among(self.reference, [self.reference])
+        place = named or qualified_name(self.call)
         described = {**System.describe(self), self.kind: place}
         return {**described, "comparable": self.comparable, "source": self.source_hash()}
 
@@ -135,14 +138,15 @@ class CallSystem(NestedSystem["RankingSettings"]):
         """
         settings = self.settings(number)
         try:
-            found = self._called(train, test, settings, seed)
+            run = _as_run(self._called(train, test, settings, seed), self.name)
         except HeldoutError:
             raise
+        except SystemExit as error:
+            raise InputError(f"{self.name}{_shown(settings)} failed: {cause_of(error)}") from error
         except Exception as error:
             raise InputError(
-                f"{self.name}{_shown(settings)} failed: {_cause(error)}\n{_last_frames(error)}"
+                f"{self.name}{_shown(settings)} failed: {cause_of(error)}\n{_last_frames(error)}"
             ) from error
-        run = _as_run(found, self.name)
         _refuse_strangers(run, test, self.name)
         return run
 
@@ -166,7 +170,8 @@ class CallSystem(NestedSystem["RankingSettings"]):
     def loaded(self, source: str) -> Self:
         """With the call that its reference names."""
         del source
-        return replace(self, call=load_reference(self.reference, Path(self.home)))
+        call = load_reference(self.reference, Path(self.home), system=self.name)
+        return replace(self, call=call)
 
 
 def with_seed(call: Any, settings: dict[str, Any], seed: int) -> dict[str, Any]:
@@ -187,10 +192,6 @@ def _made(call: Any, settings: dict[str, Any], seed: int) -> Any:
 
 def _shown(settings: dict[str, Any]) -> str:
     return f"({', '.join(f'{key}={value}' for key, value in settings.items())})" if settings else ""
-
-
-def _cause(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
 
 
 def _last_frames(error: Exception) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from heldout.errors import HeldoutError, InputError
+from heldout.errors import USER_FAULTS, HeldoutError, InputError
 from heldout.experiment.systems.estimators import EstimatorSystem, make_estimator
 from heldout.experiment.systems.fits import first_line, seeded
 from heldout.infer.prediction_scores import MAJORITY, MEAN, RANDOM
@@ -146,7 +146,7 @@ def _made(references: tuple[str, ...], home: str, parameters: tuple[tuple[str, A
         return make_estimator(references, home, parameters)
     except HeldoutError:
         raise
-    except Exception as error:
+    except USER_FAULTS as error:
         # set_params and make_pipeline say in their own words what does not fit.
         raise InputError(first_line(error)) from error
 
@@ -220,7 +220,7 @@ def _check_points(system: EstimatorSystem) -> None:
                 # scikit-learn looks at values when it fits; it can be asked to look now.
                 if hasattr(part, "_parameter_constraints") and not isinstance(part, type):
                     part._validate_params()  # noqa: SLF001 - there is no public way
-        except Exception as error:
+        except USER_FAULTS as error:
             raise InputError(f"{system.name}: {first_line(error)}") from error
 
 

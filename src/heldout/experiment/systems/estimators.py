@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from heldout.errors import InputError
+from heldout.errors import USER_FAULTS, InputError, cause_of
 from heldout.experiment.systems.descriptions import described, plain_value
 from heldout.experiment.systems.estimator_outcomes import PredictedOutcome, collect_fits
 from heldout.experiment.systems.fits import first_line, fit_predict
@@ -152,13 +152,14 @@ class EstimatorSystem(NestedSystem["PredictionSettings"]):
         sides = _sides(task, context)
         try:
             found, warned = self._fit(task, context.settings, sides, scored=True)
-        except Exception as error:
+        except USER_FAULTS as error:
             # Any estimator may fail in any way; the reason stands beside the place.
-            raise InputError(
-                f"{self.name} failed on split {shown_split(context.settings, task)}: "
-                f"{type(error).__name__}: {first_line(error)}"
-            ) from error
+            raise self._failed(task, context.settings, error) from error
         return HeldOutFit(number=task.points[0], **found._asdict(), warned=warned)
+
+    def _failed(self, task: Task, settings: PredictionSettings, error: BaseException) -> InputError:
+        cause = cause_of(error).partition("\n")[0]
+        return InputError(f"{self.name} failed on split {shown_split(settings, task)}: {cause}")
 
     def _tried(self, task: Task, context: Context[PredictionSettings]) -> TriedFit:
         settings, sides = context.settings, _sides(task, context)
@@ -168,6 +169,8 @@ class EstimatorSystem(NestedSystem["PredictionSettings"]):
             scored = settings.tune_for.needs_scores
             found, warned = self._fit(task, settings, sides, scored=scored)
             value = settings.tune_for.value(settings.data.predictions(self.name, sides[1], found))
+        except SystemExit as error:  # not a point that does not work, but code that is wrong
+            raise self._failed(task, settings, error) from error
         except Exception as error:  # noqa: BLE001 - any estimator may fail in any way
             reason = f"{type(error).__name__}: {first_line(error)}"
             return TriedFit(values=values, failed=reason, warned=())
@@ -272,5 +275,5 @@ def _step(reference: str, home: str) -> Any:
         return loaded
     try:
         return loaded()
-    except Exception as error:
-        raise InputError(f"{reference}() failed ({type(error).__name__}: {error})") from error
+    except USER_FAULTS as error:
+        raise InputError(f"{reference}() failed ({cause_of(error)})") from error

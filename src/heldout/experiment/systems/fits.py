@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from heldout.errors import cause_of
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -124,4 +126,6 @@ def _threads() -> Any:
 
 def first_line(error: object) -> str:
     """The first line of what an error says."""
+    if isinstance(error, SystemExit):
+        return cause_of(error)
     return str(error).strip().partition("\n")[0]

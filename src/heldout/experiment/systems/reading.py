@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.data.paths import is_there, names_file
+from heldout.data.paths import is_there, names_file, place_among
 from heldout.data.run import Run
 from heldout.errors import InputError
 from heldout.experiment.systems.base import System
@@ -93,9 +93,9 @@ def _of_text(text: str, name: str | None, settings: dict[str, Any]) -> System[An
         return _of_model(match[2], match[3] or "", name or match[1], settings)
     reference = _REFERENCE.fullmatch(text.strip())
     if reference is not None:
-        loaded = load_reference(reference[2])
-        settings = {"reference": reference[2], **settings}
-        return _of_call(loaded, name or reference[1] or _attribute(reference[2]), settings)
+        called = name or reference[1] or _attribute(reference[2])
+        loaded = load_reference(reference[2], system=called)
+        return _of_call(loaded, called, {"reference": reference[2], **settings})
     own, pattern = _named_pattern(text)
     paths = run_paths(pattern)
     if not paths:
@@ -204,7 +204,7 @@ def _labels(names: list[str]) -> list[str]:
     ):
         if len(set(short)) == len(short):
             return short
-    return names
+    return [place_among(one, names) for one in names]
 
 
 def _of_call(call: Any, name: str | None, settings: dict[str, Any]) -> System[Any]:
@@ -364,12 +364,13 @@ def _call_from(
 ) -> System[Any]:
     if not isinstance(reference, str) or ":" not in reference:
         raise InputError(f'{kind} = {reference!r}: expected "file.py:name" or "module:name"')
-    loaded = load_reference(reference, folder)
+    called = name or _attribute(reference)
+    loaded = load_reference(reference, folder, system=called)
     home = "" if folder is None else str(folder)
     settings = {"kind": kind, "reference": reference, "home": home, **settings}
     if kind == "function" and not callable(loaded):
         raise InputError(f"{reference} is not a function")
-    return _of_call(loaded, name or _attribute(reference), settings)
+    return _of_call(loaded, called, settings)
 
 
 _MAKERS: Final[dict[str, Callable[..., System[Any]]]] = {

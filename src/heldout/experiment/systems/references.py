@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.paths import names_file
-from heldout.errors import InputError
+from heldout.errors import USER_FAULTS, InputError, cause_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,14 +23,23 @@ FILE_MODULE: Final = "heldout_experiment_"
 """How modules begin that are loaded from a file; the rest of the name is its place."""
 
 
-def load_reference(reference: str, folder: Path | None = None) -> Any:
+def load_reference(reference: str, folder: Path | None = None, *, system: str = "") -> Any:
     """What ``file.py:name`` or ``package.module:name`` names.
 
     Parameters
     ----------
     folder
         Where a relative file is looked for.
+    system
+        The name of the system that it is for, to be put before what is wrong.
     """
+    try:
+        return _loaded(reference, folder)
+    except InputError as error:
+        raise InputError(f"{system}: {error}" if system else str(error)) from error.__cause__
+
+
+def _loaded(reference: str, folder: Path | None) -> Any:
     place, _, attribute = reference.rpartition(":")
     module = _load_file(place, folder) if place.endswith(".py") else _load_module(place)
     if not hasattr(module, attribute):
@@ -43,6 +52,8 @@ def _load_module(name: str) -> Any:
         return importlib.import_module(name)
     except ImportError as error:
         raise InputError(f"{name} cannot be imported ({error})") from None
+    except USER_FAULTS as error:
+        raise InputError(f"{name} cannot be imported ({cause_of(error)})") from error
 
 
 def _load_file(place: str, folder: Path | None) -> Any:
@@ -57,9 +68,9 @@ def _load_file(place: str, folder: Path | None) -> Any:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except USER_FAULTS as error:
         del sys.modules[name]
-        raise InputError(f"{path} cannot be run ({type(error).__name__}: {error})") from error
+        raise InputError(f"{path} cannot be run ({cause_of(error)})") from error
     return module
 
 

@@ -6,7 +6,7 @@ import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from heldout.errors import InputError, MissingExtraError
+from heldout.errors import USER_FAULTS, InputError, MissingExtraError, cause_of
 from heldout.experiment.systems.calls import CallSystem, with_seed
 from heldout.experiment.systems.records import RankedRecord
 from heldout.experiment.systems.static import POINT, collect_points, point_tasks
@@ -46,7 +46,10 @@ class TransformerSystem(CallSystem):
         """Whether there is anything in it that has to be fitted."""
         call = self.call
         if _makes(call):
-            call = call(**with_seed(call, self.settings(0), 0))
+            try:
+                call = call(**with_seed(call, self.settings(0), 0))
+            except USER_FAULTS as error:
+                raise InputError(f"{self.name} failed: {cause_of(error)}") from error
         return _learns(call)
 
     def misfits(self, by: str) -> Iterator[str]:

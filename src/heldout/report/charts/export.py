@@ -37,8 +37,8 @@ def check_suffix(path: str | os.PathLike[str]) -> str:
     return suffix
 
 
-def save_chart(chart: Drawing, path: str | os.PathLike[str]) -> None:
-    """Write a chart; the suffix tells the format.
+def save_chart(chart: Drawing, path: str | os.PathLike[str], kind: str | None = None) -> None:
+    """Write a chart; the suffix tells the format, unless it is given.
 
     Parameters
     ----------
@@ -47,8 +47,12 @@ def save_chart(chart: Drawing, path: str | os.PathLike[str]) -> None:
     path
         ``.png``, ``.svg``, ``.pdf``, ``.html`` (one page that needs no network) or ``.json`` (the
         Vega-Lite specification). What stood there before is replaced when all is written.
+    kind
+        ``png``, ``svg``, ``pdf``, ``html`` or ``json``; by default what the suffix says.
     """
-    content = chart_bytes(chart, check_suffix(path))
+    if kind is not None and f".{kind}" not in SUFFIXES:
+        raise InputError(f"kind={kind!r}: a chart is written as {', '.join(SUFFIXES)}")
+    content = chart_bytes(chart, check_suffix(path) if kind is None else f".{kind}")
     with write_atomically(path) as aside:
         aside.write_bytes(content)
 

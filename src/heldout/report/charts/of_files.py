@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from heldout.data.collection import Collection
+    from heldout.data.scores import Scores
     from heldout.experiment.results import Results
     from heldout.report.charts.named import NamedChart
 
@@ -50,7 +51,10 @@ def charts_of_path(
     collection: str | None = None,
     higher_is_better: bool = True,
     baseline: str | None = None,
+    systems: Sequence[str] | None = None,
+    units: str | None = None,
     positive: str | None = None,
+    verify: bool = True,
 ) -> tuple[NamedChart, ...]:
     """Every chart that a file or folder allows.
 
@@ -60,22 +64,28 @@ def charts_of_path(
         A folder of ``heldout run -o`` or ``heldout study bias --figures``; a table of scores; a
         file of predictions; JSON of ``heldout study``.
     measure
-        Of results: which; of a table: what to call its scores.
+        Of results: which; of a table: which, or what to call its scores.
     collection
         Of results: the name of the collection, where the texts of the queries stand. The embedded
         one is found by itself.
-    higher_is_better, baseline
-        Of a table of scores.
+    higher_is_better, baseline, systems, units
+        Of a table of scores, as `heldout.read_scores` and `heldout.compare` have them.
     positive
         Of predictions: the positive class.
+    verify
+        Refuse results whose files were changed after the experiment.
     """
     place = Path(path)
     if not place.exists():
         raise InputError(f"{path} does not exist: give results of heldout run -o, or a file")
     if place.is_dir():
+        from heldout.experiment.results import Results
+        from heldout.report.charts.of_results import charts_of
+
         if (place / "means.csv").is_file() and (place / "queries.csv").is_file():
             return _of_figures(place, measure)
-        return _of_results(place, measure, collection)
+        results = Results.read(place, verify=verify)
+        return charts_of(results, collection=_at_hand(results, collection), measure=measure)
     if place.suffix.lower() == ".json":
         return _of_study(place)
     from heldout.data.prediction_kind import told_task
@@ -83,15 +93,12 @@ def charts_of_path(
     task = told_task([path])
     if task:
         return _of_predictions(path, task, positive)
-    return _of_table(path, measure, baseline, higher_is_better=higher_is_better)
+    from heldout.data.scores import read_scores
 
-
-def _of_results(place: Path, measure: str | None, collection: str | None) -> tuple[NamedChart, ...]:
-    from heldout.experiment.results import Results
-    from heldout.report.charts.of_results import charts_of
-
-    results = Results.read(place)
-    return charts_of(results, collection=_at_hand(results, collection), measure=measure)
+    scores = read_scores(
+        path, measure, higher_is_better=higher_is_better, systems=systems, units=units
+    )
+    return _of_scores(scores, baseline)
 
 
 def _at_hand(results: Results, given: str | None) -> Collection | None:
@@ -111,14 +118,10 @@ def _at_hand(results: Results, given: str | None) -> Collection | None:
     raise InputError(f"{given}: not the collection that was evaluated (another fingerprint)")
 
 
-def _of_table(
-    path: str, measure: str | None, baseline: str | None, *, higher_is_better: bool
-) -> tuple[NamedChart, ...]:
-    from heldout.data.scores import read_scores
+def _of_scores(scores: Scores, baseline: str | None) -> tuple[NamedChart, ...]:
     from heldout.infer.compare import compare
     from heldout.report.charts.of_comparison import charts_of_comparison
 
-    scores = read_scores(path, measure or "score", higher_is_better=higher_is_better)
     return charts_of_comparison(compare(scores, baseline=baseline), unit="unit")
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from heldout.data.aside import write_atomically
 from heldout.data.documents import TextDigest
-from heldout.data.files import write_atomically
 from heldout.data.parallel import threads as default_threads
 from heldout.errors import InputError
 from heldout.retrieve.compiled import announce
@@ -125,31 +125,28 @@ def build_file(
     describe
         Gives what the header says, from `Documents.digest`.
     """
-    try:
-        with (
-            write_atomically(path) as aside,
-            Spool(path.absolute().parent, plan.memory // 2) as spool,
-        ):
-            inverter, arrays, digest = _first_pass(batches, size, plan, spool)
-            with aside.open("wb") as file:
-                n_postings = int(inverter.offsets[-1])
-                types = {"documents": "<i4", "counts": "<i4" if inverter.wide else "<u2"}
-                writer = IndexWriter(
-                    file,
-                    {
-                        name: (array.dtype.newbyteorder("<").str, len(array))
-                        for name, array in arrays.items()
-                    }
-                    | {name: (dtype, n_postings) for name, dtype in types.items()},
-                )
-                for name, array in arrays.items():
-                    writer.write(name, array)
-                for stretch in inverter.stretches(plan.memory // 2):
-                    writer.write("documents", stretch.documents)
-                    writer.write("counts", stretch.counts)
-                writer.finish(plan.analyzer.signature(), describe(digest))
-    except OSError as error:
-        raise InputError(f"{path}: the index cannot be written ({error.strerror})") from error
+    with (
+        write_atomically(path) as aside,
+        Spool(path.absolute().parent, plan.memory // 2) as spool,
+    ):
+        inverter, arrays, digest = _first_pass(batches, size, plan, spool)
+        with aside.open("wb") as file:
+            n_postings = int(inverter.offsets[-1])
+            types = {"documents": "<i4", "counts": "<i4" if inverter.wide else "<u2"}
+            writer = IndexWriter(
+                file,
+                {
+                    name: (array.dtype.newbyteorder("<").str, len(array))
+                    for name, array in arrays.items()
+                }
+                | {name: (dtype, n_postings) for name, dtype in types.items()},
+            )
+            for name, array in arrays.items():
+                writer.write(name, array)
+            for stretch in inverter.stretches(plan.memory // 2):
+                writer.write("documents", stretch.documents)
+                writer.write("counts", stretch.counts)
+            writer.finish(plan.analyzer.signature(), describe(digest))
 
 
 def _first_pass(batches: Iterator[TextBatch], size: int, plan: Plan, spool: Spool) -> Parts:

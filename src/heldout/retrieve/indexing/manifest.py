@@ -8,7 +8,7 @@ import re
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.data.files import write_atomically
+from heldout.data.aside import write_atomically
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -50,14 +50,11 @@ def is_sharded(path: str | os.PathLike[str]) -> bool:
 
 def write_manifest(folder: Path, manifest: Manifest, order: NDArray[np.int32]) -> None:
     """Write the order of the ids, then the manifest: only then is the folder an index."""
-    try:
-        with write_atomically(folder / manifest.order) as aside, aside.open("wb") as file:
-            file.write(order.data)
-        text = json.dumps({"format": _FORMAT, **asdict(manifest)}, indent=1)
-        with write_atomically(folder / MANIFEST) as aside:
-            aside.write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be written ({error.strerror})") from error
+    with write_atomically(folder / manifest.order) as aside, aside.open("wb") as file:
+        file.write(order.data)
+    text = json.dumps({"format": _FORMAT, **asdict(manifest)}, indent=1)
+    with write_atomically(folder / MANIFEST) as aside:
+        aside.write_text(text + "\n", encoding="utf-8")
 
 
 def read_manifest(folder: Path) -> Manifest:

@@ -1,0 +1,151 @@
+"""JSON objects ``{query: {document: number}}``, with a line in every complaint.
+
+The parser of the standard library is fast but keeps no places. Only when something is wrong is the
+text walked through a second time, member by member, to find the line of what is to be named.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from heldout.errors import FormatError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["parse_lists"]
+
+Columns = tuple[list[str], list[str], list[Any]]
+
+_BETWEEN: Final = re.compile(r"[ \t\n\r]*[,:{}]?[ \t\n\r]*")
+
+
+class _TwiceError(Exception):
+    """A name that is there twice in one object."""
+
+
+def parse_lists(content: bytes, source: str) -> Columns:
+    """Queries, documents and numbers of a JSON object, one entry per document.
+
+    Parameters
+    ----------
+    content
+        The bytes of the file.
+    source
+        What to call it in messages.
+    """
+    try:
+        text = content.decode("utf-8-sig")
+        lists = json.loads(text, object_pairs_hook=_once)
+    except UnicodeDecodeError as error:
+        line = 1 + content.count(b"\n", 0, error.start)
+        byte = f"byte 0x{error.object[error.start]:02x} is not UTF-8"
+        raise FormatError(f"{source}:{line}", f"{byte}: save the file as UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise FormatError(f"{source}:{error.lineno}", f"not JSON ({error.msg})") from None
+    except (RecursionError, ValueError):
+        raise InputError(f"{source}: JSON nested too deep, or a number too long") from None
+    except _TwiceError as error:
+        name = error.args[0]
+        raise FormatError(
+            f"{source}:{_line_of_second(text, name)}",
+            f"the name {name!r} appears twice in one JSON object: keep one of them",
+        ) from None
+    return _columns(lists, text, source)
+
+
+def _columns(lists: dict[str, Any], text: str, source: str) -> Columns:
+    queries: list[str] = []
+    docs: list[str] = []
+    values: list[Any] = []
+    for query, inner in lists.items():
+        if not isinstance(inner, dict):
+            raise FormatError(
+                f"{source}:{_line_of(text, query)}",
+                f"query {query!r} holds {type(inner).__name__}, "
+                "expected an object of documents and numbers",
+            )
+        for doc, value in inner.items():
+            if not _is_number(value):
+                raise FormatError(
+                    f"{source}:{_line_of(text, query, doc)}",
+                    f"query {query!r}, document {doc!r}: {value!r} is not a "
+                    f"{'finite ' if isinstance(value, float) else ''}number",
+                )
+            queries.append(query)
+            docs.append(doc)
+            values.append(value)
+    return queries, docs, values
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object whose names are all different; of equal ones JSON would keep the last."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        raise _TwiceError(next(name for name, _ in pairs if name in seen or seen.add(name)))  # type: ignore[func-returns-value]
+    return found
+
+
+def _members(text: str, begin: int) -> Iterator[tuple[str, int, int]]:
+    """The names in an object that begins at `begin`, where each is, and where its value is."""
+    decoder = json.JSONDecoder()
+    at = _skip(text, begin)
+    while text[at] == '"':
+        name, end = decoder.raw_decode(text, at)
+        value = _skip(text, end)
+        yield name, at, value
+        _, end = decoder.raw_decode(text, value)
+        separator = _BETWEEN.match(text, end)
+        if separator is None or "," not in separator[0]:
+            return
+        at = separator.end()
+
+
+def _skip(text: str, at: int) -> int:
+    """The place behind blanks and one mark."""
+    found = _BETWEEN.match(text, at)
+    return at if found is None else found.end()
+
+
+def _top(text: str) -> int:
+    return text.index("{")
+
+
+def _line_of(text: str, query: str, doc: str | None = None) -> int:
+    """The line of a query, or of a document of it."""
+    for name, at, value in _members(text, _top(text)):
+        if name == query and doc is not None:
+            return next(
+                _line(text, there) for other, there, _ in _members(text, value) if other == doc
+            )
+        if name == query:
+            return _line(text, at)
+    raise AssertionError  # the parser has found it
+
+
+def _line_of_second(text: str, wanted: str) -> int:
+    """The line where a name appears the second time in one object, of queries or of documents."""
+    seen = 0
+    for name, at, value in _members(text, _top(text)):
+        inner = _members(text, value) if text[value] == "{" else iter(())
+        again = [there for other, there, _ in inner if other == wanted]
+        if len(again) > 1:
+            return _line(text, again[1])
+        seen += name == wanted
+        if seen > 1:
+            return _line(text, at)
+    return 1  # deeper than lists of documents go
+
+
+def _line(text: str, at: int) -> int:
+    return 1 + text.count("\n", 0, at)

@@ -1,0 +1,207 @@
+"""What scores are made of in Python: frames, and mappings from systems to values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from heldout.data.columns import is_frame
+from heldout.data.formats.delimited import Table, refuse_repeated
+from heldout.data.formats.score_table import UNIT_NAMES, look_like_ids, understand, unit_column
+from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from heldout.data.formats.score_table import Pairs
+
+__all__ = ["score_pairs"]
+
+_EXPECTED = (
+    "expected {system: {unit: value}}, {system: [values]}, or a pandas or Polars frame with a "
+    "column of unit ids and a column per system"
+)
+
+_FRAME = "the frame"
+
+
+def score_pairs(
+    given: Any, measure: str | None, systems: Sequence[str] | None, units: Any
+) -> tuple[str | None, Pairs]:
+    """The scores in what was given, and the measure if it is known.
+
+    Parameters
+    ----------
+    given
+        A frame, or a mapping from systems to their values.
+    measure
+        Which, if there are several.
+    systems
+        The systems, if they are named.
+    units
+        The name of the column of unit ids, or the ids themselves.
+    """
+    if systems is not None:
+        systems = [str(name) for name in _several(systems, "systems")]
+    if is_frame(given):
+        return understand_columns(_frame_columns(given), measure, systems, units)
+    if not hasattr(given, "items"):
+        raise InputError(f"{_kind(given)} is not a table of scores: {_EXPECTED}")
+    table = dict(given.items())
+    if not table:
+        raise InputError("no system was given")
+    if all(hasattr(values, "items") for values in table.values()):
+        if units is not None:
+            raise InputError("units: {system: {unit: value}} has the ids of its units already")
+        return measure, _of_mappings(table, systems)
+    columns = {str(name): _values(values, name) for name, values in table.items()}
+    if len(columns) < len(table):
+        raise InputError("two systems have one name, such as 1 and '1'")
+    if systems is None:
+        # Who writes a name beside values has named a system, unless it is that of the ids.
+        named = {units} if isinstance(units, str) else set()
+        systems = [name for name in columns if name not in named and name.lower() not in UNIT_NAMES]
+        if not systems:
+            raise InputError(f"no system beside {', '.join(columns)}, which look like unit ids")
+    return understand_columns(columns, measure, systems, units, "the table")
+
+
+def understand_columns(
+    columns: dict[str, list[Any]],
+    measure: str | None,
+    systems: Sequence[str] | None,
+    units: Any,
+    source: str = _FRAME,
+) -> tuple[str | None, Pairs]:
+    """The scores in columns of equal length; without ids, the units are numbered from 0."""
+    lengths = {name: len(cells) for name, cells in columns.items()}
+    rows = max(lengths.values(), default=0)
+    if not columns or not rows:
+        raise InputError(f"{source} has no rows")
+    short = next((name for name, length in lengths.items() if length < rows), None)
+    if short is not None:
+        raise InputError(
+            f"{short} has {lengths[short]} values, others have {rows}: give {{unit: value}} for "
+            "each system, to pair them by id"
+        )
+    named = units if isinstance(units, str) else None
+    if units is not None and named is None:
+        columns = {**columns, "unit": _ids(units, rows)}
+        named = "unit"
+    elif unit_column(list(columns), source, named) is None:
+        _refuse_texts(columns, systems, source)
+        columns = {"unit": list(range(rows)), **columns}
+    cells = [list(row) for row in zip(*columns.values(), strict=True)]
+    found = understand(Table(source, list(columns), cells, []), systems=systems, units=named)
+    return found.pairs(measure)
+
+
+def _refuse_texts(
+    columns: dict[str, list[Any]], systems: Sequence[str] | None, source: str
+) -> None:
+    """A column of texts is no system: if the ids have no usual name, ask for it."""
+    for name in columns if systems is None else systems:
+        if any(isinstance(cell, str) for cell in columns.get(name, ())):
+            raise InputError(
+                f"{source}: column {name} has texts, not scores: if they are the ids of the units, "
+                f"say units={name!r}, or name the column unit"
+            )
+
+
+def _frame_columns(frame: Any) -> dict[str, list[Any]]:
+    """The columns of a frame; the index of pandas too, unless it is the default one."""
+    names = [str(name) for name in frame.columns]
+    refuse_repeated(names, _FRAME)
+    columns = {name: _cells(frame[own]) for name, own in zip(names, frame.columns, strict=True)}
+    index = getattr(frame, "index", None)
+    if index is None:
+        return columns
+    levels = {
+        str(name): index.get_level_values(at).tolist()
+        for at, name in enumerate(index.names)
+        if name is not None and str(name) not in columns
+    }
+    numbered = type(index).__name__ == "RangeIndex"
+    if not levels and not numbered and unit_column(names, _FRAME) is None:
+        levels = {"unit": index.tolist()}
+    return {**levels, **columns}
+
+
+def _cells(series: Any) -> list[Any]:
+    """The cells of a column; what pandas marks as missing is None."""
+    cells = [float(one) if isinstance(one, bool) else one for one in series.to_list()]
+    if not hasattr(series, "isna"):
+        return cells
+    return [
+        None if lacks else one for one, lacks in zip(cells, series.isna().to_list(), strict=True)
+    ]
+
+
+def _of_mappings(table: dict[Any, Any], systems: Sequence[str] | None) -> Pairs:
+    named = {system: _by_text(units, system) for system, units in table.items()}
+    if systems is not None:
+        texts = {str(system): scores for system, scores in named.items()}
+        unknown = [name for name in systems if name not in texts]
+        if unknown:
+            raise InputError(f"no system {unknown[0]!r}; there are {', '.join(texts)}")
+        named = {name: texts[name] for name in systems}
+    else:
+        _refuse_ids(named)
+    return named, list(dict.fromkeys(unit for units in named.values() for unit in units))
+
+
+def _refuse_ids(named: dict[Any, dict[str, Any]]) -> None:
+    """A frame that was turned into a mapping has its ids among the systems."""
+    for system, scores in named.items():
+        cells = list(scores.values())
+        texts = any(isinstance(cell, str) for cell in cells)
+        if str(system).lower() in UNIT_NAMES and (texts or look_like_ids(cells)):
+            raise InputError(
+                f"{system} has unit ids, not scores: give the frame itself, or name the systems "
+                "(systems=)"
+            )
+
+
+def _by_text(units: Mapping[Any, float], system: Any) -> dict[str, float]:
+    """Scores by the text of the unit's id, so that 1 and "1" are one unit."""
+    if hasattr(units, "dropna"):  # a series of pandas, in which a gap is NaN
+        units = units.dropna()
+    found = {str(unit): value for unit, value in units.items()}
+    if len(found) < len(units):
+        raise InputError(f"system {system}: two units have one id, such as 1 and '1'")
+    return found
+
+
+def _values(values: Any, system: Any) -> list[Any]:
+    """The values of a system in a list."""
+    if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
+        raise InputError(f"system {system}: {values!r} is not a list of scores; {_EXPECTED}")
+    if hasattr(values, "items"):
+        raise InputError(
+            f"system {system} has {{unit: value}}, others have lists: give all of one kind"
+        )
+    if getattr(values, "ndim", 1) != 1:
+        raise InputError(f"system {system}: values of shape {values.shape}, expected one per unit")
+    listed = values.tolist() if hasattr(values, "tolist") else list(values)
+    return [float(one) if isinstance(one, bool) else one for one in listed]
+
+
+def _ids(units: Any, rows: int) -> list[Any]:
+    ids = list(_several(units, "units"))
+    if len(ids) != rows:
+        raise InputError(f"units: {len(ids)} ids for {rows} rows")
+    return ids
+
+
+def _several(given: Any, what: str) -> Iterable[Any]:
+    """Names in a list; a text would be taken for its letters."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise InputError(f"{what}={given!r}: expected a list")
+    return given
+
+
+def _kind(given: object) -> str:
+    """A value in words: what it is, and not all that it holds."""
+    if isinstance(given, str | int | float | None):
+        return repr(given)
+    return f"an object of type {type(given).__name__}"

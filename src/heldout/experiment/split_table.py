@@ -1,0 +1,110 @@
+"""Which unit was held out where, as a table, so that a reader of results can check it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from heldout.resample.combined import RunSplits, TwoWaySplits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from heldout.resample.split import Splits
+
+    Numbers = NDArray[np.integer]
+
+__all__ = ["no_splits", "split_columns", "split_table"]
+
+_SIDES: Final = ("train", "test", "validation")
+_ROWS: Final = 1 << 16
+
+
+def split_columns() -> dict[str, Any]:
+    """The columns of the table and their types."""
+    import polars as pl  # slow to import
+
+    return {
+        "repeat": pl.Int32,
+        "fold": pl.Int32,
+        "kind": pl.String,
+        "unit": pl.String,
+        "side": pl.String,
+        "count": pl.Int32,
+    }
+
+
+def no_splits() -> pl.DataFrame:
+    """A table without rows."""
+    import polars as pl
+
+    return pl.DataFrame(schema=split_columns())
+
+
+def split_table(splits: Splits) -> pl.DataFrame:
+    """One row for each split and unit: its side, and how often it is there.
+
+    Of folds there are the test sides alone: the train side of a fold is all other units of its
+    repeat, once. Other plans have all their sides. Where queries and documents are both held out,
+    the rows of the documents have the fold that other tables call ``other``.
+    """
+    import polars as pl
+
+    if isinstance(splits, RunSplits):
+        return split_table(splits.base)  # all runs have the same sides
+    parts = _both(splits) if isinstance(splits, TwoWaySplits) else _single(splits)
+    return pl.concat([no_splits(), *parts], rechunk=True)
+
+
+def _both(splits: TwoWaySplits) -> Iterator[pl.DataFrame]:
+    """The sides of the queries and of the documents; a plan with one repeat goes with all."""
+    import polars as pl
+
+    for part in (splits.queries, splits.documents):
+        table = split_table(part)
+        if part.repeats == splits.repeats:
+            yield table
+            continue
+        for repeat in range(splits.repeats):
+            yield table.with_columns(repeat=pl.lit(repeat, dtype=pl.Int32))
+
+
+def _single(splits: Splits) -> Iterator[pl.DataFrame]:
+    if splits.partitions:
+        for repeat in range(splits.repeats):
+            folds = splits.folds(repeat)
+            places = np.flatnonzero(folds >= 0)
+            places = places[np.argsort(folds[places], kind="stable")]
+            yield from _rows(splits, repeat, folds[places], places, "test", np.ones_like(places))
+        return
+    for split in splits:
+        for side in _SIDES:
+            weights = getattr(split, side)
+            if weights is not None:
+                places = np.flatnonzero(weights)
+                folds = np.full(len(places), split.key.fold)
+                yield from _rows(splits, split.key.repeat, folds, places, side, weights[places])
+
+
+def _rows(
+    splits: Splits, repeat: int, folds: Numbers, places: Numbers, side: str, counts: Numbers
+) -> Iterator[pl.DataFrame]:
+    """The rows of some units, a part of them at a time: a corpus may have millions of ids."""
+    import polars as pl
+
+    for begin in range(0, len(places), _ROWS):
+        part = slice(begin, begin + _ROWS)
+        ids = [splits.ids[at] for at in places[part].tolist()]
+        columns = {
+            "repeat": np.full(len(ids), repeat),
+            "fold": folds[part],
+            "kind": [splits.unit] * len(ids),
+            "unit": ids,
+            "side": [side] * len(ids),
+            "count": counts[part],
+        }
+        yield pl.DataFrame(columns).cast(pl.Schema(split_columns()))

@@ -1,0 +1,171 @@
+"""Refusals name the line, and speak of the file rather than of the library that reads it."""
+
+import csv
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from heldout import Experiment, read_collection, read_qrels, read_run
+from heldout.cli import main
+from heldout.data.formats.tables import _read_text
+from heldout.data.formats.toml import parse_toml
+from heldout.errors import FormatError, InputError
+
+ROWS = [f"q{n}\td{n}\t1" for n in range(300)]
+
+
+def saved(folder, content, name="mine.txt"):
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def beir(folder, line, cells):
+    lines = ["query-id\tcorpus-id\tscore", *ROWS]
+    lines[line - 1] = cells
+    return saved(folder, "\n".join(lines) + "\n", "test.tsv")
+
+
+@pytest.mark.parametrize(
+    ("cells", "doc"),
+    [('q102\td"102\t1', 'd"102'), ('q102\td102"\t1', 'd102"'), ('q102\t"d""102"\t1', 'd"102')],
+)
+def test_quotation_marks_in_a_beir_table_are_read_as_beir_reads_them(tmp_path, cells, doc):
+    path = beir(tmp_path, 104, cells)
+    with path.open(newline="") as file:
+        theirs = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_MINIMAL))
+    assert theirs[103][1] == doc
+    judged = read_qrels(path).to_dict()
+    assert judged["q102"] == {doc: 1}
+    assert len(judged) == 300
+
+
+@pytest.mark.parametrize("cells", ['q102\t"d102\t1', '"q102\td102\t1'])
+def test_a_mark_that_is_not_closed_is_refused_with_its_line(tmp_path, cells):
+    with pytest.raises(FormatError, match=r"test\.tsv:104: a quotation mark .* never closed"):
+        read_qrels(beir(tmp_path, 104, cells))
+
+
+def test_text_behind_a_closing_mark_is_refused_with_its_line(tmp_path):
+    path = saved(tmp_path, '# made by me\nquery_id,doc_id,score\nq,"a"b,1\n')
+    with pytest.raises(FormatError, match=r'mine\.txt:3: .* write "" for a quotation mark inside'):
+        read_run(path)
+
+
+_CELL = st.text(alphabet='ab" ,\n', max_size=4).map(str.strip)
+
+
+@given(st.lists(st.tuples(_CELL, _CELL, _CELL), min_size=1, max_size=4))
+def test_cells_that_are_quoted_come_back(rows):
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([("a", "b", "c"), *rows])
+    found = _read_text(text.getvalue().encode(), ",", "mine.csv", 0)
+    filled = [row for row in rows if any(row)]
+    assert [tuple(cell or "" for cell in row) for row in found.rows() if any(row)] == filled
+
+
+JSON = {
+    "no number": ('{"q":\n {"a": 1,\n  "b": "x"}}', r":3: query 'q', document 'b': 'x' is not"),
+    "nan": ('{"q": {"b": 1},\n "r": {"a": 1,\n  "b": NaN}}', r":3: query 'r', document 'b': nan"),
+    "no object": ('{"q": {"a": {"x": 1},\n "b": 1}}', r":1: query 'q', document 'a'"),
+    "a list": ('{"q": {"a": 1},\n\n"r": [1]}', r":3: query 'r' holds list"),
+    "escaped": ('{"q": {"a": 1},\n"\\u00e9": {"b\\n": 1,\n"c": null}}', r":3: query 'é', document"),
+    "twice": ('{"q": {"a": 1,\n "b": 2,\n "a": 3}}', r":3: the name 'a' appears twice"),
+    "query twice": ('{"q": {"a": 1},\n "a": {"q": 1},\n "q": {"a": 1}}', r":3: the name 'q'"),
+    "far down": ('{"q": {"a": {"x": 1,\n "x": 2}}}', r":1: the name 'x' appears twice"),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), JSON.values(), ids=JSON)
+def test_json_names_the_line(tmp_path, text, message):
+    with pytest.raises(InputError, match=rf"mine\.json{message}"):
+        read_run(saved(tmp_path, text, "mine.json"))
+
+
+def test_json_that_is_not_utf8_names_the_line(tmp_path):
+    content = '{"q":\n {"é": 1}}'.encode("latin1")
+    with pytest.raises(FormatError, match=r"mine\.json:2: byte 0xe9 is not UTF-8"):
+        read_run(saved(tmp_path, content, "mine.json"))
+
+
+COLUMNS = {
+    "no score": ("query_id,doc_id\nq,d\n", "no column for the score; found query_id, doc_id"),
+    "no score, tabs": ("qid\tdocno\nq\td\n", "no column for the score; found qid, docno"),
+    "other names": (
+        "qid,document,points\nq,d,1\n",
+        r"found the columns qid, document, points; a table needs query \(query_id or qid\), doc ",
+    ),
+    "no header": ("q1,d1,0.5\nq1,d2,0.4\n", r"found the columns q1, d1, 0\.5; a table needs"),
+    "semicolons": ("query_id;doc_id;score\nq;d;1\n", "; separate them by commas or tabs"),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), COLUMNS.values(), ids=COLUMNS)
+def test_a_table_without_the_columns_is_no_trec_file(tmp_path, text, message):
+    with pytest.raises(InputError, match=rf"mine\.txt: .*{message}"):
+        read_run(saved(tmp_path, text))
+
+
+def test_judgements_without_the_columns_are_no_trec_file(tmp_path):
+    with pytest.raises(InputError, match=r"a table needs .* grade \(relevance or label\)"):
+        read_qrels(saved(tmp_path, "qid,document,points\nq,d,1\n"))
+
+
+@pytest.mark.parametrize("text", ["q1 Q0 a,b 1\n", "hello world, this\n", "q1\n"])
+def test_bad_trec_lines_stay_bad_trec_lines(tmp_path, text):
+    with pytest.raises(FormatError, match=r"mine\.txt:1: \d fields, expected 6"):
+        read_run(saved(tmp_path, text))
+
+
+TOML = {
+    "latin 1": ('title = "x"\n# caf\xe9\n'.encode("latin1"), ":2: byte 0xe9 is not UTF-8"),
+    "open list": ('a = 1\nb = [\n "x",\n "y"\nc = 2\n', ":2: .* not closed.* at line 5, column 1"),
+    "open at the end": ("a = 1\nb = [\n  1,\n", ":2: .* not closed.* at the end of the file"),
+    "inner list": ("b = [\n [1, 2],\n [3,\nc = 2\n", ":3: .* the list that begins here"),
+    "table": ("a = 1\nb = {x = 1\nc = 2\n", ":2: .* the table in braces that begins here"),
+    "brackets in texts": ('a = "["\nb = "]" # [\nc = \n', ":3: not valid TOML: Invalid value"),
+    "no value at the end": ("a = 1\nb =", ":2: not valid TOML: Invalid value"),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), TOML.values(), ids=TOML)
+def test_toml_names_the_line(tmp_path, text, message):
+    path = saved(tmp_path, text, "mine.toml")
+    for read in (Experiment.read, read_collection):
+        with pytest.raises(FormatError, match=rf"mine\.toml{message}"):
+            read(path)
+
+
+def test_toml_may_begin_with_a_byte_order_mark_and_end_lines_in_any_way():
+    assert parse_toml(b"\xef\xbb\xbfa = 1\r\nb = 2\rc = 3\n", "x")[0] == {"a": 1, "b": 2, "c": 3}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"\x00\xfe\x80garbage", "x.index: its first bytes tell no format"),
+        (b"", "x.index is empty"),
+        (None, "x.index: no such file or folder"),
+    ],
+)
+def test_index_says_what_a_file_is_not(tmp_path, monkeypatch, capsys, content, message):
+    monkeypatch.chdir(tmp_path)
+    if content is not None:
+        saved(tmp_path, content, "x.index")
+    with pytest.raises(SystemExit) as end:
+        main(["index", "x.index"])
+    assert end.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"heldout: neither an index of heldout nor a collection: {message}")
+
+
+def test_index_asks_for_a_name_where_there_is_a_collection(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    saved(tmp_path, '{"_id": "a", "text": "one"}\n', "docs.jsonl")
+    for given_name in ("docs.jsonl", "pydocs", "irds:anything", "."):
+        with pytest.raises(SystemExit):
+            main(["index", given_name])
+        said = capsys.readouterr().err
+        assert said == f"heldout: say where to write the index of {given_name}: -o FILE\n"

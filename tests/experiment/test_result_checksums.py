@@ -1,0 +1,139 @@
+"""Checksums of results: what was changed after the experiment is named, not believed."""
+
+import hashlib
+import json
+
+import polars as pl
+import pytest
+from experiment_data import small_collection, table_bytes
+
+import heldout
+from heldout.cli import main
+from heldout.errors import InputError
+from heldout.experiment.results import Results
+from heldout.experiment.run import Experiment
+
+
+def ranking():
+    return Experiment(
+        collection=small_collection(30, 12),
+        systems=["bm25(k1=0.2:2.2:3)", "ql-jm(lambda=0.1,0.5)"],
+        plan={"folds": 3},
+    )
+
+
+def classes():
+    neighbors = pytest.importorskip("sklearn.neighbors")
+    knn = neighbors.KNeighborsClassifier(), {"n_neighbors": [1, 3]}
+    data = ([[n % 5, n % 3] for n in range(30)], ["ab"[n % 2] for n in range(30)])
+    return Experiment(
+        task="classification", data=data, systems={"k-NN": knn}, plan={"folds": 3}, inner=2
+    )
+
+
+@pytest.fixture(params=[ranking, classes])
+def place(request, tmp_path):
+    request.param().run(tmp_path / "results")
+    return tmp_path / "results"
+
+
+def names(place):
+    return sorted(one.name for one in place.iterdir())
+
+
+def test_the_manifest_has_the_checksum_of_every_file_that_can_be_repeated(place):
+    kept = json.loads((place / "manifest.json").read_text())["files"]
+    expected = {*names(place)} - {"manifest.json", "timings.json"}
+    assert set(kept) == expected
+    for name, checksum in kept.items():
+        assert hashlib.sha256((place / name).read_bytes()).hexdigest() == checksum
+
+
+def test_every_file_that_was_changed_is_named(place):
+    for name in set(names(place)) - {"manifest.json", "timings.json"}:
+        before = (place / name).read_bytes()
+        (place / name).write_bytes(before[:-1] + b" ")
+        with pytest.raises(InputError, match=f"results/{name}: changed after the experiment"):
+            Results.read(place)
+        (place / name).write_bytes(before)
+    assert Results.read(place).manifest == heldout.Results.read(place, verify=False).manifest
+
+
+def test_timings_may_differ(place):
+    (place / "timings.json").write_text("{}")
+    assert Results.read(place).timings == {}
+
+
+def test_results_of_before_there_were_checksums_are_read(place):
+    manifest = json.loads((place / "manifest.json").read_text())
+    del manifest["files"]
+    (place / "manifest.json").write_text(json.dumps(manifest))
+    assert Results.read(place).systems
+    (place / "splits.parquet").unlink()
+    assert Results.read(place).splits.is_empty()
+
+
+@pytest.mark.parametrize("files", [5, [], {}, {"summary.json": "x"}])
+def test_checksums_that_are_none(place, files):
+    manifest = json.loads((place / "manifest.json").read_text())
+    (place / "manifest.json").write_text(json.dumps({**manifest, "files": files}))
+    with pytest.raises(InputError, match=r"manifest\.json: has no checksum of every file"):
+        Results.read(place)
+    assert Results.read(place, verify=False).systems
+
+
+def test_a_file_that_is_missing(place):
+    (place / "values.parquet").unlink()
+    with pytest.raises(InputError, match=r"values\.parquet: cannot be read"):
+        Results.read(place)
+
+
+def test_the_same_bytes_from_one_worker_from_two_and_when_written_again(tmp_path):
+    classes().run(tmp_path / "one")
+    classes().run(tmp_path / "two", workers=2)
+    Results.read(tmp_path / "one").write(tmp_path / "again")
+    assert table_bytes(tmp_path / "one") == table_bytes(tmp_path / "two")
+    assert table_bytes(tmp_path / "one") == table_bytes(tmp_path / "again")
+
+
+def test_results_that_were_changed_are_not_gone_on_with(tmp_path):
+    ranking().run(tmp_path / "results")
+    ranking().run(tmp_path / "results", resume=True)
+    frame = pl.read_parquet(tmp_path / "results" / "values.parquet")
+    frame.with_columns(value=pl.lit(1.0)).write_parquet(tmp_path / "results" / "values.parquet")
+    with pytest.raises(InputError, match=r"values\.parquet: changed after the experiment"):
+        ranking().run(tmp_path / "results", resume=True)
+    ranking().run(tmp_path / "results", force=True)
+    assert Results.read(tmp_path / "results").systems
+
+
+def refused(capsys, *arguments):
+    with pytest.raises(SystemExit) as ended:
+        main([*map(str, arguments)])
+    said = capsys.readouterr().err
+    assert ended.value.code == 2
+    assert said.count("\n") == 1
+    return said
+
+
+def test_numbers_that_were_edited_are_in_no_page_and_no_chart(tmp_path, capsys):
+    """The page would show 0.9… in one place and 0.3… in another."""
+    results = ranking().run(tmp_path / "results")
+    value = results.estimate("bm25")["value"]
+    summary = tmp_path / "results" / "summary.json"
+    summary.write_text(summary.read_text().replace(f"{value!r}", f"{value / 2 + 0.123!r}"))
+    page, chart = tmp_path / "page.html", tmp_path / "chart.json"
+    for command in (
+        ["report", tmp_path / "results", "-o", page],
+        ["chart", tmp_path / "results", "forest", "-o", chart],
+        ["chart", tmp_path / "results", "--list"],
+    ):
+        said = refused(capsys, *command)
+        assert "summary.json: changed after the experiment" in said
+        assert "--unverified" in said
+        assert not page.exists()
+        assert not chart.exists()
+    main([*map(str, ["report", tmp_path / "results", "-o", page, "--unverified"])])
+    main([*map(str, ["chart", tmp_path / "results", "forest", "-o", chart, "--unverified"])])
+    assert page.exists()
+    assert chart.exists()

@@ -1,0 +1,126 @@
+"""Results keep which unit was held out where: enough to make every split again."""
+
+import numpy as np
+import polars as pl
+import pytest
+from experiment_data import small_collection
+from sklearn.datasets import load_iris
+from sklearn.naive_bayes import GaussianNB
+
+from heldout import Experiment, Results
+from heldout.errors import InputError
+from heldout.experiment.split_table import no_splits, split_table
+from heldout.resample.combined import RepeatedRuns, TwoWay
+from heldout.resample.holdout import Chronological, HoldOut
+from heldout.resample.plans import Bootstrap, KFold, LeaveOneOut
+
+SIDES = ("train", "test", "validation")
+PLANS = {
+    "folds": KFold(4),
+    "repeated folds": KFold(3, repeats=2),
+    "leave one out": LeaveOneOut(),
+    "hold-out": HoldOut(0.3),
+    "hold-outs": HoldOut(0.3, repeats=3, validation=0.2),
+    "bootstrap": Bootstrap(5),
+    "in time": Chronological(order=[str(n) for n in range(24)], test=6),
+    "runs": RepeatedRuns(KFold(3), 2),
+}
+
+
+@pytest.fixture(scope="module")
+def collection():
+    return small_collection()
+
+
+def sides_again(table, repeat, fold, kind):
+    """The weights of a split by unit, made from the table alone."""
+    own = table.filter((pl.col("repeat") == repeat) & (pl.col("kind") == kind))
+    here = own.filter(pl.col("fold") == fold)
+    found = {
+        side: dict(here.filter(pl.col("side") == side).select("unit", "count").rows())
+        for side in SIDES
+    }
+    if not own["side"].is_in(["train"]).any():  # folds: all the others of the repeat are seen
+        found["train"] = dict.fromkeys(set(own["unit"]) - set(found["test"]), 1)
+    return found
+
+
+def sides_of(split):
+    weights = {side: getattr(split, side) for side in SIDES}
+    return {
+        side: {}
+        if one is None
+        else {split.ids[at]: int(one[at]) for at in np.flatnonzero(one).tolist()}
+        for side, one in weights.items()
+    }
+
+
+@pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS)
+def test_every_split_can_be_made_again(collection, plan):
+    splits = plan.splits(collection)
+    table = split_table(splits)
+    for split in splits:
+        again = sides_again(table, split.key.repeat, split.key.fold, "query")
+        assert again == sides_of(split)
+
+
+@pytest.mark.parametrize(
+    "plan", [TwoWay(KFold(3), KFold(2)), TwoWay(KFold(2, repeats=2), HoldOut(0.4))]
+)
+def test_two_way_splits_can_be_made_again(collection, plan):
+    splits = plan.splits(collection)
+    table = split_table(splits)
+    for split in splits:
+        key = split.key
+        assert sides_again(table, key.repeat, key.fold, "query") == sides_of(split)
+        documents = sides_of(split.documents)
+        assert sides_again(table, key.repeat, key.other, "document") == documents
+
+
+def test_folds_have_one_row_for_each_unit_that_is_held_out(collection):
+    table = split_table(KFold(4, repeats=3).splits(collection, "document"))
+    assert len(table) == 3 * len(collection.documents)
+    assert table.schema == no_splits().schema
+    assert table.equals(table.sort("repeat", "fold", maintain_order=True))
+    assert not table.select("repeat", "unit").is_duplicated().any()
+
+
+def test_many_units_are_written_in_parts(monkeypatch, collection):
+    whole = split_table(KFold(4).splits(collection, "document"))
+    monkeypatch.setattr("heldout.experiment.split_table._ROWS", 7)
+    assert split_table(KFold(4).splits(collection, "document")).equals(whole)
+
+
+@pytest.mark.parametrize("by", ["query", "document", "both"])
+def test_results_keep_them(collection, tmp_path, by):
+    experiment = Experiment(collection=collection, systems=["bm25"], by=by, measures=["AP"])
+    found = experiment.run(tmp_path / "results")
+    kept = Results.read(tmp_path / "results").splits
+    assert kept.equals(found.splits)
+    assert kept.equals(split_table(experiment.check().splits))
+    assert set(kept["kind"]) == ({"query", "document"} if by == "both" else {by})
+    if by == "query":
+        places = ["repeat", "fold", "unit"]
+        measured = found.values.select(places).unique().sort(places)
+        assert measured.join(kept, on=places, how="anti").is_empty()
+
+
+def test_results_of_estimators_keep_them(tmp_path):
+    rows, labels = load_iris(return_X_y=True)
+    experiment = Experiment(
+        task="classification", data=(rows, labels), systems={"bayes": GaussianNB()}, plan=KFold(3)
+    )
+    experiment.run(tmp_path / "results")
+    results = Results.read(tmp_path / "results")
+    assert set(results.splits["kind"]) == {"instance"}
+    places = ["repeat", "fold", "unit"]
+    predicted = results.lists.filter(pl.col("system") == "bayes").select(places).sort(places)
+    assert predicted.equals(results.splits.select(places).sort(places))
+
+
+def test_a_table_that_was_edited_is_refused(collection, tmp_path):
+    Experiment(collection=collection, systems=["bm25"], measures=["AP"]).run(tmp_path / "results")
+    path = tmp_path / "results" / "splits.parquet"
+    pl.read_parquet(path).drop("side").write_parquet(path)
+    with pytest.raises(InputError, match="splits"):
+        Results.read(tmp_path / "results")

@@ -1,0 +1,176 @@
+"""Code of users that calls sys.exit: an error of that system, and never a success."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from experiment_data import small_collection
+
+import heldout
+from heldout.data.export import export_collection
+from heldout.errors import HeldoutError, InputError, MeasureError, cause_of
+
+AT_IMPORT = "import sys\nsys.exit({code})\n"
+IN_THE_CALL = "import sys\ndef rank(train, test):\n    sys.exit({code})\n"
+ESTIMATOR = """
+import sys
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+
+class Exits(ClassifierMixin, BaseEstimator):
+    def __init__(self, level=1):
+        self.level = level
+
+    def fit(self, X, y):
+        sys.exit(0)
+
+    def predict(self, X):
+        return X
+
+
+class ExitsAtOnce(Exits):
+    def __init__(self):
+        sys.exit(0)
+"""
+RANKING = """
+collection = "data"
+[plan]
+folds = 2
+[[systems]]
+name = "mine"
+function = "code.py:rank"
+"""
+CLASSES = """
+task = "classification"
+measures = ["accuracy"]
+[data]
+file = "table.csv"
+target = "y"
+features = ["x"]
+[plan]
+folds = 2
+[[systems]]
+name = "mine"
+"""
+
+
+def run(folder, *options):
+    command = [sys.executable, "-c", "from heldout.cli import main; main()", "run"]
+    return subprocess.run(  # noqa: S603 - this Python
+        [*command, str(folder / "experiment.toml"), "-o", str(folder / "out"), "--quiet", *options],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def is_refused(done, *parts):
+    """One line that names the system, exit code 2, no results."""
+    assert done.returncode == 2, done
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert done.stderr.startswith("heldout: ")
+    for part in ("mine", "code.py", *parts):
+        assert part in done.stderr
+
+
+@pytest.mark.parametrize("code", ["0", "7", "", "'bye'"])
+@pytest.mark.parametrize("source", [AT_IMPORT, IN_THE_CALL])
+def test_an_exit_of_a_function_is_its_error(tmp_path, source, code):
+    export_collection(small_collection(20, 8), tmp_path / "data")
+    (tmp_path / "code.py").write_text(source.format(code=code))
+    (tmp_path / "experiment.toml").write_text(RANKING)
+    is_refused(run(tmp_path), f"sys.exit({code}) was called in code.py, line ")
+    assert not (tmp_path / "out" / "manifest.json").exists()
+
+
+@pytest.mark.parametrize("options", [("--workers", "2"), ("--dask", "local:1")])
+def test_so_it_is_in_other_processes(tmp_path, options):
+    if "--dask" in options:
+        pytest.importorskip("distributed")
+    export_collection(small_collection(20, 8), tmp_path / "data")
+    (tmp_path / "code.py").write_text(IN_THE_CALL.format(code=0))
+    (tmp_path / "experiment.toml").write_text(RANKING)
+    is_refused(run(tmp_path, *options), "sys.exit(0) was called in code.py, line 3")
+
+
+@pytest.mark.parametrize("system", ["Exits", 'Exits"\nspace.level = [1, 2] # "', "ExitsAtOnce"])
+def test_an_exit_of_an_estimator_is_its_error(tmp_path, system):
+    (tmp_path / "code.py").write_text(ESTIMATOR)
+    rows = [f"{n % 5},{n % 2}\n" for n in range(20)]
+    (tmp_path / "table.csv").write_text("x,y\n" + "".join(rows))
+    (tmp_path / "experiment.toml").write_text(f'{CLASSES}estimator = "code.py:{system}"\n')
+    is_refused(run(tmp_path), "sys.exit(0) was called in code.py, line ")
+
+
+def test_a_module_that_fails_at_import_is_named(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    for name, text, said in (
+        ("exits_at_import", AT_IMPORT.format(code=0), r"sys\.exit\(0\) was called"),
+        ("fails_at_import", "1 / 0\n", "ZeroDivisionError"),
+    ):
+        (tmp_path / f"{name}.py").write_text(text)
+        experiment = heldout.Experiment(
+            collection=small_collection(20, 8), systems=f"mine={name}:rank", plan={"folds": 2}
+        )
+        with pytest.raises(HeldoutError, match=f"mine: {name} cannot be imported .*{said}"):
+            experiment.run()
+
+
+class Exits:
+    def fit(self, train):
+        del train
+        return self
+
+    def predict(self, test):
+        sys.exit(0 if test else 1)
+
+
+def test_an_exit_of_an_object_is_its_error():
+    experiment = heldout.Experiment(
+        collection=small_collection(20, 8), systems={"mine": Exits()}, plan={"folds": 2}
+    )
+    with pytest.raises(InputError, match=r"mine failed: sys\.exit\(0\) was called in test_user_ex"):
+        experiment.run()
+
+
+def test_an_exit_of_a_transformer_is_its_error():
+    pytest.importorskip("pyterrier", reason="python-terrier is not installed")
+    experiment = heldout.Experiment(
+        collection=small_collection(20, 8),
+        systems=heldout.System.of(lambda: sys.exit(0), "mine", kind="transformer"),
+        plan={"folds": 2},
+    )
+    with pytest.raises(InputError, match=r"mine failed: sys\.exit\(0\) was called"):
+        experiment.run()
+
+
+def test_an_exit_of_a_measure_is_its_error():
+    @heldout.define_measure
+    def exits_here(ranked):
+        sys.exit(ranked.query)
+
+    with pytest.raises(MeasureError, match=r"the measure exits_here failed: sys\.exit\('q'\)"):
+        heldout.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "exits_here")
+
+
+def test_whatever_else_exits_inside_a_command_is_an_error(monkeypatch, capsys):
+    import heldout.report.measures as module
+    from heldout.cli import main
+
+    monkeypatch.setattr(module, "describe_measures", sys.exit)
+    with pytest.raises(SystemExit) as ended:
+        main(["measures"])
+    assert ended.value.code == 2
+    assert (
+        "heldout: code that the command has run failed: sys.exit([]) was called"
+        in capsys.readouterr().err
+    )
+
+
+def test_the_cause_names_the_last_frame():
+    with pytest.raises(SystemExit) as ended:
+        sys.exit("bye")
+    said = f"sys.exit('bye') was called in {Path(__file__).name}, line "
+    assert cause_of(ended.value).startswith(said)

@@ -1,0 +1,184 @@
+"""What is compared is what is shown; classes that were never predicted can count 0."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn import metrics
+from sklearn.dummy import DummyClassifier
+
+from heldout import (
+    Experiment,
+    Undefined,
+    compare_predictions,
+    read_class_predictions,
+    read_number_predictions,
+    score_predictions,
+)
+from heldout.cli import main
+from heldout.errors import MeasureError
+from heldout.measure.predicted import parse_prediction_measures
+from heldout.measure.prediction_sums import unit_sums
+
+HINT = "F1(macro, undefined=0) (--undefined 0) counts such a class 0, as scikit-learn does"
+
+
+def run(capsys, *arguments):
+    main(list(map(str, arguments)))
+    return capsys.readouterr()
+
+
+def refused(capsys, *arguments):
+    with pytest.raises(SystemExit) as ended:
+        main(list(map(str, arguments)))
+    assert ended.value.code == 2
+    return capsys.readouterr().err
+
+
+def table(path, rows):
+    path.write_text("unit,truth,prediction\n" + "".join(f"u{n},{a},{b}\n" for n, a, b in rows))
+    return path
+
+
+@pytest.fixture
+def numbers(tmp_path):
+    random = np.random.default_rng(0)
+    truth = random.normal(size=40)
+    return [
+        table(tmp_path / f"{name}.csv", zip(range(40), truth, truth + noise, strict=True))
+        for name, noise in (("old", random.normal(size=40)), ("new", random.normal(size=40) / 2))
+    ]
+
+
+@pytest.fixture
+def classes(tmp_path):
+    """The first system never predicts c."""
+    random = np.random.default_rng(1)
+    truth = np.array(list("abc") * 20)
+    files = []
+    for name, known in (("two", "ab"), ("three", "abc")):
+        right = (random.random(60) < 0.7) & np.isin(truth, list(known))
+        guess = np.where(right, truth, random.choice(list(known), 60))
+        files.append(table(tmp_path / f"{name}.csv", zip(range(60), truth, guess, strict=True)))
+    return files
+
+
+def test_numbers_are_compared_by_the_measure_that_is_shown_first(numbers, capsys):
+    found = json.loads(run(capsys, "score", "regression", *numbers, "--compare", "--json").out)
+    [compared] = found["comparisons"]
+    assert compared["measure"] == found["measures"][0] == "RMSE"
+    for shown, used in zip(found["systems"], compared["systems"], strict=False):
+        assert used["estimate"] == pytest.approx(shown["measures"]["RMSE"]["value"], rel=1e-12)
+    claim = compared["claims"][0]
+    values = [one["estimate"] for one in compared["systems"]]
+    assert claim["difference"] == pytest.approx(values[1] - values[0], rel=1e-12)
+    assert claim["low"] < claim["difference"] < claim["high"]
+
+
+def test_compare_takes_the_same_measure(numbers, capsys):
+    [found] = json.loads(run(capsys, "compare", *numbers, "--json").out)
+    assert found["measure"] == "RMSE"
+    [python] = compare_predictions([read_number_predictions(path)[0] for path in numbers])
+    assert python.comparison.scores.measure == "RMSE"
+
+
+@pytest.mark.parametrize("command", [["score", "classification"], ["compare"]])
+def test_a_class_that_was_never_predicted_is_refused_with_the_way_out(classes, capsys, command):
+    more = ["--compare"] if command[0] == "score" else []
+    said = refused(capsys, *command, *classes, "-m", "F1(macro)", *more)
+    assert "F1(macro) of two is undefined (class c: it was never predicted)" in said
+    assert HINT in said
+    out = run(capsys, *command, *classes, "-m", "F1(macro)", "--undefined", "0", *more).out
+    assert "F1(macro, undefined=0)" in out
+
+
+def test_scores_say_it_too_but_not_of_the_baseline(classes, capsys):
+    said = run(capsys, "score", "classification", *classes, "-m", "F1(macro)").err
+    assert said.count(HINT) == 1
+    assert "F1(macro) of (majority class) does not exist: class b: it was never predicted\n" in said
+
+
+def test_what_cannot_be_mended_has_no_hint(tmp_path, capsys):
+    path = tmp_path / "s.csv"
+    path.write_text("unit,truth,score\n1,a,3\n2,b,9\n3,a,5\n")
+    said = run(capsys, "score", "classification", path, "-m", "F1(macro)").err
+    assert "F1(macro) of s does not exist: there are scores and no predictions\n" in said
+    assert "undefined=0" not in said
+
+
+@pytest.mark.parametrize("average", ["macro", "weighted"])
+@pytest.mark.parametrize("name", ["precision", "recall", "F1"])
+def test_counted_as_0_it_is_what_scikit_learn_has(classes, name, average):
+    theirs = {
+        "precision": metrics.precision_score,
+        "recall": metrics.recall_score,
+        "F1": metrics.f1_score,
+    }[name]
+    several = [read_class_predictions(path)[0] for path in classes]
+    scores = score_predictions(several, [f"{name}({average})"], undefined=0)
+    for one in several:
+        names = np.array(one.classes)
+        expected = theirs(names[one.truth], names[one.predicted], average=average, zero_division=0)
+        assert scores.value(one.name, f"{name}({average})") == pytest.approx(expected, rel=1e-12)
+
+
+def test_sums_give_the_same_value(classes):
+    one = read_class_predictions(classes[0])[0]
+    for name in ("F1(macro, undefined=0)", "precision(class=b, undefined=0)", "recall(weighted)"):
+        [measure] = parse_prediction_measures("classification", [name], 0)
+        sums = unit_sums(one, measure)
+        whole = sums.score(sums.table.sum(axis=0, keepdims=True))[0]
+        assert whole == pytest.approx(measure.value(one), rel=1e-12)
+
+
+def test_the_name_says_it_and_can_be_read_back():
+    [measure] = parse_prediction_measures("classification", ["F(beta=2, weighted)"], 0)
+    assert str(measure) == "F(beta=2, weighted, undefined=0)"
+    assert parse_prediction_measures("classification", [str(measure)]) == [measure]
+    [plain] = parse_prediction_measures("classification", ["MCC"], 0)
+    assert str(plain) == "MCC"
+
+
+def test_python_takes_it_for_scores_and_comparisons(classes):
+    several = [read_class_predictions(path)[0] for path in classes]
+    assert isinstance(score_predictions(several, ["F1"]).value("two", "F1"), Undefined)
+    value = score_predictions(several, ["F1"], undefined=0).value("two", "F1")
+    [found] = compare_predictions(several, ["F1"], undefined=0)
+    assert found.comparison.systems[0].mean.estimate == pytest.approx(value, rel=1e-12)
+
+
+@pytest.mark.parametrize("value", [1, 0.5])
+def test_nothing_but_0_is_taken(value):
+    with pytest.raises(MeasureError, match="expected 0"):
+        parse_prediction_measures("classification", ["F1"], value)
+    with pytest.raises(MeasureError, match="undefined must be 0"):
+        parse_prediction_measures("classification", [f"F1(undefined={value})"])
+    with pytest.raises(MeasureError, match="MCC has no setting"):
+        parse_prediction_measures("classification", ["MCC(undefined=0)"])
+
+
+def test_classes_show_0_too(classes, capsys):
+    options = ["score", "classification", classes[0], "--per-class"]
+    assert "two\tc\t20\t—\t0.0000\t1.0000\t0.0000\t—" in run(capsys, *options).out
+    counted = run(capsys, *options, "--undefined", "0")
+    assert "two\tc\t20\t0.0000\t0.0000\t1.0000\t0.0000\t0.0000" in counted.out
+    found = json.loads(run(capsys, *options, "--undefined", "0", "--json").out)
+    assert found["confusion"][0]["per_class"][2]["f"]["value"] == 0
+
+
+def test_it_is_for_classes_alone(numbers, tmp_path, capsys):
+    assert "is for classes" in refused(capsys, "compare", *numbers, "--undefined", "0")
+    (tmp_path / "t.csv").write_text("unit,A,B\n1,0.1,0.2\n2,0.3,0.1\n")
+    arguments = ["compare", "--table", tmp_path / "t.csv", "--undefined", "0"]
+    assert "--undefined is for predictions" in refused(capsys, *arguments)
+
+
+def test_experiments_take_the_measure():
+    rows, labels = np.zeros((30, 1)), np.array(list("abc") * 10)
+    systems = {"first": DummyClassifier(strategy="constant", constant="a")}
+    fields = {"task": "classification", "data": (rows, labels), "systems": systems}
+    bare = Experiment(**fields, measures=["F1(macro)"]).run()
+    said = bare.estimate("first")["reason"]
+    assert said.endswith("; F1(macro, undefined=0) counts such a class 0, as scikit-learn does")
+    counted = Experiment(**fields, measures=["F1(macro, undefined=0)"]).run()
+    assert 0 < counted.estimate("first")["value"] < 0.3

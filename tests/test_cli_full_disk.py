@@ -1,0 +1,272 @@
+"""Output that cannot be written: one line, exit code 2, nothing half-written; never code 1."""
+
+import argparse
+import os
+import subprocess
+import sys
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+import heldout
+from heldout.cli import main, parser
+from heldout.data.aside import made_folder, write_atomically
+from heldout.data.export import export_collection
+from heldout.errors import InputError
+from heldout.infer.ledger import Ledger
+
+FULL = Path("/dev/full")
+WORDS = ["red", "green", "blue", "fish", "bird", "tree", "stone", "river"]
+BM25 = ["--system", "bm25(k1=0.5:2:3)", "--folds", "2"]
+RUNS = ["qrels.txt", "one.run", "two.run"]
+STUDY = ["data", "--model", "bm25", "--draws", "2", "-m", "AP"]
+
+# Every command with what it prints, by the name of its test.
+PRINTS = {
+    "eval": ["eval", *RUNS],
+    "eval --json": ["eval", *RUNS, "--json"],
+    "compare": ["compare", *RUNS],
+    "compare --json": ["compare", *RUNS, "--json"],
+    "compare --gate": ["compare", *RUNS, "--gate", "non-inferior", "--margin", "0.9"],
+    "score text": ["score", "text", "texts", "-r", "references", "-m", "BLEU"],
+    "score classification": ["score", "classification", "classes.csv"],
+    "score regression": ["score", "regression", "numbers.csv"],
+    "plan": ["plan", *RUNS],
+    "ledger": ["ledger", "looks.sqlite"],
+    "collection show": ["collection", "show", "data"],
+    "split": ["split", "data", "--by", "query", "--folds", "2"],
+    "split --table": ["split", "data", "--by", "query", "--folds", "2", "--table"],
+    "tune": ["tune", "qrels.txt", "one.run", "two.run", "--folds", "2"],
+    "study bias": ["study", "bias", *STUDY],
+    "study curve": ["study", "curve", *STUDY, "--by", "query"],
+    "run": ["run", "data", *BM25],
+    "run --dry-run": ["run", "data", *BM25, "--dry-run"],
+    "chart --list": ["chart", "--list"],
+    "chart --data": ["chart", "results", "forest", "--data", "-"],
+    "index": ["index", "data.index"],
+    "search": ["search", "data"],
+    "search --query": ["search", "data", "--query", "red fish"],
+    "measures": ["measures"],
+    "example": ["example", "another"],
+}
+# The commands that write a file, without its name, which comes last.
+WRITES = {
+    "eval -o": ["eval", *RUNS, "-o"],
+    "eval parquet": ["eval", *RUNS, "--format", "parquet", "-o"],
+    "compare -o": ["compare", *RUNS, "-o"],
+    "compare --html": ["compare", *RUNS, "--quiet", "--html"],
+    "compare --ledger": ["compare", *RUNS, "--ledger"],
+    "score -o": ["score", "classification", "classes.csv", "-o"],
+    "collection show -o": ["collection", "show", "data", "-o"],
+    "collection export": ["collection", "export", "data", "--to", "beir", "-o"],
+    "split -o": ["split", "data", "--by", "query", "--folds", "2", "-o"],
+    "split --table -o": ["split", "data", "--by", "query", "--folds", "2", "--table", "-o"],
+    "tune -o": ["tune", "qrels.txt", "one.run", "two.run", "--folds", "2", "-o"],
+    "tune --scores": ["tune", "qrels.txt", "one.run", "two.run", "--folds", "2", "--scores"],
+    "study bias -o": ["study", "bias", *STUDY, "-o"],
+    "study bias --figures": ["study", "bias", *STUDY, "--figures"],
+    "study curve -o": ["study", "curve", *STUDY, "--by", "query", "-o"],
+    "report": ["report", "results", "-o"],
+    "chart json": ["chart", "results", "forest", "-o"],
+    "chart --data": ["chart", "results", "forest", "--data"],
+    "index": ["index", "data", "-o"],
+    "index --shards": ["index", "data", "--shards", "2", "-o"],
+    "search -o": ["search", "data", "-o"],
+    "example": ["example"],
+}
+SUFFIX = {"eval parquet": ".parquet", "chart json": ".json", "tune --scores": ".csv"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Files of all kinds, small."""
+    place = tmp_path_factory.mktemp("full")
+    documents = {
+        f"d{at}": " ".join(WORDS[(at * step) % 8] for step in range(1, 5)) for at in range(24)
+    }
+    queries = {f"q{at}": f"{WORDS[at % 8]} {WORDS[(3 * at + 1) % 8]}" for at in range(10)}
+    judged = {f"q{at}": {f"d{at}": 1, f"d{at + 9}": 2} for at in range(10)}
+    collection = heldout.Collection(documents, queries, judged)
+    export_collection(collection, place / "data")
+    heldout.Index.build(collection).save(place / "data.index")
+    heldout.Qrels.from_dict(judged).write(place / "qrels.txt")
+    for at, name in enumerate(("one", "two")):
+        scores = {
+            query: {doc: (number + at) % 7 + 1 / (number + 1) for number, doc in enumerate(docs)}
+            for query, docs in ((query, [*documents][at : at + 20]) for query in queries)
+        }
+        heldout.Run.from_dict(scores, name).write(place / f"{name}.run")
+    rows = [f"u{n},{'ab'[n % 2]},{'aab'[n % 3]}\n" for n in range(20)]
+    (place / "classes.csv").write_text("unit,truth,prediction\n" + "".join(rows))
+    rows = [f"u{n},{n},{n + n % 3}.5\n" for n in range(20)]
+    (place / "numbers.csv").write_text("unit,truth,prediction\n" + "".join(rows))
+    lines = [" ".join(WORDS[(n + step) % 8] for step in range(6)) + "\n" for n in range(6)]
+    (place / "references").write_text("".join(lines))
+    (place / "texts").write_text("".join(reversed(lines)))
+    entry = {"systems": ["A"], "measure": "AP", "test": "t", "p": 0.1, "effect": 0.1, "n": 9}
+    Ledger(place / "looks.sqlite").record("abc", **entry, command="")
+    systems = ["bm25(k1=0.5:2:3)", "ql-jm(lambda=0.2:0.8:2)"]
+    heldout.Experiment(collection=collection, systems=systems, plan={"folds": 2}).run(
+        place / "results"
+    )
+    return place
+
+
+def names_of_commands(whole):
+    actions = [one for one in whole._actions if isinstance(one, argparse._SubParsersAction)]
+    return {name for action in actions for name in action.choices}
+
+
+def test_every_command_is_tried():
+    tried = {words[0] for words in (*PRINTS.values(), *WRITES.values())}
+    # demo is run and report in one.
+    assert tried | {"demo"} == names_of_commands(parser())
+
+
+def outcome(capsys, arguments):
+    """The exit code, and what was said on standard error."""
+    try:
+        main(arguments)
+        code = 0
+    except SystemExit as ended:
+        code = ended.code
+    return code, capsys.readouterr().err
+
+
+def is_one_line(code, said):
+    assert code == 2, said
+    assert said.startswith("heldout: ")
+    assert said.count("\n") == 1, said
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize("name", PRINTS)
+def test_standard_output_on_a_full_disk(folder, monkeypatch, capsys, name):
+    monkeypatch.chdir(folder)
+    quiet = (
+        [] if "ledger" in name or name in ("measures", "chart --list", "example") else ["--quiet"]
+    )
+    full = FULL.open("w")
+    try:
+        with monkeypatch.context() as changed:
+            changed.setattr(sys, "stdout", full)
+            is_one_line(*outcome(capsys, [*PRINTS[name], *quiet]))
+    finally:
+        with suppress(OSError):
+            full.close()
+
+
+@contextmanager
+def largest_file(size):
+    """Let no file of this process grow beyond `size`, as if the disk were full then."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_a_file_on_a_full_disk(folder, tmp_path, monkeypatch, capsys, name):
+    monkeypatch.chdir(folder)
+    target = f"out{SUFFIX.get(name, '.html' if 'html' in name or name == 'report' else '')}"
+    # Once with room, so that everything is compiled and the command is known to be right.
+    code, said = outcome(capsys, [*WRITES[name], str(tmp_path / target)])
+    assert code == 0, said
+    assert (tmp_path / target).exists()
+    place = tmp_path / "full"
+    place.mkdir()
+    with largest_file(20):
+        code, said = outcome(capsys, [*WRITES[name], str(place / target)])
+    is_one_line(code, said)
+    assert "Traceback" not in said
+    assert [*place.iterdir()] == []
+
+
+def test_what_was_there_before_stays(folder, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    (tmp_path / "out").write_text("what was there")
+    with largest_file(20):
+        is_one_line(*outcome(capsys, [*WRITES["eval -o"], str(tmp_path / "out")]))
+    assert (tmp_path / "out").read_text() == "what was there"
+
+
+def shell(folder, line, **environment):
+    """A command as a shell runs it, with its exit code; PIPESTATUS needs bash."""
+    heldout_command = f"{sys.executable} -c 'from heldout.cli import main; main()'"
+    return subprocess.run(  # noqa: S603 - this Python
+        ["bash", "-c", line.replace("heldout", heldout_command, 1)],  # noqa: S607
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+        env={**os.environ, **environment},
+    )
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("line", ["heldout measures", "heldout --help", "heldout --version"])
+def test_the_end_of_a_process_on_a_full_disk(folder, line, unbuffered):
+    """Python writes what is left when it ends, and would end with 120 and two lines."""
+    done = shell(folder, f"{line} > /dev/full", PYTHONUNBUFFERED=unbuffered)
+    is_one_line(done.returncode, done.stderr)
+    assert "cannot be written (No space left on device)" in done.stderr
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
+def test_notes_that_cannot_be_written_do_not_change_what_is_wrong(folder):
+    assert shell(folder, "heldout eval qrels.txt nowhere.run 2> /dev/full").returncode == 2
+    assert shell(folder, "heldout measures > /dev/full 2> /dev/full").returncode == 2
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs pipes of POSIX")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_goes_away_is_no_gate_and_no_traceback(folder, unbuffered):
+    line = "heldout measures | true; exit ${PIPESTATUS[0]}"
+    done = shell(folder, line, PYTHONUNBUFFERED=unbuffered)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell of POSIX")
+def test_streams_that_are_closed(folder):
+    """Some want nothing but the exit code."""
+    gate = "heldout compare qrels.txt one.run two.run --gate superior"
+    code = shell(folder, gate).returncode
+    assert shell(folder, f"{gate} >&-").returncode == code
+    assert shell(folder, f"{gate} >&- 2>&-").returncode == code
+
+
+def fail_in(folder):
+    with made_folder(folder) as place:
+        (place / "half").write_text("of it")
+        raise ZeroDivisionError
+
+
+def test_a_folder_is_made_and_goes_if_something_fails(tmp_path):
+    with pytest.raises(ZeroDivisionError):
+        fail_in(tmp_path / "a" / "b")
+    assert [*tmp_path.iterdir()] == []
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "file").write_text("")
+    with pytest.raises(ZeroDivisionError):
+        fail_in(tmp_path / "mine")
+    assert (tmp_path / "mine" / "file").exists()
+    with pytest.raises(InputError, match="file: the folder cannot be made"):
+        fail_in(tmp_path / "mine" / "file")
+
+
+def test_polars_has_words_of_its_own_for_a_full_disk(tmp_path):
+    frame = heldout.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}).to_frame()
+    said = r"out: cannot be written \(File too large\)"
+    for write in (frame.write_parquet, frame.write_csv):
+        with (
+            largest_file(20),
+            pytest.raises(InputError, match=said),
+            write_atomically(tmp_path / "out") as aside,
+        ):
+            write(aside)
+    assert [*tmp_path.iterdir()] == []

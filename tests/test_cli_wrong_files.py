@@ -1,0 +1,172 @@
+"""Files that do not belong together: swapped, given twice, copies, ids of another collection."""
+
+import gzip
+import json
+import os
+
+import pytest
+
+from heldout import Qrels, Run, compare, evaluate
+from heldout.cli import main
+from heldout.errors import InputError
+
+QRELS = "".join(f"q{n} 0 d{n} 1\nq{n} 0 e{n} 0\n" for n in range(9))
+RUN = "".join(f"q{n} Q0 d{n} 1 2.5 one\nq{n} Q0 e{n} 2 1.5 one\n" for n in range(9))
+OTHER = "".join(f"q{n} Q0 e{n} 1 2.5 two\nq{n} Q0 d{n} 2 1.5 two\n" for n in range(9))
+STRANGE = RUN.replace(" d", " X-d").replace(" e", " X-e").replace("one", "strange")
+SHORT = "".join(OTHER.splitlines(keepends=True)[:8])  # four of nine queries
+PREDICTIONS = "unit,truth,prediction\n" + "".join(f"u{n},{'ab'[n % 2]},a\n" for n in range(6))
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    texts = {"q.txt": QRELS, "a.run": RUN, "b.run": OTHER, "x.run": STRANGE, "short.run": SHORT}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "p.csv").write_text(PREDICTIONS)
+    return tmp_path
+
+
+def printed(capsys, *arguments):
+    main(list(arguments))
+    return capsys.readouterr()
+
+
+def refused(capsys, *arguments):
+    with pytest.raises(SystemExit) as end:
+        main(list(arguments))
+    assert end.value.code == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    return said.err
+
+
+def test_eval_says_first_that_no_document_is_common(capsys):
+    first = printed(capsys, "eval", "q.txt", "x.run").err.splitlines()[0]
+    assert first == (
+        "Careful: strange has none of the judged documents, so its scores are 0: check that the "
+        "ids are those of one collection (the run has X-d0, X-e0, X-d1, …; the judgements have "
+        "d0, e0, d1, …). [no-common-document]"
+    )
+
+
+def test_compare_says_that_no_document_is_common(capsys):
+    out = printed(capsys, "compare", "q.txt", "a.run", "x.run").out
+    assert "strange has none of the judged documents" in out
+    assert "one has none" not in out
+
+
+def test_json_has_the_warnings_and_their_codes(capsys):
+    found = json.loads(printed(capsys, "eval", "q.txt", "x.run", "--json").out)
+    assert found["warning_codes"] == ["no-common-document"]
+    assert len(found["warnings"]) == 1
+
+
+def test_a_depth_that_hides_the_judged_documents_is_no_other_collection(capsys, files):
+    (files / "deep.run").write_text("q1 Q0 x 1 2.0 deep\nq1 Q0 d1 2 1.0 deep\n")
+    said = printed(capsys, "eval", "q.txt", "deep.run", "-M", "1").err
+    assert "none of the judged documents" not in said
+
+
+@pytest.mark.parametrize("form", ["tsv", "table", "md"])
+def test_eval_says_first_that_most_queries_are_missing(capsys, form):
+    said = printed(capsys, "eval", "q.txt", "short.run", "-f", form)
+    notes = said.out[said.out.index("Careful") :] if form == "md" else said.err
+    assert notes.startswith(
+        "Careful: two lacks 5 of the 9 judged queries, which count 0: "
+        "check that the run is complete. [missing-zero]"
+    )
+    assert notes.count("two lacks") == 1
+
+
+def test_a_few_missing_queries_stay_among_the_notes(capsys, files):
+    (files / "most.run").write_text("".join(OTHER.splitlines(keepends=True)[:14]))
+    said = printed(capsys, "eval", "q.txt", "most.run").err
+    assert "Careful" not in said
+    assert "two lacks 2 judged queries" in said
+
+
+def test_missing_queries_that_are_left_out_mislead_nobody(capsys):
+    assert "Careful" not in printed(capsys, "eval", "q.txt", "short.run", "--intersection").err
+
+
+def test_compare_names_the_grave_gap_before_the_small_one(capsys, files):
+    (files / "most.run").write_text("".join(RUN.splitlines(keepends=True)[:16]))
+    out = printed(capsys, "compare", "q.txt", "most.run", "short.run").out
+    assert out.index("two lacks 5 of the 9") < out.index("one lacks 1 judged query,")
+
+
+@pytest.mark.parametrize("command", ["eval", "compare", "plan"])
+def test_swapped_judgements_and_run_are_named(capsys, command):
+    said = refused(capsys, command, "a.run", "q.txt", "b.run")
+    assert said == (
+        "heldout: a.run looks like a run, not judgements: give the judgements first, then runs\n"
+    )
+
+
+def test_swapped_files_are_named_though_bad_lines_may_be_left_out(capsys):
+    said = refused(capsys, "eval", "a.run", "q.txt", "--skip-bad-lines")
+    assert "a.run looks like a run" in said
+
+
+@pytest.mark.parametrize("name", ["r.json", "r.csv", "r.tsv", "r.parquet", "r.run.gz"])
+def test_a_run_of_any_format_is_known_in_the_place_of_judgements(capsys, files, name):
+    Run.read("a.run").write(files / name)
+    if name.endswith(".gz"):
+        assert gzip.decompress((files / name).read_bytes())
+    assert f"{name} looks like a run" in refused(capsys, "eval", name, "q.txt")
+
+
+def test_judgements_in_the_place_of_a_run_are_named(capsys):
+    said = refused(capsys, "eval", "q.txt", "q.txt")
+    assert "q.txt looks like judgements, not a run" in said
+
+
+def test_a_bad_grade_among_good_ones_is_no_run(files):
+    (files / "bad.json").write_text('{"q1": {"a": 1, "b": 2, "c": 0.5}}')
+    with pytest.raises(InputError, match=r"grade 0\.5 is not a whole number"):
+        Qrels.read("bad.json")
+
+
+@pytest.mark.parametrize("command", ["eval", "compare", "plan"])
+def test_the_same_file_twice_is_refused(capsys, command):
+    said = refused(capsys, command, "q.txt", "a.run", "a.run")
+    assert said == "heldout: a.run is given twice: leave one out\n"
+
+
+@pytest.mark.parametrize("other", ["./a.run", "link.run", "hard.run"])
+def test_the_same_file_under_another_name_is_refused(capsys, files, other):
+    (files / "link.run").symlink_to("a.run")
+    os.link("a.run", "hard.run")
+    for form in ("tsv", "trec"):
+        said = refused(capsys, "eval", "q.txt", "a.run", "b.run", other, "-f", form)
+        assert said == f"heldout: a.run and {other} are the same file: leave one out\n"
+
+
+def test_standard_input_is_read_once(capsys):
+    assert "- is given twice" in refused(capsys, "eval", "q.txt", "-", "-")
+
+
+@pytest.mark.parametrize("command", [["compare"], ["score", "classification"]])
+def test_predictions_given_twice_are_refused(capsys, command):
+    assert "p.csv is given twice" in refused(capsys, *command, "p.csv", "p.csv")
+
+
+def test_a_copy_is_pointed_out(capsys, files):
+    (files / "copy.run").write_text(RUN.replace("one", "copy"))
+    note = "one and copy rank the same documents in the same order"
+    assert note in printed(capsys, "eval", "q.txt", "a.run", "b.run", "copy.run").err
+    assert note in printed(capsys, "compare", "q.txt", "a.run", "copy.run").out
+
+
+def test_another_order_is_no_copy(capsys):
+    assert "same order" not in printed(capsys, "eval", "q.txt", "a.run", "b.run").err
+
+
+def test_python_has_the_same_warnings():
+    result = evaluate("q.txt", ["a.run", "a.run", "x.run", "short.run"])
+    words = ("none of the judged documents", "5 of the 9 judged queries", "in the same order")
+    assert [word in said for word, said in zip(words, result.warnings, strict=True)] == [True] * 3
+    assert compare(result.scores("AP")).advice.warnings[:3] == result.warnings
+    assert "none of the judged documents" in result._repr_html_()
