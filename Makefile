@@ -10,7 +10,8 @@ endif
 # Each file says that a set of packages is installed: what heldout needs, and the tools of developers.
 INSTALLED := $(VENV)/.installed
 DEVELOPER := $(VENV)/.installed-dev
-INSTALL := $(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt
+# Modules are compiled when they are first imported: most never are, and it would double the time.
+INSTALL := $(BIN)/python -m pip install --no-compile --disable-pip-version-check -c constraints.txt
 
 .PHONY: demo test lint types tests coverage docs bench clean
 

@@ -253,8 +253,34 @@ def test_a_dry_run_runs_nothing(capsys, folder):
     said = capsys.readouterr().out
     assert "BM25: 80 values, 4 tasks" in said
     assert "mine: 3 values, 15 tasks" in said
-    assert "19 tasks in all; nothing was run" in said
+    assert "19 tasks in all; loaded ranker.py; nothing was run" in said
     assert not (folder / "out").exists()
+
+
+def test_a_dry_run_says_what_it_has_loaded(folder, capsys):
+    """The code of a file that is loaded is run, whatever the file is named for."""
+    marker = "from pathlib import Path\nPath(__file__ + '.loaded').write_text('')\n"
+    (folder / "ranker.py").write_text(marker + RANKER)
+    main(["run", *COLLECTION, "--system", "mine=ranker.py:rank", "--system", "bm25", "--dry-run"])
+    assert (folder / "ranker.py.loaded").exists()
+    assert "in all; loaded ranker.py; nothing was run\n" in capsys.readouterr().out
+    main(["run", *COLLECTION, "--system", "bm25", "--dry-run"])
+    assert "in all; nothing was run\n" in capsys.readouterr().out
+
+
+def test_a_dry_run_of_estimators_does_so_too(folder, capsys):
+    pytest.importorskip("sklearn")
+    (folder / "mine.py").write_text("from sklearn.svm import LinearSVC as Own\n")
+    rows = [f"{n % 5},{n % 2}\n" for n in range(20)]
+    (folder / "table.csv").write_text("x,y\n" + "".join(rows))
+    (folder / "e.toml").write_text(
+        'task = "classification"\nmeasures = ["accuracy"]\n'
+        'data = {file = "table.csv", target = "y", features = ["x"]}\n'
+        '[[systems]]\nestimator = ["sklearn.preprocessing:StandardScaler", "mine.py:Own"]\n'
+    )
+    main(["run", "e.toml", "--dry-run"])
+    said = capsys.readouterr().out
+    assert "in all; loaded sklearn.preprocessing, mine.py; nothing was run\n" in said
 
 
 def test_all_problems_at_once_with_their_lines(capsys, folder):

@@ -13,6 +13,7 @@ from heldout.cli_claims import (
     present,
 )
 from heldout.cli_output import TABLE_FORMATS, add_output, output_format
+from heldout.cli_progress import progress_bar
 from heldout.cli_scores import add_score_arguments, add_undefined, prediction_task, read_inputs
 from heldout.errors import InputError
 
@@ -161,7 +162,8 @@ def _scores(options: argparse.Namespace) -> list[Compared]:
     inputs = read_inputs(options)
     _check_gate(options, inputs[0].systems)
     settings = claim_settings(options) | {"test_share": options.test_share}
-    found = [compare(scores, **settings) for scores in inputs]
+    with progress_bar("pairs", quiet=options.quiet) as progress:
+        found = [compare(scores, progress=progress, **settings) for scores in inputs]
     return [Compared(one, options.test_share) for one in note_measures(found)]
 
 

@@ -91,8 +91,8 @@ def add_run(command: Callable[..., argparse.ArgumentParser], commands: Any) -> N
     add(
         "--dask",
         metavar="CLUSTER",
-        help="let a Dask cluster do the work: tcp://HOST:PORT, a scheduler file, or local:4 for "
-        "four processes of this machine; the results do not depend on it",
+        help="let a Dask cluster do the work: tcp://HOST:PORT, tls://HOST:PORT, a scheduler file, "
+        "or local:4 for four processes of this machine; the results do not depend on it",
     )
     add(
         "--max-memory",
@@ -100,7 +100,12 @@ def add_run(command: Callable[..., argparse.ArgumentParser], commands: Any) -> N
         help="what the run may take, such as 2GB, by a rough estimate: fewer workers are taken if "
         "need be, and a run that cannot fit is refused before it starts",
     )
-    add("--dry-run", action="store_true", help="check everything, show what would be run, and end")
+    add(
+        "--dry-run",
+        action="store_true",
+        help="check everything, show what would be run, and end; Python files and modules that the "
+        "experiment names are loaded",
+    )
     add("--json", action="store_true", help="every number at full precision")
     add("--quiet", action="store_true", help="only the result: no bar, no notes")
     _add_description(parser)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +10,12 @@ from heldout.cli_collection import add_collection_options, open_collection
 from heldout.cli_files import emit, show
 from heldout.cli_index import add_analyzer_options, build_index, given_analyzer, positive
 from heldout.cli_output import TABLE_FORMATS, add_output, output_format
+from heldout.cli_progress import progress_bar
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from heldout.data.collection import Collection
     from heldout.experiment.candidates import Candidates
@@ -139,20 +139,6 @@ def _candidates(options: argparse.Namespace, system: ModelSystem) -> tuple[Candi
     return Candidates.make(index, collection, system.models(), depth=options.depth), collection
 
 
-@contextmanager
-def _progress(what: str, *, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """A bar on a terminal; nothing elsewhere."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console  # only for the progress bar
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, of: bar.update(task, completed=done, total=of)
-
-
 def _named(system: ModelSystem) -> str:
     models = system.models()
     return str(models[0]) if len(models) == 1 else f"{system.model}, {len(models)} values"
@@ -183,7 +169,7 @@ def _bias(options: argparse.Namespace) -> int:
     # Made before the draws: nobody wants to hear of a wrong folder after minutes.
     with made_folder(options.figures) if options.figures else nullcontext():
         candidates, collection = _candidates(options, system)
-        with _progress("draws", quiet=options.quiet) as progress:
+        with progress_bar("draws", quiet=options.quiet) as progress:
             study = bias_study(candidates, settings, progress)
         if options.figures:
             for name, text in figure_tables(study, collection.queries.ids).items():
@@ -229,7 +215,7 @@ def _curve(options: argparse.Namespace) -> int:
         _shares(options.sizes),
     )
     candidates, _ = _candidates(options, system)
-    with _progress("draws", quiet=options.quiet) as progress:
+    with progress_bar("draws", quiet=options.quiet) as progress:
         points = learning_curve(
             candidates,
             measure,

@@ -372,3 +372,12 @@ def test_what_has_no_scores_is_refused_in_words():
     for given in (5, None, "scores.csv", [A, B]):
         with pytest.raises(InputError, match="is not a table of scores: expected"):
             compare(given)
+
+
+def test_progress_counts_the_pairs():
+    values = np.random.default_rng(1).random((12, 4))
+    table = {f"s{at}": dict(enumerate(values[:, at].tolist())) for at in range(4)}
+    named = {name: {f"q{q}": v for q, v in one.items()} for name, one in table.items()}
+    seen = []
+    compare(Scores.of(named, "score"), progress=lambda done, of: seen.append((done, of)))
+    assert seen == [(at, 6) for at in range(1, 7)]

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heldout.infer import lattice
-from heldout.infer.lattice import drawn_tail, find_lattice, signed_tail
+from heldout.infer.lattice import chosen_chances, drawn_tail, find_lattice, signed_tail
 
 small = st.lists(st.integers(-9, 9), min_size=2, max_size=9).filter(any)
 
@@ -87,3 +87,36 @@ def test_far_tails_of_draws_keep_their_relative_precision():
         for k in range(30, 201)
     )
     assert drawn_tail(cells, 30) == pytest.approx(float(exact), rel=1e-9)
+
+
+def chances_by_halving(weights):
+    """The whole distribution, every weight halving what came before."""
+    chances = np.zeros(int(weights.sum()) + 1)
+    chances[0], top = 1.0, 1
+    for weight in np.sort(weights).tolist():
+        moved = 0.5 * chances[:top]
+        chances *= 0.5
+        chances[weight : top + weight] += moved
+        top += weight
+    return chances
+
+
+@pytest.mark.parametrize(("count", "largest"), [(1, 5), (9, 3), (60, 900), (300, 40), (1100, 12)])
+def test_the_ends_of_the_distribution_are_the_same_to_the_last_bit(count, largest):
+    weights = np.random.default_rng([count, largest]).integers(0, largest, count)
+    whole = chances_by_halving(weights)
+    total = len(whole) - 1
+    for most in (0, 1, total // 3, total // 2, total):
+        low = chosen_chances(weights, most)
+        assert low.tolist() == whole[: most + 1].tolist()
+        assert low[::-1].tolist() == whole[total - most :].tolist()
+
+
+def test_a_tail_is_the_sum_over_the_upper_end_to_the_last_bit():
+    source = np.random.default_rng(7)
+    for _ in range(40):
+        weights = source.integers(1, 2000, source.integers(20, 60))
+        whole, total = chances_by_halving(weights), int(weights.sum())
+        for at_least in source.integers(-total, total + 1, 5).tolist():
+            first = -((-at_least - total) // 2)
+            assert signed_tail(weights, at_least) == min(1.0, float(whole[first:].sum()))

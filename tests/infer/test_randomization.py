@@ -240,3 +240,21 @@ def test_a_large_count_is_written_as_a_power():
     values = np.zeros(300)
     values[:5] = [0.1, 0.2, -0.05, 0.3, 0.15]
     assert randomization_test(values).detail == "all 2^300 sign assignments"
+
+
+@pytest.mark.parametrize(
+    ("units", "shift", "tail", "p", "error"),
+    [
+        (45, 0.2, "two", 0.886574961545989, 0.0008372506049454387),
+        (60, 0.5, "greater", 8.090068012976855e-06, 4.3153002669479856e-08),
+        (80, 0.02, "less", 0.815774652770541, 0.0002738728477631458),
+        (100, 0.3, "two", 0.0007999893563926368, 3.3148798679653e-06),
+        (50, 0.0, "greater", 0.8950977209068309, 0.00016732150143017321),
+        (70, 1.5, "two", 3.049318610115481e-20, 1.6940658945086007e-21),
+    ],
+)
+def test_grid_p_values_are_those_of_the_whole_distribution(units, shift, tail, p, error):
+    values = np.random.default_rng(units).normal(shift, 1, units)
+    outcome = randomization_test(values, tail=tail, method="grid")
+    assert outcome.p == pytest.approx(p, rel=1e-12)
+    assert outcome.error == pytest.approx(error, rel=1e-9)

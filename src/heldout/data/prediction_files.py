@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from heldout.data.formats.prediction_table import (
-    find_column,
-    label_cell,
-    number_cell,
-    read_prediction_table,
+from heldout.data.formats.cells import (
+    any_filled,
+    cell_types,
+    code_labels,
+    read_labels,
+    read_numbers,
 )
+from heldout.data.formats.prediction_columns import read_prediction_columns
+from heldout.data.formats.prediction_table import find_column, label_cell
 from heldout.data.notes import named_few
 from heldout.data.predictions import (
     ClassPredictions,
@@ -27,7 +30,9 @@ from heldout.errors import FormatError, InputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from heldout.data.formats.delimited import Table
+    from heldout.data.formats.cells import Cells, Labels
+    from heldout.data.formats.prediction_columns import PredictionColumns
+    from heldout.data.places import Places
     from heldout.data.words import Floats, Ints
 
 __all__ = ["read_class_predictions", "read_number_predictions"]
@@ -51,22 +56,34 @@ class _Rows(NamedTuple):
     """The rows of one system."""
 
     name: str
-    table: Table
-    numbers: list[int]
+    table: PredictionColumns
+    numbers: Ints | None
+    """Which rows; None for all."""
 
-    def places(self) -> tuple[str, ...]:
-        return tuple(self.table.place(at) for at in self.numbers)
+    @property
+    def places(self) -> Places:
+        return self.table.places if self.numbers is None else self.table.places.select(self.numbers)
 
-    def labels(self, column: int, what: str) -> list[str]:
-        return [
-            label_cell(self.table.rows[at][column], self.table.place(at), what)
-            for at in self.numbers
-        ]
+    def cells(self, column: int) -> Cells:
+        found = self.table.cells(column)
+        if self.numbers is None:
+            return found
+        if isinstance(found, list):
+            return [found[at] for at in self.numbers.tolist()]
+        return found.gather(self.numbers)
+
+    def labels(self, column: int, what: str) -> tuple[str, ...]:
+        return tuple(read_labels(self.cells(column), self.places.__getitem__, what))
+
+    def coded(self, column: int, what: str) -> Labels:
+        return code_labels(self.cells(column), self.places.__getitem__, what)
 
     def has(self, column: int) -> bool:
         """Whether any cell is filled: in a table of several systems some have no scores."""
-        cells = (self.table.rows[at][column] for at in self.numbers)
-        return any(cell is not None and cell != "" for cell in cells)  # also lists, refused later
+        return any_filled(self._first_cells(column)) or any_filled(self.cells(column))
+
+    def _first_cells(self, column: int) -> Cells:
+        return self.cells(column) if self.numbers is not None else self.table.first_cells(column)
 
     def writing(self, column: int) -> Callable[[str], str]:
         """How names of columns are to be read so that they are written as typed cells are.
@@ -74,7 +91,7 @@ class _Rows(NamedTuple):
         Parquet and JSON hold truths of True and 1.0, which Python writes into names of columns as
         they are, and which are the classes true and 1 here.
         """
-        kinds = {type(self.table.rows[at][column]) for at in self.numbers}
+        kinds = cell_types(self._first_cells(column))
         if bool in kinds:
             return lambda name: name.lower() if name in {"True", "False"} else name
         if float in kinds:
@@ -82,26 +99,21 @@ class _Rows(NamedTuple):
         return lambda name: name
 
     def values(self, column: int) -> Floats:
-        name = self.table.names[column]
-        return np.array(
-            [
-                number_cell(self.table.rows[at][column], self.table.place(at), name)
-                for at in self.numbers
-            ]
-        )
+        return read_numbers(self.cells(column), self.places.__getitem__, self.table.names[column])
 
     def common(self) -> dict[str, Any]:
         """What both kinds of predictions have."""
         unit = _needed(self.table, UNITS, "unit ids")
         found: dict[str, Any] = {
             "name": self.name,
-            "units": tuple(self.labels(unit, "unit")),
-            "places": self.places(),
+            "units": self.labels(unit, "unit"),
+            "places": self.places,
         }
         for key, names in (("folds", FOLDS), ("groups", GROUPS), ("repeats", REPEATS)):
             column = find_column(self.table, names)
             if column is not None:
-                found[key] = tuple(self.labels(column, names[0]))
+                labels = self.coded(column, names[0])
+                found[key] = tuple(map(labels.names.__getitem__, labels.codes.tolist()))
         found["repeats"] = self._with_runs(found.get("repeats", ()))
         column = find_column(self.table, WEIGHTS)
         if column is not None:
@@ -112,7 +124,8 @@ class _Rows(NamedTuple):
         """Repeats, told apart by run too, as experiments write them; one alone repeats nothing."""
         run = find_column(self.table, ("run",))
         if run is not None and find_column(self.table, SYSTEMS) != run:
-            runs = [self.table.rows[at][run] for at in self.numbers]
+            cells = self.cells(run)
+            runs = cells if isinstance(cells, list) else cells.to_list()
             if all(one is not None for one in runs):
                 before = repeats or ("0",) * len(runs)
                 repeats = tuple(f"{one}/{two}" for one, two in zip(before, runs, strict=True))
@@ -121,8 +134,7 @@ class _Rows(NamedTuple):
     def _weights(self, column: int) -> Floats:
         weights = self.values(column)
         if (weights < 0).any():
-            at = self.numbers[int(np.argmax(weights < 0))]
-            raise FormatError(self.table.place(at), "a weight is below 0")
+            raise FormatError(self.places[int(np.argmax(weights < 0))], "a weight is below 0")
         if not weights.any():
             raise InputError(f"{self.table.source}: all weights are 0")
         return weights
@@ -135,10 +147,10 @@ def _whole(name: str) -> str:
         return name
 
 
-def _check_written_alike(rows: _Rows, scored: list[str], truth: list[str]) -> None:
+def _check_written_alike(rows: _Rows, scored: list[str], true: list[str]) -> None:
     """Refuse columns of classes none of which is true: they are written in another way."""
-    if scored and not set(scored) & set(truth):
-        known, true = list(dict.fromkeys(scored)), list(dict.fromkeys(truth))
+    if scored and not set(scored) & set(true):
+        known = list(dict.fromkeys(scored))
         raise InputError(
             f"{rows.table.source}: there are columns of scores for the classes "
             f"{named_few(known, len(known), 3)}, none of which is true "
@@ -146,7 +158,7 @@ def _check_written_alike(rows: _Rows, scored: list[str], truth: list[str]) -> No
         )
 
 
-def _needed(table: Table, names: tuple[str, ...], what: str) -> int:
+def _needed(table: PredictionColumns, names: tuple[str, ...], what: str) -> int:
     column = find_column(table, names)
     if column is None:
         shown = named_few(table.names, len(table.names), 8)
@@ -158,15 +170,18 @@ def _needed(table: Table, names: tuple[str, ...], what: str) -> int:
 
 
 def _systems(path: str | os.PathLike[str]) -> list[_Rows]:
-    table = read_prediction_table(path)
+    table = read_prediction_columns(path)
     column = find_column(table, SYSTEMS)
     if column is None:
         name = table.source if table.source.startswith("<") else Path(os.fspath(path)).name
-        return [_Rows(name.split(".")[0] or name, table, list(range(len(table.rows))))]
-    found: dict[str, list[int]] = {}
-    for at, row in enumerate(table.rows):
-        found.setdefault(label_cell(row[column], table.place(at), "system"), []).append(at)
-    return [_Rows(name, table, numbers) for name, numbers in found.items()]
+        return [_Rows(name.split(".")[0] or name, table, None)]
+    found = code_labels(table.cells(column), table.places.__getitem__, "system")
+    order = np.argsort(found.codes, kind="stable")
+    ends = np.cumsum(np.bincount(found.codes))
+    return [
+        _Rows(name, table, rows)
+        for name, rows in zip(found.names, np.split(order, ends[:-1]), strict=True)
+    ]
 
 
 def read_number_predictions(path: str | os.PathLike[str]) -> list[NumberPredictions]:
@@ -210,21 +225,21 @@ def read_class_predictions(
 
 def _classes(rows: _Rows, positive: str | None, threshold: float | None) -> ClassPredictions:
     table = rows.table
-    truth = rows.labels(_needed(table, TRUTHS, "the truth"), "truth")
+    truth = rows.coded(_needed(table, TRUTHS, "the truth"), "truth")
     column = find_column(table, GUESSES)
-    guesses = None if column is None else rows.labels(column, "prediction")
+    guesses = None if column is None else rows.coded(column, "prediction")
     written = rows.writing(_needed(table, TRUTHS, "the truth"))
     scored = [
         (written(name), column, probable)
         for name, column, probable in _score_columns(table)
         if rows.has(column)
     ]
-    _check_written_alike(rows, [name for name, _, _ in scored], truth)
+    _check_written_alike(rows, [name for name, _, _ in scored], truth.names)
     single = _single(table) if not scored else None
-    classes = class_order([*truth, *(guesses or []), *(name for name, _, _ in scored)])
+    guessed = [] if guesses is None else guesses.names
+    classes = class_order([*truth.names, *guessed, *(name for name, _, _ in scored)])
     if single is not None and positive is not None:
         classes = class_order([*classes, positive])
-    number = {name: at for at, name in enumerate(classes)}
     notes: list[str] = []
     scores, probable = None, False
     if scored:
@@ -233,7 +248,7 @@ def _classes(rows: _Rows, positive: str | None, threshold: float | None) -> Clas
     elif single is not None:
         probable = table.names[single].lower() in PROBABILITY
         scores = _of_positive(rows, single, classes, positive, probable)
-    predicted = None if guesses is None else np.array([number[one] for one in guesses])
+    predicted = None if guesses is None else _in_order(guesses, classes)
     if threshold is not None:
         predicted = _from(threshold, scores, classes, positive, rows)
     elif predicted is None and scores is not None and (scored or probable):
@@ -245,14 +260,14 @@ def _classes(rows: _Rows, positive: str | None, threshold: float | None) -> Clas
         )
     if predicted is None and scores is None:
         _needed(table, GUESSES, "predictions, nor of scores (prob_CLASS, score_CLASS, probability)")
-    if guesses is not None and not set(guesses) & set(truth):
+    if guesses is not None and not set(guessed) & set(truth.names):
         notes.append(
-            f"{rows.name} predicts no class that is true ({named_few(sorted(set(guesses)), 9, 3)} "
-            f"against {named_few(sorted(set(truth)), 9, 3)}): are they written alike?"
+            f"{rows.name} predicts no class that is true ({named_few(sorted(guessed), 9, 3)} "
+            f"against {named_few(sorted(truth.names), 9, 3)}): are they written alike?"
         )
     return ClassPredictions(
         classes=classes,
-        truth=np.array([number[one] for one in truth]),
+        truth=_in_order(truth, classes),
         predicted=predicted,
         scores=scores,
         probabilities=probable,
@@ -261,7 +276,13 @@ def _classes(rows: _Rows, positive: str | None, threshold: float | None) -> Clas
     )
 
 
-def _score_columns(table: Table) -> list[tuple[str, int, bool]]:
+def _in_order(labels: Labels, classes: tuple[str, ...]) -> Ints:
+    """The number among the classes of each label."""
+    number = {name: at for at, name in enumerate(classes)}
+    return np.array([number[name] for name in labels.names], np.int64)[labels.codes]
+
+
+def _score_columns(table: PredictionColumns) -> list[tuple[str, int, bool]]:
     """Class, column, and whether it holds probabilities."""
     found = []
     for at, name in enumerate(table.names):
@@ -272,7 +293,7 @@ def _score_columns(table: Table) -> list[tuple[str, int, bool]]:
     return found
 
 
-def _all_alike(table: Table, scored: list[tuple[str, int, bool]]) -> bool:
+def _all_alike(table: PredictionColumns, scored: list[tuple[str, int, bool]]) -> bool:
     kinds = {probable for _, _, probable in scored}
     names = [name for name, _, _ in scored]
     if len(kinds) > 1 or len(set(names)) < len(names):
@@ -283,7 +304,7 @@ def _all_alike(table: Table, scored: list[tuple[str, int, bool]]) -> bool:
     return kinds.pop()
 
 
-def _single(table: Table) -> int | None:
+def _single(table: PredictionColumns) -> int | None:
     probability = find_column(table, PROBABILITY)
     return probability if probability is not None else find_column(table, SCORE)
 
@@ -292,25 +313,26 @@ def _many(
     rows: _Rows,
     scored: list[tuple[str, int, bool]],
     classes: tuple[str, ...],
-    truth: list[str],
+    truth: Labels,
     probable: bool,
     notes: list[str],
 ) -> Floats:
     """Scores of every class; a class without a column was not seen in training."""
-    scores = np.zeros((len(truth), len(classes)))
+    scores = np.zeros((len(truth.codes), len(classes)))
     known = {name: column for name, column, _ in scored}
     for name, column in known.items():
         scores[:, classes.index(name)] = rows.values(column)
-    strange = [at for at, one in enumerate(truth) if one not in known]
-    if strange and not probable:
-        place = rows.table.place(rows.numbers[strange[0]])
+    unknown = np.array([name not in known for name in truth.names])
+    strange = np.flatnonzero(unknown[truth.codes])
+    if len(strange) and not probable:
+        name = truth.names[truth.codes[strange[0]]]
         raise FormatError(
-            place,
-            f"class {truth[strange[0]]} has no column of scores (there are {', '.join(known)})",
+            rows.places[strange[0]],
+            f"class {name} has no column of scores (there are {', '.join(known)})",
         )
-    if strange:
+    if len(strange):
         units = "unit is" if len(strange) == 1 else "units are"
-        unseen = sorted({truth[at] for at in strange})
+        unseen = sorted(name for name in truth.names if name not in known)
         notes.append(
             f"{rows.name}: {len(strange)} {units} of a class without a column of probabilities "
             f"({named_few(unseen, len(unseen))}), as if unseen in training: their probability is 0"
@@ -326,7 +348,7 @@ def _check_probabilities(rows: _Rows, scores: Floats) -> None:
     off = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
     if len(off):
         raise FormatError(
-            rows.table.place(rows.numbers[off[0]]),
+            rows.places[off[0]],
             f"the probabilities add up to {sums[off[0]]:.7g}, not to 1: give one for each class, "
             "with more digits, or name the columns score_CLASS",
         )
@@ -337,7 +359,7 @@ def _refuse_improbable(rows: _Rows, scores: Floats) -> None:
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
         raise FormatError(
-            rows.table.place(rows.numbers[row]),
+            rows.places[row],
             f"{scores[row, column]:g} is not a probability (0 to 1): name columns of other scores "
             "score_CLASS, or score",
         )

@@ -6,11 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.formats.delimited import Table, read_delimited
-from heldout.data.formats.prediction_table import (
-    find_column,
-    json_object,
-    read_prediction_table,
-)
+from heldout.data.formats.prediction_columns import PredictionColumns, read_prediction_columns
+from heldout.data.formats.prediction_table import find_column, json_object
 from heldout.data.formats.source import open_source
 from heldout.data.prediction_files import (
     GUESSES,
@@ -47,7 +44,7 @@ def told_task(paths: Sequence[str | os.PathLike[str]]) -> str:
     """
     if not _is_predictions(paths[0]):
         return ""
-    table = read_prediction_table(paths[0])
+    table = read_prediction_columns(paths[0])
     guesses = _cells(table, GUESSES)
     numbers = [_number(cell) for cell in [*_cells(table, TRUTHS), *guesses]]
     if any(math.isnan(one) for one in numbers):
@@ -73,27 +70,31 @@ def _is_predictions(path: str | os.PathLike[str]) -> bool:
     return known and (find_column(table, GUESSES) is not None or _scored(table))
 
 
-def _top(path: str | os.PathLike[str]) -> Table:
+def _top(path: str | os.PathLike[str]) -> Table | PredictionColumns:
     """The columns; of a text the header alone is read, for runs are large."""
     source = open_source(path)
     head = source.head(HEAD)
     if head.startswith(b"PAR1"):
-        return read_prediction_table(path)
+        return read_prediction_columns(path)
     first = head.lstrip().partition(b"\n")[0]
     if first.startswith(b"{"):
         return Table(source.name, list(json_object(first, source.name)), [], [])
     return read_delimited(first, source.name)
 
 
-def _scored(table: Table) -> bool:
+def _scored(table: Table | PredictionColumns) -> bool:
     names = [name.lower() for name in table.names]
     single = find_column(table, PROBABILITY) is not None or find_column(table, SCORE) is not None
     return single or any(name.startswith(tuple(OF_CLASSES)) for name in names)
 
 
-def _cells(table: Table, names: tuple[str, ...]) -> list[Any]:
+def _cells(table: PredictionColumns, names: tuple[str, ...]) -> list[Any]:
+    """The different cells of a column."""
     column = find_column(table, names)
-    return [] if column is None else [row[column] for row in table.rows]
+    if column is None:
+        return []
+    cells = table.cells(column)
+    return cells if isinstance(cells, list) else cells.unique().to_list()
 
 
 def _number(cell: Any) -> float:

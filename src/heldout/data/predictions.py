@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from heldout.data.places import Places
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ __all__ = [
     "class_order",
     "one_set_of_classes",
     "positive_number",
+    "unit_count",
 ]
 
 
@@ -67,7 +69,7 @@ class ClassPredictions:
     weights: Floats | None = None
     folds: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
-    places: tuple[str, ...] = ()
+    places: Sequence[str] = ()
     notes: tuple[str, ...] = ()
     repeats: tuple[str, ...] = ()
 
@@ -132,7 +134,7 @@ class NumberPredictions:
     weights: Floats | None = None
     folds: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
-    places: tuple[str, ...] = ()
+    places: Sequence[str] = ()
     notes: tuple[str, ...] = ()
     repeats: tuple[str, ...] = ()
 
@@ -150,16 +152,23 @@ class NumberPredictions:
 def _chosen(given: ClassPredictions | NumberPredictions, at: Ints) -> dict[str, Any]:
     """What is known about some units beside truth and prediction."""
     found: dict[str, Any] = {
-        name: tuple(column[one] for one in at.tolist()) if column else ()
-        for name in ("units", "folds", "groups", "places", "repeats")
+        name: tuple(map(column.__getitem__, at.tolist())) if column else ()
+        for name in ("units", "folds", "groups", "repeats")
         for column in (getattr(given, name),)
     }
+    places = given.places
+    if isinstance(places, Places):
+        found["places"] = places.select(at)
+    else:
+        found["places"] = tuple(places[one] for one in at.tolist()) if places else ()
     found["weights"] = None if given.weights is None else given.weights[at]
     return found
 
 
 def _refuse_repeated(given: ClassPredictions | NumberPredictions) -> None:
     """Refuse a unit that stands twice, in the same repeat if there are any."""
+    if not given.repeats and len(set(given.units)) == len(given.units):
+        return
     keys: list[tuple[str, ...]] = [(unit,) for unit in given.units]
     if given.repeats:
         keys = list(zip(given.units, given.repeats, strict=True))
@@ -173,6 +182,11 @@ def _refuse_repeated(given: ClassPredictions | NumberPredictions) -> None:
         hint = "" if given.repeats else "; a column repeat tells repetitions apart"
         raise FormatError(given.places[second], f"{said} (first in {given.places[first]}){hint}")
     raise InputError(said)
+
+
+def unit_count(given: ClassPredictions | NumberPredictions) -> int:
+    """How many different units there are; in several repeats each of them is the same."""
+    return len(set(given.units)) if given.repeats else len(given.units)
 
 
 def class_order(names: Iterable[str]) -> tuple[str, ...]:

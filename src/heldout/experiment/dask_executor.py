@@ -53,8 +53,8 @@ def open_dask(where: str | Client, memory: int | None = None) -> Iterator[Client
     Parameters
     ----------
     where
-        The address of a scheduler (``tcp://HOST:PORT``), its scheduler file, ``local:N`` for N
-        processes here, or a client that is connected already.
+        The address of a scheduler (``tcp://HOST:PORT``, ``tls://HOST:PORT``), its scheduler file,
+        ``local:N`` for N processes here, or a client that is connected already.
     memory
         Bytes that each of the processes here may take; one that takes more is ended.
     """
@@ -112,7 +112,7 @@ def _connected(where: str) -> Client:
         return Client(**given, timeout=_SECONDS_TO_CONNECT)
     except Exception as error:  # noqa: BLE001 - any kind
         # Whatever answers there, or stands in that file, need not be a scheduler's.
-        hint = ": name its certificates in distributed.comm.tls of Dask's configuration"
+        hint = ": does Dask's configuration name the certificates in distributed.comm.tls?"
         raise InputError(
             f"there is no Dask scheduler at {where} ({_reason(error)})"
             f"{hint if where.startswith('tls://') else ''}"

@@ -81,11 +81,6 @@ class EstimatorResults(Results):
         object.__setattr__(self, "_by_system", _folds(self))
 
     @property
-    def task(self) -> str:
-        """``classification`` or ``regression``."""
-        return str(self.manifest["settings"]["task"])
-
-    @property
     def test_share(self) -> float:
         """n_test / n_train, on average over splits."""
         return float(self.manifest["settings"]["test_share"])

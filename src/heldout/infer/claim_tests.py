@@ -97,14 +97,18 @@ class Adjusted(NamedTuple):
         return math.sqrt(self.p[at] * (1 - self.p[at]) / self.draws) if self.draws else 0.0
 
 
-def claim_outcomes(design: Design, tests: tuple[str, ...]) -> list[tuple[Outcome, ...]]:
+def claim_outcomes(
+    design: Design, tests: tuple[str, ...], progress: Callable[[int, int], None] | None = None
+) -> list[tuple[Outcome, ...]]:
     """All tests on all pairs. Outcomes name the tail as it was asked for."""
     if "mcnemar" in tests:
         _check_zero_one(design.scores)
-    return [
-        tuple(_outcome(design, test, pair)._replace(tail=design.tail) for test in tests)
-        for pair in design.pairs
-    ]
+    found = []
+    for pair in design.pairs:
+        found.append(_outcomes(design, tests, pair))
+        if progress:
+            progress(len(found), len(design.pairs))
+    return found
 
 
 def _check_zero_one(scores: Scores) -> None:
@@ -119,10 +123,15 @@ def _check_zero_one(scores: Scores) -> None:
         )
 
 
-def _outcome(design: Design, test: str, pair: tuple[int, int]) -> Outcome:
+def _outcomes(design: Design, tests: tuple[str, ...], pair: tuple[int, int]) -> tuple[Outcome, ...]:
+    gaps = design.gaps(pair)
+    return tuple(_outcome(design, test, pair, gaps)._replace(tail=design.tail) for test in tests)
+
+
+def _outcome(design: Design, test: str, pair: tuple[int, int], gaps: Floats) -> Outcome:
     from heldout.infer import bootstrap, paired, randomization  # SciPy
 
-    gaps, side = design.gaps(pair), design.side
+    side = design.side
     if test == "mcnemar":
         first, second = (design.scores.values[:, column] for column in pair)
         return paired.mcnemar_test(first, second, tail=side)

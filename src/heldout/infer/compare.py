@@ -16,7 +16,7 @@ from heldout.infer.claim_tests import Design, adjust_claims, claim_outcomes
 from heldout.infer.results import Interval, Outcome, check_tail, count_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import polars as pl
 
@@ -170,6 +170,7 @@ def compare(
     tuned: Sequence[str] = (),
     replicates: int = REPLICATES,
     seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Comparison:
     """Compare two or more systems on the same units.
 
@@ -204,7 +205,11 @@ def compare(
         The systems that were tuned; a comparison in which only some were says so.
     replicates, seed
         For tests that draw.
+    progress
+        Called with the pairs that are tested and the number of all.
     """
+    from heldout.infer.effects import effect_sizes  # brings SciPy
+
     side = check_tail(tail)
     scores = _as_scores(scores)
     _check(scores, alpha, replicates, one_tail=side != "two")
@@ -230,9 +235,11 @@ def compare(
         replicates,
         seed,
     )
-    outcomes = claim_outcomes(design, advice.tests)
+    outcomes = claim_outcomes(design, advice.tests, progress)
     adjusted = adjust_claims(design, outcomes)
     intervals = claim_intervals(design, adjusted, interval)
+    # Wins are units on which the first is better, whichever way the measure runs.
+    better = scores.values if scores.higher_is_better else -scores.values
     claims = tuple(
         Claim(
             scores.systems[first],
@@ -240,7 +247,7 @@ def compare(
             intervals[at],
             outcomes[at],
             adjusted.p[at],
-            _effects(scores, first, second),
+            effect_sizes(better[:, first], better[:, second]),
             adjusted.error(at),
         )
         for at, (first, second) in enumerate(design.pairs)
@@ -370,14 +377,6 @@ def _pairs(scores: Scores, baseline: str | None) -> tuple[tuple[int, int], ...]:
         return tuple((second, first) for first, second in combinations(columns, 2))
     base = scores.index(baseline)
     return tuple((other, base) for other in range(len(scores.systems)) if other != base)
-
-
-def _effects(scores: Scores, first: int, second: int) -> Effects:
-    from heldout.infer.effects import effect_sizes  # brings SciPy
-
-    # Wins are units on which the first is better, whichever way the measure runs.
-    better = scores.values if scores.higher_is_better else -scores.values
-    return effect_sizes(better[:, first], better[:, second])
 
 
 def _together(scores: Scores, level: float) -> tuple[Any, Any, Any]:

@@ -12,14 +12,16 @@ from heldout.data.scores import Scores
 from heldout.errors import InputError, MeasureError
 from heldout.infer.compare import Comparison, compare, note_measures
 from heldout.infer.made_claims import made_comparison
+from heldout.infer.many_units import made_of_many
 from heldout.infer.resampled_claims import AreaMaker, OrderMaker, SumMaker
-from heldout.infer.unit_kinds import affordable
+from heldout.infer.unit_kinds import MANY_UNITS, affordable, sums_by_number
 from heldout.measure.paired_predictions import (
     check_same_truth,
     check_same_weights,
     data_fingerprint,
     fold_scores,
     has_splits,
+    same_units,
     unit_scores,
 )
 from heldout.measure.predicted import parse_prediction_measures
@@ -32,12 +34,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heldout.data.predictions import NumberPredictions
-    from heldout.data.words import Floats, Ints
+    from heldout.data.words import Ints
+    from heldout.infer.linearised import LinearMaker
     from heldout.measure.predicted import PredictionMeasure
 
     Predictions = ClassPredictions | NumberPredictions
 
-__all__ = ["By", "ComparedPredictions", "compare_predictions", "group_numbers", "sums_by_number"]
+__all__ = ["By", "ComparedPredictions", "compare_predictions", "group_numbers"]
 
 By = Literal["auto", "unit", "fold"]
 """What is taken for the unit of a test: ``auto`` is the fold, where there are folds."""
@@ -191,6 +194,8 @@ class _Paired(NamedTuple):
 
 
 def _pair(several: list[Any]) -> _Paired:
+    if same_units(several):
+        return _Paired(several, (), data_fingerprint(several))
     keys = [list(zip(one.units, one.repeats or one.units, strict=True)) for one in several]
     common = set.intersection(*map(set, keys))
     order = [key for key in keys[0] if key in common]
@@ -271,6 +276,8 @@ def group_numbers(systems: Sequence[Predictions]) -> tuple[Ints, tuple[str, ...]
                 f"unit {one.units[at]} is of group {systems[0].groups[at]}, but of "
                 f"{one.groups[at]} in {one.name}"
             )
+    if not systems[0].groups and not systems[0].repeats:
+        return np.arange(len(systems[0].units)), systems[0].units  # all different
     labels = systems[0].groups or systems[0].units
     place = {name: at for at, name in enumerate(dict.fromkeys(labels))}
     return np.array([place[name] for name in labels], np.int64), tuple(place)
@@ -283,7 +290,13 @@ def _maker(
     numbers: Ints,
     grouped: bool,
     draws: dict[str, Any],
-) -> SumMaker | OrderMaker | AreaMaker:
+) -> SumMaker | OrderMaker | AreaMaker | LinearMaker:
+    plain = not grouped and all(one.weights is None for one in systems)
+    two = plain and measure.base == "AUC" and len(systems[0].classes) == 2
+    if len(numbers) > MANY_UNITS and not two:
+        many = made_of_many(systems, measure, positive, numbers, **draws)
+        if many is not None:
+            return many
     sums = [unit_sums(one, measure, positive) for one in systems]
     tables = [one.table for one in sums if one is not None]
     if sums[0] is not None and len(tables) == len(systems):
@@ -295,8 +308,7 @@ def _maker(
             grouped_tables, score, bootstraps=affordable(len(grouped_tables[0])), **draws
         )
         return replace(made, why=WEIGHED) if measure.per_unit else made
-    plain = not grouped and all(one.weights is None for one in systems)
-    if measure.base == "AUC" and plain and len(systems[0].classes) == 2:
+    if two:
         at = positive_number(systems[0].classes, positive)
         flags = systems[0].truth == at
         return AreaMaker(flags, np.column_stack([one.scores[:, at] for one in systems]))
@@ -305,12 +317,3 @@ def _maker(
     if len(known) < len(systems):
         raise MeasureError(f"{measure} has no test over units: compare it over folds")
     return OrderMaker(known, numbers, seed=draws["seed"])
-
-
-def sums_by_number(table: Floats, numbers: Ints) -> Floats:
-    """Sums over the rows of each group."""
-    if len(numbers) == int(numbers.max()) + 1:
-        return table
-    found = np.zeros((int(numbers.max()) + 1, table.shape[1]))
-    np.add.at(found, numbers, table)
-    return found

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Lattice",
-    "chosen_distribution",
+    "chosen_chances",
     "drawn_cost",
     "drawn_tail",
     "find_lattice",
@@ -55,6 +55,9 @@ FINEST: Final = 1_000_000
 
 MOST_CELLS: Final = 2**22
 """No lattice has more cells in all: beyond, convolution is slower than drawing."""
+
+COUNTED: Final = 1000
+"""Up to so many weights ways are counted: 2^1000 is a double, 2^1024 is none."""
 
 TINY_TAIL: Final = 1e-6
 """Tails below this are computed again under tilting."""
@@ -124,25 +127,32 @@ def _denominator(share: float, most: float) -> int | None:
     return now
 
 
-def chosen_distribution(weights: Cells) -> Floats:
-    """P(sum of the chosen weights = s), s = 0, 1, …, each weight chosen with probability 1/2.
+def chosen_chances(weights: Cells, most: int) -> Floats:
+    """P(sum of the chosen weights = s), s = 0, 1, …, most, each weight chosen with probability 1/2.
 
     Only positive numbers are added, so even the smallest probabilities are right to many digits.
+    Sums near the largest have the same chances backwards, to the last bit.
 
     Examples
     --------
-    >>> chosen_distribution(np.array([1, 2])).tolist()
+    >>> chosen_chances(np.array([1, 2]), 3).tolist()
     [0.25, 0.25, 0.25, 0.25]
     """
-    chances, spare = np.zeros((2, int(weights.sum()) + 1))
-    chances[0] = 1.0
+    # Up to a thousand weights the ways to each sum are counted, and divided by their number at the
+    # end: doubles hold 2^1000, and dividing by a power of two rounds nothing.
+    count = len(weights)
+    ways, spare = np.zeros((2, most + 1))
+    ways[0] = 1.0
     top = 1
     for weight in np.sort(weights).tolist():  # small ones first: the filled part stays short
-        wider = top + weight
-        np.multiply(chances[:wider], 0.5, out=spare[:wider])
-        spare[weight:wider] += 0.5 * chances[:top]
-        chances, spare, top = spare, chances, wider
-    return chances
+        wider = min(top + weight, most + 1)
+        same = min(weight, wider)
+        if count > COUNTED:
+            ways[:top] *= 0.5
+        spare[:same] = ways[:same]
+        np.add(ways[same:wider], ways[: wider - same], out=spare[same:wider])
+        ways, spare, top = spare, ways, wider
+    return ways if count > COUNTED else ways * 0.5**count
 
 
 def signed_cost(weights: Cells) -> float:
@@ -182,7 +192,8 @@ def signed_tail(weights: Cells, at_least: int) -> float:
         return 0.0
     first = max(0, -((-at_least - total) // 2))  # sum = 2 chosen - total
     if _shift_cost(weights) <= _spectrum_cost(weights):
-        return min(1.0, float(chosen_distribution(weights)[first:].sum()))
+        low = chosen_chances(weights, total - first)
+        return min(1.0, float(np.ascontiguousarray(low[::-1]).sum()))
     kinds, times = np.unique(weights, return_counts=True)
 
     def cumulant(tilt: float) -> tuple[float, float]:

@@ -6,13 +6,21 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.data.predictions import ClassPredictions, positive_number
+from heldout.data.predictions import ClassPredictions, positive_number, unit_count
 from heldout.errors import InputError
 from heldout.infer.auc import delong_interval
-from heldout.infer.compare_predictions import group_numbers, sums_by_number
+from heldout.infer.compare_predictions import group_numbers
 from heldout.infer.folds import corrected_t
 from heldout.infer.intervals import t_interval, wilson
-from heldout.infer.unit_kinds import affordable, bootstrap_sums, bootstrap_weights
+from heldout.infer.many_units import made_of_many
+from heldout.infer.resampled_claims import SumMaker
+from heldout.infer.unit_kinds import (
+    MANY_UNITS,
+    affordable,
+    bootstrap_sums,
+    bootstrap_weights,
+    sums_by_number,
+)
 from heldout.measure.paired_predictions import fold_scores, has_splits, same_sides
 from heldout.measure.prediction_sums import unit_sums
 from heldout.measure.prediction_weights import weighing
@@ -45,7 +53,9 @@ def prediction_interval(
 
     Over folds it is the corrected t interval; on a hold-out Wilson's for shares of plain units,
     DeLong's for the AUC of two classes, t for other means, else the percentile bootstrap of sums
-    (or of units, for measures of order), of whole groups if units have groups.
+    (or of units, for measures of order), of whole groups if units have groups. Of more than
+    100,000 units none are drawn: the bootstrap draws how many of each kind there are, where kinds
+    are few; else the interval is t of the linearised score.
 
     Parameters
     ----------
@@ -58,7 +68,7 @@ def prediction_interval(
     level, seed
         Of the interval, and of its draws.
     """
-    if len(set(one.units)) < 2 or measure.base == "ECE":
+    if unit_count(one) < 2 or measure.base == "ECE":
         return None
     if has_splits([one]):
         return _over_folds(one, measure, positive, level)
@@ -105,15 +115,36 @@ def _bootstrap(
     numbers, names = group_numbers([one])
     if len(names) < 2:
         return None
-    drawn = _replicates(one, measure, positive, numbers, seed)
-    if drawn is None or float(np.mean(~np.isfinite(drawn.scores))) > LOST:
-        return None
-    found = drawn.interval(0, level)
-    if found.low == found.high:
+    if len(one.units) > MANY_UNITS:
+        found = _of_many(one, measure, positive, numbers, level, seed)
+    else:
+        found = _drawn(_replicates(one, measure, positive, numbers, seed), level)
+    if found is None or found.low == found.high:
         return None  # no draw differs: a point that nobody should believe
     if not one.groups:
         return found
     return found._replace(method=f"{found.method} over {len(names):,} groups")
+
+
+def _drawn(drawn: Replicates | None, level: float) -> Interval | None:
+    if drawn is None or float(np.mean(~np.isfinite(drawn.scores))) > LOST:
+        return None
+    return drawn.interval(0, level)
+
+
+def _of_many(
+    one: Predictions,
+    measure: PredictionMeasure,
+    positive: str | None,
+    numbers: Ints,
+    level: float,
+    seed: int,
+) -> Interval | None:
+    """Of units too many to be drawn: kinds of them are drawn, or the score is linearised."""
+    maker = made_of_many([one], measure, positive, numbers, seed=seed)
+    if isinstance(maker, SumMaker):
+        return _drawn(maker.drawn, level)
+    return None if maker is None else maker.system(0, level)
 
 
 def _replicates(

@@ -12,6 +12,7 @@ from heldout.data.predictions import (
     NumberPredictions,
     one_set_of_classes,
     positive_number,
+    unit_count,
 )
 from heldout.errors import InputError, MeasureError
 from heldout.infer.prediction_intervals import prediction_interval
@@ -220,10 +221,8 @@ def _classes(
     if not names:  # what no system has is not shown; what was asked for always is
         measures = [one for one in measures if any(_has(given, one) for given in several)]
     rows = [_row(one, measures, positive, made, asked=bool(names)) for one in several]
-    counts = np.zeros((len(classes), len(classes)))
     first = several[0]
-    np.add.at(counts, (first.truth, first.truth), 1.0 if first.weights is None else first.weights)
-    truth = Confusion(classes, counts)
+    truth = Confusion(classes, np.diag(np.bincount(first.truth, first.weights, len(classes))))
     for name, make in ((MAJORITY, majority_baseline), (RANDOM, random_baseline)):
         if name in [one.name for one in several]:
             continue  # an experiment has written what its own baselines predicted
@@ -268,12 +267,13 @@ def _baseline(measure: PredictionMeasure, table: Confusion, positive: str | None
 
 def _other_units(several: Sequence[Predictions]) -> list[str]:
     """Systems that were scored on other units than the first cannot be read side by side."""
-    first = set(several[0].units)
+    others = [one for one in several[1:] if one.units != several[0].units]
+    first = set(several[0].units) if others else set()
     return [
         f"{one.name} has other units than {several[0].name} ({len(one.units):,} and "
         f"{len(first):,}, {len(first & set(one.units)):,} in common): values side by side are not "
         "of the same data"
-        for one in several[1:]
+        for one in others
         if set(one.units) != first
     ]
 
@@ -317,4 +317,4 @@ def _row(
         for measure, value in zip(measures, values, strict=True)
     ]
     given = one.name in {MAJORITY, RANDOM, MEAN}
-    return ScoreRow(one.name, tuple(values), tuple(found), len(set(one.units)), given)
+    return ScoreRow(one.name, tuple(values), tuple(found), unit_count(one), given)

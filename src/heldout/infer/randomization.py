@@ -11,7 +11,7 @@ from heldout.data.notes import power_text
 from heldout.errors import InputError
 from heldout.infer.draws import all_signed_sums, check_draws, signed_sums
 from heldout.infer.lattice import (
-    chosen_distribution,
+    chosen_chances,
     find_lattice,
     signed_cost,
     signed_tail,
@@ -216,12 +216,17 @@ def _grid(case: _Case, *, asked: bool) -> _Answer | None:
             "grid: use method='auto' or 'monte carlo'"
         )
     rounding = float(np.abs(sizes - weights * step).sum())
-    upward = chosen_distribution(weights)[::-1].cumsum()
-    at_most = _tail_from(upward, step, case.threshold - rounding, two=case.two)
+    total = int(weights.sum())
+    from_there = _steps_from_top(case.threshold - rounding, step, total)
+    # Chances are the same from either end, and no sum further in is asked for.
+    upward = chosen_chances(weights, max(0, from_there)).cumsum()
+    at_most = 1.0
+    if not case.two or case.threshold - rounding > 0:
+        at_most = _tail_from(upward, from_there, two=case.two)
     # the observed assignment itself always counts
     least = (2.0 if case.two else 1.0) / 2.0 ** len(sizes)
-    beyond = 2 * case.observed - case.threshold + rounding
-    at_least = max(least, _tail_from(upward, step, beyond, two=case.two))
+    beyond = _steps_from_top(2 * case.observed - case.threshold + rounding, step, total)
+    at_least = max(least, _tail_from(upward, beyond, two=case.two))
     at_most = max(at_most, at_least)
     p, error = (at_least + at_most) / 2, (at_most - at_least) / 2
     if not asked and error > max(TIGHT * p, TIGHT_ABSOLUTE):
@@ -229,15 +234,14 @@ def _grid(case: _Case, *, asked: bool) -> _Answer | None:
     return _Answer(p, "grid", error, f"rounded to multiples of {step:.3g}, p within ± {error:.1g}")
 
 
-def _tail_from(upward: Floats, step: float, threshold: float, *, two: bool) -> float:
+def _steps_from_top(threshold: float, step: float, total: int) -> int:
+    """How many steps of a sum below the largest are the last that reach the threshold."""
+    return total - max(0, math.ceil((threshold / step + total) / 2))
+
+
+def _tail_from(upward: Floats, steps: int, *, two: bool) -> float:
     """P(sum >= threshold), or both ways, from the sums of chances from the top downward."""
-    if two and threshold <= 0:
-        return 1.0
-    total = len(upward) - 1
-    first = max(0, math.ceil((threshold / step + total) / 2))
-    if first > total:
-        return 0.0
-    return min(1.0, float(upward[total - first]) * (2 if two else 1))
+    return min(1.0, float(upward[steps]) * (2 if two else 1)) if steps >= 0 else 0.0
 
 
 def _monte_carlo(case: _Case, replicates: int, seed: int) -> _Answer:

@@ -12,8 +12,9 @@ import numpy as np
 from heldout.errors import InputError
 from heldout.infer.auc import delong_test
 from heldout.infer.intervals import normal_quantile
+from heldout.infer.linearised import jackknife
 from heldout.infer.results import TIE, Interval
-from heldout.infer.unit_kinds import bootstrap_sums, bootstrap_weights, randomize_sums
+from heldout.infer.unit_kinds import bootstrap_sums, bootstrap_weights, randomize_sums, total_of
 from heldout.measure.delong import auc_components, auc_covariance
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class SumMaker:
         Of the intervals.
     seed
         Of all draws.
+    kind
+        Of each unit: its row in the tables; None if each unit has a row of its own.
     """
 
     tables: Sequence[Floats]
@@ -55,6 +58,7 @@ class SumMaker:
     replicates: int = 100_000
     bootstraps: int = 10_000
     seed: int = 0
+    kind: Ints | None = None
     tests: tuple[str, ...] = ("randomization", "bootstrap-shift")
     why: str = (
         "is no mean over units: the sums that it is made of are resampled, outputs being swapped "
@@ -62,50 +66,61 @@ class SumMaker:
     )
 
     @cached_property
-    def _drawn(self) -> Replicates:
-        return bootstrap_sums(self.tables, self.score, replicates=self.bootstraps, seed=self.seed)
+    def _counts(self) -> Ints | None:
+        return None if self.kind is None else np.bincount(self.kind, minlength=len(self.tables[0]))
+
+    @cached_property
+    def drawn(self) -> Replicates:
+        """The scores of resampled units."""
+        return bootstrap_sums(
+            self.tables,
+            self.score,
+            replicates=self.bootstraps,
+            seed=self.seed,
+            counts=self._counts,
+        )
 
     @cached_property
     def values(self) -> Floats:
         """Values of units that average to the scores: the jackknife's, centred on them."""
-        return np.column_stack([self._linear(table) for table in self.tables])
-
-    def _linear(self, table: Floats) -> Floats:
-        total = table.sum(axis=0, keepdims=True)
-        whole = float(self.score(total)[0])
-        without = self.score(total - table)
-        without = np.where(np.isfinite(without), without, whole)
-        found: Floats = whole + (len(table) - 1) * (without.mean() - without)
-        return found
+        found = [jackknife(table, self.score, self._counts) for table in self.tables]
+        return np.column_stack([one if self.kind is None else one[self.kind] for one in found])
 
     def outcome(self, test: str, pair: tuple[int, int], tail: Tail) -> Outcome:
         """The randomization test, or the bootstrap-shift test."""
         if test == "bootstrap-shift":
-            return self._drawn.shift_test(*pair, tail=tail)
+            return self.drawn.shift_test(*pair, tail=tail)
         first, second = (self.tables[at] for at in pair)
         return randomize_sums(
-            first, second, self.score, tail=tail, replicates=self.replicates, seed=self.seed
+            first,
+            second,
+            self.score,
+            tail=tail,
+            replicates=self.replicates,
+            seed=self.seed,
+            counts=self._counts,
         )
 
     def difference(self, pair: tuple[int, int], level: float) -> Interval:
         """The percentile interval."""
-        return self._drawn.difference(*pair, level=level)
+        return self.drawn.difference(*pair, level=level)
 
     def system(self, at: int, level: float) -> Interval:
         """The percentile interval."""
-        return self._drawn.interval(at, level)
+        return self.drawn.interval(at, level)
 
     def signs(self, pair: tuple[int, int]) -> tuple[int, int]:
         """Units without whose swap the difference would be smaller, and larger."""
         first, second = (self.tables[at] for at in pair)
         differ = (first != second).any(axis=1)
         gaps = (first - second)[differ]
-        above, below = (one.sum(axis=0, keepdims=True) for one in (first, second))
+        above, below = (total_of(one, self._counts) for one in (first, second))
         whole = float(self.score(above)[0] - self.score(below)[0])
         swapped = self.score(above - gaps) - self.score(below + gaps)
         change = np.where(np.isfinite(swapped), whole - swapped, 0.0)
         change[np.abs(change) <= TIE * (abs(whole) + 1)] = 0.0
-        return int((change > 0).sum()), int((change < 0).sum())
+        units = np.ones(len(gaps), np.int64) if self._counts is None else self._counts[differ]
+        return int(units[change > 0].sum()), int(units[change < 0].sum())
 
 
 @dataclass(frozen=True, eq=False)

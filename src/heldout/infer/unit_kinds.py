@@ -31,7 +31,15 @@ if TYPE_CHECKING:
     from heldout.data.words import Flags, Floats, Ints
     from heldout.infer.corpus_level import ScoreOfSums
 
-__all__ = ["affordable", "bootstrap_sums", "bootstrap_weights", "randomize_sums"]
+__all__ = [
+    "MANY_UNITS",
+    "affordable",
+    "bootstrap_sums",
+    "bootstrap_weights",
+    "randomize_sums",
+    "sums_by_number",
+    "total_of",
+]
 
 KINDS: Final = 200
 """Kinds of units at the most for which numbers are drawn and not units."""
@@ -47,6 +55,9 @@ WORK: Final = 10**8
 
 FEWEST: Final = 1000
 """... so many replicates at the least."""
+
+MANY_UNITS: Final = WORK // FEWEST
+"""Beyond so many units none are drawn: the least of replicates would be too much work."""
 
 
 def affordable(units: int, most: int = 10_000) -> int:
@@ -67,8 +78,12 @@ class _Kinds(NamedTuple):
     counts: Ints
 
 
-def _kinds(table: Floats) -> _Kinds | None:
-    """The kinds of rows, if they are few."""
+def _kinds(table: Floats, counts: Ints | None = None) -> _Kinds | None:
+    """The kinds of rows, if they are few; rows that are counted are few."""
+    if counts is not None:
+        rows, places = np.unique(table, axis=0, return_inverse=True)
+        sums = np.bincount(places.ravel(), counts, len(rows))  # whole numbers: no digit is lost
+        return _Kinds(rows, sums.astype(np.int64))
     # A look at some rows is cheaper than sorting all of a table whose rows all differ.
     if len(table) > 2 * KINDS and len(np.unique(table[: 2 * KINDS], axis=0)) > KINDS:
         return None
@@ -76,8 +91,19 @@ def _kinds(table: Floats) -> _Kinds | None:
     return _Kinds(rows, counts) if len(rows) <= KINDS else None
 
 
+def total_of(table: Floats, counts: Ints | None) -> Floats:
+    """The sums of statistics, as a table of one row."""
+    found: Floats = table.sum(axis=0) if counts is None else counts @ table
+    return found[None]
+
+
 def bootstrap_sums(
-    systems: Sequence[Floats], score: ScoreOfSums, *, replicates: int = 10_000, seed: int = 0
+    systems: Sequence[Floats],
+    score: ScoreOfSums,
+    *,
+    replicates: int = 10_000,
+    seed: int = 0,
+    counts: Ints | None = None,
 ) -> Replicates:
     """Scores of systems on units drawn with replacement, the same units for all.
 
@@ -89,9 +115,11 @@ def bootstrap_sums(
         Turns sums of statistics into scores, many at a time.
     replicates, seed
         Of the draws.
+    counts
+        How many units each row is for; by default one. The rows are then few.
     """
     check_draws(replicates, seed)
-    kinds = _kinds(np.column_stack(list(systems)))
+    kinds = _kinds(np.column_stack(list(systems)), counts)
     if kinds is None and is_sparse(systems):
         return bootstrap_sparse(systems, score, replicates=replicates, seed=seed)
     if kinds is None:
@@ -105,7 +133,7 @@ def bootstrap_sums(
         sums = drawn @ kinds.rows
         parts = [sums[:, at : at + width] for at in range(0, sums.shape[1], width)]
         found.append(np.column_stack([score(one) for one in parts]))
-    observed = [score(one.sum(axis=0, keepdims=True))[0] for one in systems]
+    observed = [score(total_of(one, counts))[0] for one in systems]
     return Replicates(np.concatenate(found), np.array(observed), units, seed)
 
 
@@ -117,6 +145,7 @@ def randomize_sums(
     tail: Tail = "two",
     replicates: int = 100_000,
     seed: int = 0,
+    counts: Ints | None = None,
 ) -> Outcome:
     """Fisher's randomization test of a difference of scores of sums.
 
@@ -134,6 +163,8 @@ def randomize_sums(
         ``two``, ``greater`` (the first scores higher) or ``less``.
     replicates, seed
         Of the draws, if any.
+    counts
+        As for `bootstrap_sums`.
 
     Examples
     --------
@@ -148,16 +179,18 @@ def randomize_sums(
     check_tail(tail)
     check_draws(replicates, seed)
     gaps = first - second
-    kinds = _kinds(_one_way(gaps[(gaps != 0).any(axis=1)]))
+    differ = (gaps != 0).any(axis=1)
+    kinds = _kinds(_one_way(gaps[differ]), None if counts is None else counts[differ])
     if kinds is None and is_sparse([first, second]):
         return randomize_sparse(first, second, score, tail=tail, replicates=replicates, seed=seed)
     if kinds is None:
         return corpus_randomization_test(
             first, second, score, tail=tail, replicates=replicates, seed=seed
         )
-    observed, tie = observed_difference(first, second, score)
-    total = (first + second).sum(axis=0)
-    about = (observed, tail, len(first))
+    observed, tie = observed_difference(total_of(first, counts), total_of(second, counts), score)
+    total = total_of(first + second, counts)[0]
+    every = len(first) if counts is None else int(counts.sum())
+    about = (observed, tail, every)
 
     def out(swapped: Floats) -> Flags:
         """Which numbers of swaps are as far out as what was observed."""
@@ -169,7 +202,7 @@ def randomize_sums(
         units = int(kinds.counts.sum())
         detail = f"all swaps of the {units:,} units that differ" if units else "nothing differs"
         return Outcome("randomization", min(1.0, p), *about, "exact", 0.0, detail)
-    source = np.random.default_rng([seed, len(first)])
+    source = np.random.default_rng([seed, every])
     far = 0
     for start in range(0, replicates, BLOCK):
         size = (min(BLOCK, replicates - start), len(kinds.counts))
@@ -248,3 +281,12 @@ def bootstrap_weights(
     whole = np.ones((1, units))
     observed = np.array([function(whole)[0] for function in functions])
     return Replicates(np.concatenate(found), observed, count, seed)
+
+
+def sums_by_number(table: Floats, numbers: Ints) -> Floats:
+    """Sums over the rows of each group."""
+    if len(numbers) == int(numbers.max()) + 1:
+        return table
+    found = np.zeros((int(numbers.max()) + 1, table.shape[1]))
+    np.add.at(found, numbers, table)
+    return found

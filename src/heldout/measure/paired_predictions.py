@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from heldout.measure.undefined import Undefined
 from heldout.measure.undefined_hint import undefined_hint
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from heldout.data.predictions import NumberPredictions
     from heldout.data.words import Floats
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Predictions = ClassPredictions | NumberPredictions
 
-__runs_ = [
+__all__ = [
     "FoldScores",
     "check_same_truth",
     "check_same_weights",
@@ -37,9 +37,13 @@ __runs_ = [
     "is_runs",
     "repeated_value",
     "same_sides",
+    "same_units",
     "split_names",
     "unit_scores",
 ]
+
+MANY: Final = 100_000
+"""Units from which on Polars sorts them."""
 
 
 class FoldScores(NamedTuple):
@@ -67,23 +71,61 @@ def check_same_truth(several: Sequence[Predictions]) -> None:
     again = next((name for at, name in enumerate(names) if name in names[:at]), None)
     if again is not None:
         raise InputError(f"two systems are named {again}: rename a file, or the system column")
-    first: dict[str, tuple[object, str]] = {}
+    if all(_has_truth_of(one, several[0]) for one in several):
+        return
+    first: dict[str, tuple[object, Predictions, int]] = {}
     for one in several:
         for at, unit in enumerate(one.units):
-            place = one.places[at] if one.places else f"{one.name}, unit {unit}"
             truth = _truth(one, at)
-            known, where = first.setdefault(unit, (truth, place))
+            known, other, there = first.setdefault(unit, (truth, one, at))
             if known != truth:
                 raise InputError(
-                    f"{place}: the truth of unit {unit} is {truth}, but {known} in {where}: are "
-                    "these the same data?"
+                    f"{_place(one, at)}: the truth of unit {unit} is {truth}, but {known} in "
+                    f"{_place(other, there)}: are these the same data?"
                 )
+
+
+def _place(one: Predictions, at: int) -> str:
+    return one.places[at] if one.places else f"{one.name}, unit {one.units[at]}"
+
+
+def same_units(several: Sequence[Predictions]) -> bool:
+    """Whether all have the same units in the same order, each once."""
+    first = several[0]
+    return not any(one.repeats for one in several) and all(
+        one.units == first.units for one in several
+    )
+
+
+def _has_truth_of(one: Predictions, first: Predictions) -> bool:
+    """Whether the truth is surely the same: the same units in the same order."""
+    if not same_units([first, one]):
+        return False
+    classes = one.classes if isinstance(one, ClassPredictions) else ()
+    others = first.classes if isinstance(first, ClassPredictions) else ()
+    return classes == others and np.array_equal(one.truth, first.truth)
 
 
 def data_fingerprint(several: Sequence[Predictions]) -> str:
     """A short text that changes with the units or their truth."""
-    known = {unit: str(_truth(one, at)) for one in several for at, unit in enumerate(one.units)}
-    return fingerprint([f"{unit}\t{truth}" for unit, truth in sorted(known.items())])
+    if same_units(several):
+        # The truth is that of the last, as below; units are different already.
+        several = several[-1:]
+    known = {unit: truth for one in several for unit, truth in _written_truth(one)}
+    if len(known) < MANY:
+        return fingerprint([f"{unit}\t{truth}" for unit, truth in sorted(known.items())])
+    import polars as pl  # slow to import
+
+    table = pl.DataFrame({"unit": list(known), "truth": list(known.values())}).sort("unit")
+    return fingerprint(table.select(pl.format("{}\t{}", "unit", "truth")).to_series().to_list())
+
+
+def _written_truth(one: Predictions) -> Iterable[tuple[str, str]]:
+    if isinstance(one, ClassPredictions):
+        truth: Iterable[str] = map(one.classes.__getitem__, np.asarray(one.truth).tolist())
+    else:
+        truth = map(str, np.asarray(one.truth, np.float64).tolist())
+    return zip(one.units, truth, strict=True)
 
 
 def _refuse_weights(several: Sequence[Predictions]) -> None:
@@ -95,7 +137,9 @@ def _refuse_weights(several: Sequence[Predictions]) -> None:
             )
 
 
-def unit_scores(several: Sequence[Predictions], measure: PredictionMeasure) -> Scores:
+def unit_scores(
+    several: Sequence[Predictions], measure: PredictionMeasure, data: str = ""
+) -> Scores:
     """The value of each unit for each system; the mean over its group, if units have groups.
 
     A unit that stands in several repeats counts by its mean over them.
@@ -106,10 +150,12 @@ def unit_scores(several: Sequence[Predictions], measure: PredictionMeasure) -> S
         Of the same units, paired by id.
     measure
         One that is a mean over units.
+    data
+        What `data_fingerprint` gives, if it is known.
     """
     check_same_truth(several)
     _refuse_weights(several)
-    table = {}
+    columns = []
     for one in several:
         terms = measure.terms(one)
         endless = np.flatnonzero(~np.isfinite(terms)).tolist()
@@ -119,13 +165,20 @@ def unit_scores(several: Sequence[Predictions], measure: PredictionMeasure) -> S
                 f"{measure} of {one.name} is infinite: probability 0 for the true class "
                 f"({named_few(where, len(where), 3)})"
             )
-        table[one.name] = _over_repeats(one, terms)
-    scores = Scores.of(
-        table,
-        str(measure),
-        higher_is_better=measure.higher_is_better,
-        data=data_fingerprint(several),
-    )
+        columns.append(terms)
+    names = tuple(one.name for one in several)
+    rest: dict[str, Any] = {
+        "higher_is_better": measure.higher_is_better,
+        "data": data or data_fingerprint(several),
+    }
+    if several[0].units and same_units(several):
+        scores = Scores(str(measure), names, several[0].units, np.column_stack(columns), **rest)
+    else:
+        table = {
+            one.name: _over_repeats(one, column)
+            for one, column in zip(several, columns, strict=True)
+        }
+        scores = Scores.of(table, str(measure), **rest)
     return _by_group(scores, several) if any(one.groups for one in several) else scores
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -141,9 +142,8 @@ def class_confusion(predictions: ClassPredictions) -> classification.Confusion:
     if predictions.predicted is None:
         raise MeasureError(f"{predictions.name}: {NO_GUESSES.reason}")
     size = len(predictions.classes)
-    counts = np.zeros((size, size))
-    weights: Any = 1.0 if predictions.weights is None else predictions.weights
-    np.add.at(counts, (predictions.truth, predictions.predicted), weights)
+    cells = size * predictions.truth + predictions.predicted
+    counts: Any = np.bincount(cells, predictions.weights, size * size).reshape(size, size)
     return classification.Confusion(predictions.classes, counts)
 
 
@@ -272,11 +272,18 @@ _CLASS_VALUES: Final[dict[str, Callable[[ClassPredictions, Settings, str | None]
 }
 
 
-def _names(given: NumberPredictions) -> list[str]:
+class _Names(Sequence[str]):
     """Units as they are named in messages: with file and line, if they have one."""
-    if not given.places:
-        return list(given.units)
-    return [f"{unit} in {place}" for unit, place in zip(given.units, given.places, strict=True)]
+
+    def __init__(self, given: NumberPredictions) -> None:
+        self._given = given
+
+    def __len__(self) -> int:
+        return len(self._given.units)
+
+    def __getitem__(self, at: Any) -> Any:
+        unit, places = self._given.units[at], self._given.places
+        return f"{unit} in {places[at]}" if places else unit
 
 
 _NUMBER_VALUES: Final[dict[str, Callable[[NumberPredictions], Number]]] = {
@@ -289,10 +296,10 @@ _NUMBER_VALUES: Final[dict[str, Callable[[NumberPredictions], Number]]] = {
         else regression.median_ae(given.truth, given.predicted)
     ),
     "MAPE": lambda given: regression.mape(
-        given.truth, given.predicted, given.weights, _names(given)
+        given.truth, given.predicted, given.weights, _Names(given)
     ),
     "sMAPE": lambda given: regression.smape(
-        given.truth, given.predicted, given.weights, _names(given)
+        given.truth, given.predicted, given.weights, _Names(given)
     ),
     "R2": lambda given: regression.r_squared(given.truth, given.predicted, given.weights),
 }
@@ -304,8 +311,8 @@ _TERMS: Final[dict[str, Callable[[Any], Floats]]] = {
     "Brier": lambda given: calibration.brier_terms(given.truth, given.scores),
     "MSE": lambda given: (given.truth - given.predicted) ** 2,
     "MAE": lambda given: np.abs(given.truth - given.predicted),
-    "MAPE": lambda given: regression.percentage_errors(given.truth, given.predicted, _names(given)),
-    "sMAPE": lambda given: regression.symmetric_errors(given.truth, given.predicted, _names(given)),
+    "MAPE": lambda given: regression.percentage_errors(given.truth, given.predicted, _Names(given)),
+    "sMAPE": lambda given: regression.symmetric_errors(given.truth, given.predicted, _Names(given)),
 }
 
 CLASS_MEASURES: Final = tuple(_CLASS_VALUES)

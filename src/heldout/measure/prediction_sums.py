@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from heldout.data.predictions import NumberPredictions
-    from heldout.data.words import Floats
+    from heldout.data.words import Floats, Ints
     from heldout.measure.predicted import PredictionMeasure, Settings
 
     Predictions = ClassPredictions | NumberPredictions
 
-__all__ = ["UnitSums", "unit_sums"]
+__all__ = ["CellSums", "UnitSums", "cell_sums", "unit_sums"]
 
 
 class UnitSums(NamedTuple):
@@ -66,7 +66,43 @@ def unit_sums(
     made = _made(given, measure, positive)
     if made is None or given.weights is None:
         return made
-    return made._replace(table=made.table * given.weights[:, None])
+    made.table[:] *= given.weights[:, None]
+    return made
+
+
+class CellSums(NamedTuple):
+    """A measure of a confusion matrix as a function of sums, by the cell that a unit falls into.
+
+    Parameters
+    ----------
+    classes
+        How many there are; cell number ``classes * true + predicted``.
+    score
+        As for `UnitSums`.
+    """
+
+    classes: int
+    score: Callable[[Floats], Floats]
+
+    def rows(self, cells: Ints) -> Floats:
+        """The statistics of units in these cells, as `unit_sums` has them."""
+        return _count_rows(*np.divmod(cells, self.classes), self.classes)
+
+
+def cell_sums(
+    given: Predictions, measure: PredictionMeasure, positive: str | None = None
+) -> CellSums | None:
+    """A measure of a confusion matrix of units without weights; None if it is none.
+
+    Parameters
+    ----------
+    given, measure, positive
+        As for `unit_sums`.
+    """
+    if not isinstance(given, ClassPredictions) or given.weights is not None:
+        return None
+    score = _score_of_counts(given, measure, positive)
+    return None if score is None else CellSums(len(given.classes), score)
 
 
 def _made(given: Any, measure: PredictionMeasure, positive: str | None) -> UnitSums | None:
@@ -76,6 +112,15 @@ def _made(given: Any, measure: PredictionMeasure, positive: str | None) -> UnitS
         return _explained(given)
     if measure.base == "ECE":
         return _calibration(given, measure.settings)
+    score = _score_of_counts(given, measure, positive)
+    if score is None:
+        return None
+    return UnitSums(_count_rows(given.truth, given.predicted, len(given.classes)), score)
+
+
+def _score_of_counts(
+    given: ClassPredictions, measure: PredictionMeasure, positive: str | None
+) -> Callable[[Floats], Floats] | None:
     function = _COUNTED.get(measure.base)
     if function is None or given.predicted is None:
         return None
@@ -83,9 +128,7 @@ def _made(given: Any, measure: PredictionMeasure, positive: str | None) -> UnitS
     if at is None and measure.base in {"specificity", "FP-rate"}:
         return None
     counted, settings = function, measure.settings
-    return UnitSums(
-        _class_counts(given), lambda sums: _quietly(counted, _Counts.of(sums), settings, at)
-    )
+    return lambda sums: _quietly(counted, _Counts.of(sums), settings, at)
 
 
 def _class_number(
@@ -165,13 +208,14 @@ class _Counts(NamedTuple):
         return found
 
 
-def _class_counts(given: ClassPredictions) -> Floats:
-    size, rows = len(given.classes), np.arange(len(given.units))
-    table = np.zeros((len(given.units), 3 * size))
-    right = given.truth == given.predicted
-    table[rows[right], given.truth[right]] = 1.0
-    table[rows, size + given.truth] = 1.0
-    table[rows, 2 * size + np.asarray(given.predicted)] = 1.0
+def _count_rows(truth: Ints, predicted: Ints, size: int) -> Floats:
+    """What each unit adds to the counts of `_Counts`."""
+    rows = np.arange(len(truth))
+    table = np.zeros((len(truth), 3 * size))
+    right = truth == predicted
+    table[rows[right], truth[right]] = 1.0
+    table[rows, size + truth] = 1.0
+    table[rows, 2 * size + predicted] = 1.0
     return table
 
 

@@ -115,7 +115,8 @@ class _Steps(NamedTuple):
 
 
 def _steps(flags: Flags, values: Floats, weights: Floats) -> _Steps:
-    order = np.argsort(-values, kind="stable")
+    # Units that all count 1 have whole sums, in which the order of equal scores does not show.
+    order = np.argsort(-values, kind=None if (weights == 1).all() else "stable")
     ordered = values[order]
     last = np.append(np.flatnonzero(np.diff(ordered)), len(ordered) - 1)
     true = np.cumsum(np.where(flags[order], weights[order], 0.0))[last]

@@ -47,14 +47,14 @@ def _p_words(p: float) -> str:
 
 def sentences(comparison: Comparison) -> list[str]:
     """One plain sentence for each claim."""
-    return [_sentence(comparison, claim) for claim in comparison.claims]
+    means = {row.name: row.mean.estimate for row in comparison.systems}
+    return [_sentence(comparison, claim, means) for claim in comparison.claims]
 
 
-def _sentence(comparison: Comparison, claim: Claim) -> str:
+def _sentence(comparison: Comparison, claim: Claim, means: dict[str, float]) -> str:
     scores = comparison.scores
     measure, units = plain_text(scores.measure), count_of(len(scores.units), "unit")
     first, second = plain_text(claim.first), plain_text(claim.second)
-    means = {row.name: row.mean.estimate for row in comparison.systems}
     if claim.effects.wins + claim.effects.losses == 0:
         return f"{first} and {second} have the same {measure} on all {units}."
     facts = (

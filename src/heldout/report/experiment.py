@@ -7,23 +7,17 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 from heldout.data.collection import collection_sizes
-from heldout.experiment.estimator_results import EstimatorResults
 from heldout.infer.compare import note_measures
 from heldout.infer.results import count_of
 from heldout.report.claims import claims_text, json_claims
 from heldout.report.codes import careful_line, code_of
-from heldout.report.estimators import (
-    estimator_comparisons,
-    estimator_plan_text,
-    estimator_sentences,
-    estimators_text,
-)
 from heldout.report.grid import aligned
 from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from heldout.experiment.estimator_results import EstimatorResults
     from heldout.experiment.results import Results
     from heldout.experiment.settings import RankingSettings, Settings
     from heldout.experiment.tasks import Task
@@ -45,8 +39,11 @@ def comparisons(results: Results) -> list[Comparison]:
     """The systems compared in each measure that has a better and a worse; none for one system."""
     from heldout.measure.names import parse_measure
 
-    if isinstance(results, EstimatorResults):
-        return estimator_comparisons(results)[0]
+    predicted = _predicted(results)
+    if predicted is not None:
+        from heldout.report.estimators import estimator_comparisons
+
+        return estimator_comparisons(predicted)[0]
     if len(results.systems) < 2:
         return []
     directed = [
@@ -59,8 +56,9 @@ def comparisons(results: Results) -> list[Comparison]:
 
 def results_text(results: Results, *, terminal: bool = False) -> str:
     """A table a measure, what it means, what to ship, then the comparison."""
-    if isinstance(results, EstimatorResults):
-        return _estimators_text(results, terminal=terminal)
+    predicted = _predicted(results)
+    if predicted is not None:
+        return _estimators_text(predicted, terminal=terminal)
     width = shutil.get_terminal_size().columns if terminal else None
     parts = [aligned(result_rows(results, measure), width) for measure in results.measures]
     parts.append("".join(line + "\n" for line in result_sentences(results)))
@@ -77,7 +75,14 @@ def results_text(results: Results, *, terminal: bool = False) -> str:
     return "\n".join(parts)
 
 
+def _predicted(results: Results) -> EstimatorResults | None:
+    """Results of estimators; code for those is imported for nobody else."""
+    return None if results.task == "ranking" else results  # type: ignore[return-value]
+
+
 def _estimators_text(results: EstimatorResults, *, terminal: bool) -> str:
+    from heldout.report.estimators import estimator_sentences, estimators_text
+
     lines = [*estimator_sentences(results)]
     lines += [careful_line(note) for note in careful(results)]
     parts = [estimators_text(results), "".join(line + "\n" for line in lines)]
@@ -184,9 +189,11 @@ def parameters(values: dict[str, Any]) -> str:
 def careful(results: Results) -> list[str]:
     """What a careful reader should know."""
     notes = list(results.manifest["notes"])
-    estimators = isinstance(results, EstimatorResults)
-    if isinstance(results, EstimatorResults):
-        notes += estimator_comparisons(results)[1]
+    predicted = _predicted(results)
+    if predicted is not None:
+        from heldout.report.estimators import estimator_comparisons
+
+        notes += estimator_comparisons(predicted)[1]
         notes += [f"{one['name']}: {note}" for one in results.summary for note in one["notes"]]
     splits = results.manifest["settings"]["splits"]
     for one in results.summary:
@@ -199,7 +206,7 @@ def careful(results: Results) -> list[str]:
                 f"chosen {where}; the best may lie beyond it: try more values there, unless there "
                 "are none"
             )
-        left = 0 if estimators else one["estimates"][0]["left_out"]
+        left = 0 if predicted is not None else one["estimates"][0]["left_out"]
         if left:
             notes.append(
                 f"{one['name']}: {count_of(left, 'query', 'queries')} left out: without a relevant "
@@ -223,14 +230,21 @@ def json_results(results: Results) -> str:
 def plan_text(settings: Settings, tasks: tuple[Task, ...]) -> str:
     """What would be run."""
     given: Any = settings
-    lines = _ranking_plan(given) if settings.task == "ranking" else estimator_plan_text(given)
+    if settings.task == "ranking":
+        lines = _ranking_plan(given)
+    else:
+        from heldout.report.estimators import estimator_plan_text
+
+        lines = estimator_plan_text(given)
     for system in settings.systems:
         mine = sum(task.system == system.name for task in tasks)
         lines.append(
             f"{plain_text(system.name)}: {count_of(len(system.points()), 'value')}, "
             f"{count_of(mine, 'task')}"
         )
-    lines.append(f"{count_of(len(tasks), 'task')} in all; nothing was run")
+    loaded = [place for system in settings.systems for place in system.loaded()]
+    said = f"loaded {', '.join(map(plain_text, dict.fromkeys(loaded)))}; " if loaded else ""
+    lines.append(f"{count_of(len(tasks), 'task')} in all; {said}nothing was run")
     lines += [careful_line(note) for note in settings.notes]
     return "".join(line + "\n" for line in lines)
 

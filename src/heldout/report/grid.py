@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from heldout.report.markup import csv_lines, html_rows
 from heldout.report.tables import (
@@ -18,7 +18,13 @@ from heldout.report.tables import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rich.console import Console
+    from rich.table import Table
+
 __all__ = ["Grid", "aligned", "grids_text", "notes_text"]
+
+MANY_ROWS: Final = 50
+"""From here on rows are not drawn by Rich, which takes milliseconds for each."""
 
 
 class Grid(NamedTuple):
@@ -127,7 +133,6 @@ def _rich(grids: Sequence[Grid], *, terminal: bool) -> str:
     from io import StringIO
 
     from rich.console import Console  # slow to import, needed for tables only
-    from rich.table import Table
     from rich.text import Text
 
     buffer = StringIO()
@@ -141,11 +146,44 @@ def _rich(grids: Sequence[Grid], *, terminal: bool) -> str:
         for part, columns in enumerate(fit_columns(grid.head, grid.rows, grid.texts, width)):
             if part:
                 console.print()
-            table = Table(header_style="bold", show_edge=False, pad_edge=False)
-            for at in columns:
-                side: Literal["left", "right"] = "left" if at < grid.texts else "right"
-                table.add_column(Text(grid.head[at]), justify=side, overflow="fold")
-            for row in grid.rows:
-                table.add_row(*(Text(row[at]) for at in columns))
-            console.print(table)
+            rows = [[row[at] for at in columns] for row in grid.rows]
+            _print_rows(console, Grid([grid.head[at] for at in columns], rows, texts=grid.texts))
     return "".join(line.rstrip() + "\n" for line in buffer.getvalue().splitlines())
+
+
+def _print_rows(console: Console, grid: Grid) -> None:
+    """Print a table; of many rows Rich draws one, as wide as all, and the others follow it."""
+    plain = all(cell.isprintable() and cell == cell.strip() for row in grid.rows for cell in row)
+    if len(grid.rows) < MANY_ROWS or not plain:
+        console.print(_table(grid))
+        return
+    from rich.cells import cell_len
+
+    widths = [max(map(cell_len, column)) for column in zip(*grid.rows, strict=True)]
+    with console.capture() as captured:
+        console.print(_table(grid._replace(rows=[["x" * width for width in widths]])))
+    head = captured.get().splitlines(keepends=True)
+    if len(head) != 3:  # cells are folded: the terminal is too narrow
+        console.print(_table(grid))
+        return
+    widths = [max(width, cell_len(name)) for width, name in zip(widths, grid.head, strict=True)]
+    console.file.write("".join(head[:2]))
+    for row in grid.rows:
+        cells = []
+        for at, (cell, width) in enumerate(zip(row, widths, strict=True)):
+            blank = " " * (width - cell_len(cell))
+            cells.append(cell + blank if at < grid.texts else blank + cell)
+        console.file.write(" │ ".join(cells) + "\n")
+
+
+def _table(grid: Grid) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(header_style="bold", show_edge=False, pad_edge=False)
+    for at, name in enumerate(grid.head):
+        side: Literal["left", "right"] = "left" if at < grid.texts else "right"
+        table.add_column(Text(name), justify=side, overflow="fold")
+    for row in grid.rows:
+        table.add_row(*map(Text, row))
+    return table

@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from heldout.data.notes import named_few
-from heldout.data.predictions import ClassPredictions
+from heldout.data.predictions import ClassPredictions, unit_count
 from heldout.measure.calibration import calibration_bins
 from heldout.measure.classification import class_rows
 from heldout.measure.predicted import class_confusion
@@ -62,7 +62,7 @@ def score_grid(scores: PredictionScores) -> Grid:
 
 def score_notes(scores: PredictionScores) -> list[str]:
     """What the numbers are of, what intervals they have, and what does not exist and why."""
-    units = len(set(scores.predictions[0].units))
+    units = unit_count(scores.predictions[0])
     lines = [f"units: {units:,}"]
     first = scores.predictions[0]
     if isinstance(first, ClassPredictions):

@@ -1,7 +1,8 @@
 """Tables with a header in a text (CSV, TSV, semicolons), read cell by cell without guessing.
 
 Polars reads millions of rows faster, but renames repeated columns and fills short lines up without
-a word. A table of scores is small, and every oddity in it must be named.
+a word. A table of scores is small, and every oddity in it must be named. Large tables without any
+oddity are read by `heldout.data.formats.large_text`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,14 @@ from typing import Any, Final, NamedTuple
 
 from heldout.errors import FormatError, InputError
 
-__all__ = ["Table", "read_delimited", "refuse_repeated"]
+__all__ = [
+    "LINES_TO_TELL",
+    "Table",
+    "find_separator",
+    "first_lines",
+    "read_delimited",
+    "refuse_repeated",
+]
 
 SEPARATORS: Final = ("\t", ",", ";")
 
@@ -62,7 +70,7 @@ def read_delimited(content: bytes, source: str, separator: str = "") -> Table:
         The mark between cells; told by the first lines if it is not given.
     """
     text = _decode(content, source)
-    separator = separator or _separator(_head(text))
+    separator = separator or find_separator(first_lines(text))
     reader = csv.reader(StringIO(text, newline=""), delimiter=separator, strict=True)
     names: list[str] = []
     rows: list[list[Any]] = []
@@ -111,7 +119,7 @@ def _decode(content: bytes, source: str) -> str:
     return text
 
 
-def _head(text: str) -> list[str]:
+def first_lines(text: str) -> list[str]:
     """The first lines that are neither blank nor a comment above the header."""
     found: list[str] = []
     for line in StringIO(text, newline=""):
@@ -122,7 +130,7 @@ def _head(text: str) -> list[str]:
     return found
 
 
-def _separator(head: list[str]) -> str:
+def find_separator(head: list[str]) -> str:
     """The mark that cuts the first lines alike; else the one that cuts the header into most cells.
 
     One line tells too little: a name may hold a comma or a tab.

@@ -17,7 +17,18 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-__all__ = ["find_column", "json_object", "label_cell", "number_cell", "read_prediction_table"]
+    from heldout.data.formats.prediction_columns import PredictionColumns
+
+__all__ = [
+    "column_names",
+    "find_column",
+    "json_lines",
+    "json_object",
+    "label_cell",
+    "number_cell",
+    "parquet_frame",
+    "read_prediction_table",
+]
 
 # Python's float() also takes 1_000 and the digits of every script.
 NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -29,24 +40,32 @@ def read_prediction_table(path: str | os.PathLike[str]) -> Table:
     """Read a table of predictions, told by its content and not by its name."""
     source = open_source(path)
     if source.head(4) == b"PAR1":
-        table = _parquet(source.read(0, source.size), source.name)
+        frame = parquet_frame(source.read(0, source.size), source.name)
+        with parquet_errors(source.name):  # dates beyond those of Python
+            rows = [list(row) for row in frame.iter_rows()]
+        table = Table(source.name, frame.columns, rows, [])
     elif source.head().lstrip().startswith(b"{"):
-        table = _json_lines(source.whole(), source.name)
+        table = json_lines(source.whole(), source.name)
     else:
         table = read_delimited(source.whole(), source.name)
-    if not table.rows:
-        raise InputError(f"{source.name}: a header, but no predictions below it")
-    names = [name.strip() for name in table.names]
-    refuse_repeated(names, source.name)
-    return table._replace(names=names)
+    return table._replace(names=column_names(table.names, len(table.rows), source.name))
 
 
-def _parquet(content: bytes, name: str) -> Table:
+def column_names(names: list[str], rows: int, source: str) -> list[str]:
+    """The names of the columns without blanks; a table without rows is refused."""
+    if not rows:
+        raise InputError(f"{source}: a header, but no predictions below it")
+    stripped = [name.strip() for name in names]
+    refuse_repeated(stripped, source)
+    return stripped
+
+
+def parquet_frame(content: bytes, name: str) -> pl.DataFrame:
+    """The columns of a Parquet file, with one for each class of a struct."""
     frame = read_parquet(content, name)
     kept = [name for name, kind in frame.schema.items() if not kind.is_nested()]
-    with parquet_errors(name):  # dates beyond those of Python
-        whole = frame.select(kept).with_columns(_of_classes(frame))
-        return Table(name, whole.columns, [list(row) for row in whole.iter_rows()], [])
+    with parquet_errors(name):
+        return frame.select(kept).with_columns(_of_classes(frame))
 
 
 def _of_classes(frame: pl.DataFrame) -> list[pl.Series]:
@@ -68,7 +87,7 @@ def _of_classes(frame: pl.DataFrame) -> list[pl.Series]:
     return found
 
 
-def _json_lines(content: bytes, name: str) -> Table:
+def json_lines(content: bytes, name: str) -> Table:
     """One object a line; names that a line lacks are empty cells there."""
     objects: list[dict[str, Any]] = []
     lines: list[int] = []
@@ -103,7 +122,7 @@ def json_object(raw: bytes, place: str) -> dict[str, Any]:
     return flat
 
 
-def find_column(table: Table, known: tuple[str, ...]) -> int | None:
+def find_column(table: Table | PredictionColumns, known: tuple[str, ...]) -> int | None:
     """The number of the first column that goes by one of these names."""
     names = [name.lower() for name in table.names]
     return next((names.index(one) for one in known if one in names), None)

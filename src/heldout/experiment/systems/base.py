@@ -148,6 +148,10 @@ class System(ABC, Generic[S]):
             "points": list(self.points()) if self.space is not None else [],
         }
 
+    def loaded(self) -> tuple[str, ...]:
+        """The files and modules whose code was loaded for it."""
+        return ()
+
     # Whether it fits the experiment, asked before anything runs.
 
     @abstractmethod
@@ -222,7 +226,7 @@ class System(ABC, Generic[S]):
         """A hash of the file that it is loaded from where it is sent to; None: it is sent whole."""
         return None
 
-    def loaded(self, source: str) -> System[Any]:
+    def reloaded(self, source: str) -> System[Any]:
         """What `sendable` has left out, loaded again."""
         del source
         return self
@@ -237,7 +241,7 @@ class System(ABC, Generic[S]):
         """
         if source is None:
             return self
-        whole = self.loaded(source)
+        whole = self.reloaded(source)
         if whole.source() != source:
             raise InputError(f"{self.name}: its source is another one where a worker runs")
         return whole

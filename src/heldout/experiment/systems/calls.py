@@ -80,6 +80,10 @@ class CallSystem(NestedSystem["RankingSettings"]):
         described = {**System.describe(self), self.kind: place}
         return {**described, "comparable": self.comparable, "source": self.source_hash()}
 
+    def loaded(self) -> tuple[str, ...]:
+        """The file or module that its reference names."""
+        return (self.reference.rpartition(":")[0],) if self.reference else ()
+
     def source_hash(self) -> str:
         """A hash of its file, or else of its own source, so that a change is noticed."""
         return reference_hash(self.reference, self.home) or source_hash(self.call)
@@ -167,7 +171,7 @@ class CallSystem(NestedSystem["RankingSettings"]):
         """A hash of the file, if it has one."""
         return self.source_hash() if self.reference else None
 
-    def loaded(self, source: str) -> Self:
+    def reloaded(self, source: str) -> Self:
         """With the call that its reference names."""
         del source
         call = load_reference(self.reference, Path(self.home), system=self.name)

@@ -125,6 +125,10 @@ class EstimatorSystem(NestedSystem["PredictionSettings"]):
             "source": self.source_hash(),
         }
 
+    def loaded(self) -> tuple[str, ...]:
+        """The files and modules that its references name."""
+        return tuple(one.rpartition(":")[0] for one in self.references)
+
     def source_hash(self) -> str:
         """A hash of the files that it was made of; empty if it was made of none."""
         hashes = (reference_hash(one, self.home) for one in self.references)
@@ -211,7 +215,7 @@ class EstimatorSystem(NestedSystem["PredictionSettings"]):
         """A hash of the files that it was made of, if it has references."""
         return self.source_hash() if self.references else None
 
-    def loaded(self, source: str) -> Self:
+    def reloaded(self, source: str) -> Self:
         """With an estimator made of its references, once for each version in each process."""
         made = _made_before(self.references, self.home, self.parameters, source)
         return replace(self, estimator=made)

@@ -1,0 +1,34 @@
+"""How far a command is: a bar on a terminal, nothing elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["progress_bar"]
+
+
+@contextmanager
+def progress_bar(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None] | None]:
+    """Give a function to call with what is done and how much there is; None without a terminal.
+
+    Parameters
+    ----------
+    what
+        The word before the bar, such as ``pairs``.
+    quiet
+        Whether to show nothing on a terminal either.
+    """
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console  # only for the bar
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, of: bar.update(task, completed=done, total=of)

@@ -1,0 +1,194 @@
+"""Large tables in a text, read column by column.
+
+Every line is counted first, so that Polars meets nothing it could take otherwise than
+`heldout.data.formats.delimited` does. A text with anything odd is left to that one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from heldout.data.formats.delimited import LINES_TO_TELL, find_separator, first_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import polars as pl
+
+    from heldout.data.words import Bytes, Ints
+
+__all__ = ["LARGE", "TextColumns", "read_large_text"]
+
+LARGE: Final = 1 << 20
+"""Bytes from which on a text is worth it."""
+
+HEAD: Final = 1 << 16
+"""Bytes that hold the lines by which the separator is told."""
+
+BLOCK: Final = 1 << 24
+"""Bytes that are counted at a time."""
+
+LONGEST: Final = 1 << 17
+"""Longer cells are refused by the reader of small tables, so longer lines are left to it."""
+
+NEWLINE, QUOTE, BLANK = b'\n" '
+
+
+class TextColumns(NamedTuple):
+    """A table in a text.
+
+    Parameters
+    ----------
+    names
+        The columns.
+    content
+        The text from its header on, without quotation marks.
+    separator
+        What stands between cells.
+    rows
+        How many there are.
+    first_line
+        The line of the first row; each row is one line.
+    """
+
+    names: list[str]
+    content: bytes
+    separator: str
+    rows: int
+    first_line: int
+
+    def column(self, at: int, rows: int | None = None) -> pl.Series:
+        """The cells of a column, as texts; blanks around them are still there.
+
+        Parameters
+        ----------
+        at
+            Its number.
+        rows
+            How many of the first are wanted; by default all.
+        """
+        import polars as pl  # slow to import
+
+        frame = pl.read_csv(
+            self.content,
+            n_rows=rows,
+            columns=[at],
+            separator=self.separator,
+            quote_char=None,
+            infer_schema=False,
+        )
+        return frame.to_series().fill_null("")
+
+
+def read_large_text(content: bytes) -> TextColumns | None:
+    """Read a large text with a header; None if there is anything odd in it.
+
+    Lines may end in CR LF, cells may stand in quotation marks that hide nothing, and comments may
+    stand above the header. Odd are lines without values or with other numbers of cells, separators
+    and line ends inside quotation marks, cells of 128 kB, and what is not UTF-8.
+
+    Parameters
+    ----------
+    content
+        The whole text.
+    """
+    head = content[:HEAD]
+    if head.count(b"\n") <= LINES_TO_TELL or b"\0" in content:
+        return None
+    if b"\r" in content:
+        if content.count(b"\r") != content.count(b"\r\n"):
+            return None
+        content = content.replace(b"\r\n", b"\n")
+    try:
+        separator = find_separator(first_lines(head[: head.rindex(b"\n") + 1].decode()))
+    except UnicodeDecodeError:
+        return None
+    begin, line = _header_at(content)
+    width = content.count(separator.encode(), begin, content.find(b"\n", begin)) + 1
+    rows = 0
+    for block in _blocks(content, begin):
+        found = _rows_in(block, ord(separator), width)
+        if found is None:
+            return None
+        rows += found
+    content = content[begin:] if begin else content
+    content = content.replace(b'"', b"") if b'"' in content else content
+    header = content[: content.find(b"\n")].decode()
+    names = [name.strip() for name in header.split(separator)]
+    if "" in names or len(set(names)) < len(names):
+        return None
+    return TextColumns(names, content, separator, rows - 1, line + 1)
+
+
+def _header_at(content: bytes) -> tuple[int, int]:
+    """Where the header begins, and its line: behind blank lines and comments."""
+    begin, line = 0, 1
+    while True:
+        end = content.find(b"\n", begin)
+        first = content[begin : end if end >= 0 else None].strip()
+        if end < 0 or (first and not first.startswith(b"#")):
+            return begin, line
+        begin, line = end + 1, line + 1
+
+
+def _blocks(content: bytes, begin: int) -> Iterator[bytes]:
+    """The text in parts of whole lines."""
+    while begin < len(content):
+        end = content.rfind(b"\n", begin, begin + BLOCK) + 1
+        last = begin + BLOCK >= len(content) and end < len(content)
+        if last or end == 0:  # the last line has no end, or a line is endless
+            yield content[begin : begin + BLOCK] + b"\n"
+            return
+        yield content[begin:end]
+        begin = end
+
+
+def _rows_in(block: bytes, separator: int, width: int) -> int | None:
+    """How many lines there are, if all are as they should be."""
+    data = np.frombuffer(block, np.uint8)
+    ends = np.flatnonzero(data == NEWLINE)
+    marks = np.flatnonzero(data == separator)
+    starts = np.append(0, ends[:-1] + 1)
+    if width < 2 or len(marks) != len(ends) * (width - 1):
+        return None
+    of_lines = marks.reshape(-1, width - 1)
+    sizes = ends - starts
+    odd = (
+        (of_lines[:, 0] < starts).any()
+        or (of_lines[:, -1] > ends).any()
+        or sizes.max() >= LONGEST
+        or sizes.min() < width  # a line of separators alone
+        or _has_blank_line(data, separator, starts)
+        or (b'"' in block and not _plain_quotes(data, np.sort(np.append(ends, marks))))
+        or not _is_utf8(block)
+    )
+    return None if odd else len(ends)
+
+
+def _has_blank_line(data: Bytes, separator: int, starts: Ints) -> bool:
+    """Whether a line has nothing but blanks and separators."""
+    blank = (data <= BLANK) & (data != NEWLINE) & (data != separator)
+    if not blank.any():
+        return False
+    filled = (data > BLANK) & (data != separator)
+    return not np.logical_or.reduceat(filled, starts).all()
+
+
+def _is_utf8(block: bytes) -> bool:
+    try:
+        return block.isascii() or bool(block.decode())
+    except UnicodeDecodeError:
+        return False
+
+
+def _plain_quotes(data: Bytes, cuts: Ints) -> bool:
+    """Whether quotation marks stand around whole cells, and nowhere else."""
+    quotes = np.flatnonzero(data == QUOTE)
+    if len(quotes) % 2:
+        return False
+    opening, closing = quotes[::2], quotes[1::2]
+    cell = np.searchsorted(cuts, opening)
+    first_of_cell = np.append(0, cuts + 1)[cell]
+    return bool((opening == first_of_cell).all() and (closing + 1 == cuts[cell]).all())

@@ -1,0 +1,111 @@
+"""Makers of claims about units that are too many to be drawn one by one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from heldout.infer.linearised import LinearMaker, jackknife, values_of_slopes
+from heldout.infer.resampled_claims import SumMaker
+from heldout.infer.unit_kinds import affordable, sums_by_number
+from heldout.measure.prediction_slopes import order_slopes
+from heldout.measure.prediction_sums import cell_sums, unit_sums
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from heldout.data.words import Floats, Ints
+    from heldout.measure.predicted import PredictionMeasure
+    from heldout.measure.prediction_sums import CellSums
+
+__all__ = ["made_of_many"]
+
+MOST_KINDS: Final = 2000
+"""Kinds of units at the most of which numbers are drawn."""
+
+TABLED: Final = 2**22
+"""Below so many codes they are looked up in a table, not sorted."""
+
+
+def made_of_many(
+    systems: Sequence[Any],
+    measure: PredictionMeasure,
+    positive: str | None,
+    numbers: Ints,
+    *,
+    replicates: int = 100_000,
+    seed: int = 0,
+) -> SumMaker | LinearMaker | None:
+    """A maker of claims whose work does not grow with units times replicates; None if none is.
+
+    Parameters
+    ----------
+    systems
+        Predictions on the same units in the same order.
+    measure
+        Any measure that is defined for them.
+    positive
+        The positive one of two classes.
+    numbers
+        The group of each unit, from 0 on, or the unit itself.
+    replicates, seed
+        Of what is drawn.
+    """
+    plain = len(numbers) == int(numbers.max()) + 1
+    cells = [cell_sums(one, measure, positive) for one in systems] if plain else [None]
+    known = [one for one in cells if one is not None]
+    if len(known) == len(systems):
+        found = _by_kinds(systems, known, {"replicates": replicates, "seed": seed})
+        if found is not None:
+            return found
+    columns = [_linear(one, measure, positive, numbers) for one in systems]
+    linear = [one for one in columns if one is not None]
+    if len(linear) < len(systems):
+        return None
+    scores = np.array([score for score, _ in linear])
+    return LinearMaker(np.column_stack([values for _, values in linear]), scores)
+
+
+def _by_kinds(
+    systems: Sequence[Any], cells: list[CellSums], draws: dict[str, Any]
+) -> SumMaker | None:
+    """Units of one truth and one prediction of each system are of one kind."""
+    size = cells[0].classes
+    if size ** (len(systems) + 1) > 2**62:
+        return None
+    code = systems[0].truth.astype(np.int64)
+    for one in systems:
+        code = code * size + one.predicted
+    kinds, kind = _numbered(code, size ** (len(systems) + 1))
+    if len(kinds) > MOST_KINDS:
+        return None
+    parts = np.unravel_index(kinds, (size,) * (len(systems) + 1))
+    tables = [
+        one.rows(size * parts[0] + guess) for one, guess in zip(cells, parts[1:], strict=True)
+    ]
+    return SumMaker(tables, cells[0].score, bootstraps=affordable(len(kind)), kind=kind, **draws)
+
+
+def _numbered(code: Ints, limit: int) -> tuple[Ints, Ints]:
+    """The different codes, all below a limit, and which of them each one is."""
+    if limit > TABLED:
+        kinds, kind = np.unique(code, return_inverse=True)
+        return kinds, kind.ravel()
+    present = np.bincount(code, minlength=limit) > 0
+    return np.flatnonzero(present), (np.cumsum(present) - 1)[code]
+
+
+def _linear(
+    one: Any, measure: PredictionMeasure, positive: str | None, numbers: Ints
+) -> tuple[float, Floats] | None:
+    """The score, and values of units (or groups of them) that average to it."""
+    sums = unit_sums(one, measure, positive)
+    if sums is None:
+        found = order_slopes(one, measure, positive)
+        return None if found is None else (found.score, values_of_slopes(found, numbers))
+    table = sums_by_number(sums.table, numbers)
+    if not np.isfinite(table).all():
+        return None
+    score = float(sums.score(table.sum(axis=0, keepdims=True))[0])
+    return score, jackknife(table, sums.score)
