@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from document_data import indexed, topical_collection
 
-from heldout.experiment.document_differences import document_differences
-from heldout.experiment.estimate import Estimate
+from heldout.experiment.documents.differences import document_differences
+from heldout.experiment.documents.estimate import Estimate
 from heldout.experiment.run import Experiment
 from heldout.report.experiment import results_text
 

@@ -10,11 +10,11 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from heldout.data.run import Run
 from heldout.errors import InputError
-from heldout.experiment.estimate import Estimate
-from heldout.experiment.journal import Journal, decode, encode
+from heldout.experiment.documents.estimate import Estimate
+from heldout.experiment.execution.journal import Journal, decode, encode
+from heldout.experiment.execution.tasks import Task, plan_tasks
 from heldout.experiment.run import JOURNAL, Experiment
 from heldout.experiment.systems import Context
-from heldout.experiment.tasks import Task, plan_tasks
 
 RANKING = {
     "queries": {"systems": "bm25(k1=0.5:2:3)", "plan": {"folds": 3}},

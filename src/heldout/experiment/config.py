@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 from heldout.data.collection import Collection
 from heldout.data.paths import is_there, names_file
 from heldout.errors import HeldoutError, InputError
-from heldout.experiment.estimators import ESTIMATORS
-from heldout.experiment.fitting import check_fitting, check_splits
+from heldout.experiment.compatibility import check_fitting, check_splits
+from heldout.experiment.documents.methods import METHODS
+from heldout.experiment.documents.rank_table import check_measures
 from heldout.experiment.plan_settings import BY, By, plan_from_table
-from heldout.experiment.rank_table import check_measures
 from heldout.experiment.settings import RankingSettings
 from heldout.experiment.systems.reading import (
     SYSTEM_KEYS,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from heldout.retrieve.analyze import Analyzer
     from heldout.retrieve.shards import AnyIndex
 
-__all__ = ["COLLECTION_KEYS", "DEFAULTS", "FIELDS", "check_fields"]
+__all__ = ["COLLECTION_KEYS", "DEFAULTS", "FIELDS", "OLD_NAMES", "check_fields"]
 
 DEFAULTS: Final[dict[str, Any]] = {
     "task": "ranking",
@@ -50,7 +50,7 @@ DEFAULTS: Final[dict[str, Any]] = {
     "depth": 1000,
     "rule": "best",
     "inner": None,
-    "estimator": "pooled",
+    "method": "pooled",
     "target_size": None,
     "replicates": 500,
     "alpha": 0.05,
@@ -62,6 +62,9 @@ DEFAULTS: Final[dict[str, Any]] = {
 
 FIELDS: Final = (*DEFAULTS, "data")
 """All fields of experiments of any kind."""
+
+OLD_NAMES: Final = {"estimator": "method"}
+"""What fields were called in 0.1; they can still be called so."""
 
 COLLECTION_KEYS: Final = (
     "source",
@@ -87,6 +90,7 @@ def check_fields(
     folder
         Where relative paths are looked for.
     """
+    fields = _renamed(fields, problems)
     problems.unknown(fields, tuple(DEFAULTS))
     given = {**DEFAULTS, **{key: value for key, value in fields.items() if key in DEFAULTS}}
     numbers = _numbers(given, problems)
@@ -110,7 +114,7 @@ def check_fields(
         measures=measures,
         tune_for=tune_for,
         rule=given["rule"],
-        method=given["estimator"],
+        method=given["method"],
         alpha=float(given["alpha"]),
         baseline=given["baseline"],
         index=index,
@@ -118,6 +122,19 @@ def check_fields(
         notes=_notes(collection, splits, systems, by, numbers["inner"]),
         **numbers,
     )
+
+
+def _renamed(fields: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
+    """The fields by their names of today; problems are told under those that were given."""
+    found = dict(fields)
+    for old, new in OLD_NAMES.items():
+        if old not in found:
+            continue
+        if new in found:
+            problems.add(old, f"the old name of {new}: give {new} alone")
+        found[new] = found.pop(old)
+        problems.given_as[new] = old
+    return found
 
 
 def _notes(
@@ -162,11 +179,9 @@ def _numbers(given: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
         problems.add("replicates", f"at most {MOST_REPEATS:,} are drawn; take fewer")
     if given["rule"] not in get_args(Rule):
         problems.add("rule", f"there is no rule {given['rule']!r}; there are best, one-se")
-    if given["estimator"] not in ESTIMATORS:
-        there = ", ".join(ESTIMATORS)
-        problems.add(
-            "estimator", f"there is no estimator {given['estimator']!r}; there are {there}"
-        )
+    if given["method"] not in METHODS:
+        there = ", ".join(METHODS)
+        problems.add("method", f"there is no method {given['method']!r}; there are {there}")
     alpha = given["alpha"]
     if not isinstance(alpha, int | float) or isinstance(alpha, bool) or not 0 < alpha < 1:
         problems.add("alpha", f"{alpha!r} is not a number between 0 and 1")

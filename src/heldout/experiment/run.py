@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.sizes import parse_size
 from heldout.errors import InputError
-from heldout.experiment.config import FIELDS, check_fields
+from heldout.experiment.config import FIELDS, OLD_NAMES, check_fields
 from heldout.experiment.config_file import place_in, read_fields
-from heldout.experiment.execute import execute
-from heldout.experiment.hands import Hands
-from heldout.experiment.journal import Journal
-from heldout.experiment.lock import locked
+from heldout.experiment.execution.execute import execute
+from heldout.experiment.execution.journal import Journal
+from heldout.experiment.execution.lock import locked
+from heldout.experiment.execution.progress import progress_bar
+from heldout.experiment.execution.regular_files import refuse_link
+from heldout.experiment.execution.resources import Resources
+from heldout.experiment.execution.tasks import Task, plan_tasks
 from heldout.experiment.manifest import experiment_key, make_manifest
 from heldout.experiment.problems import Problems
-from heldout.experiment.progress import progress_bar
-from heldout.experiment.regular_files import refuse_link
 from heldout.experiment.results import MANIFEST, PREDICTIONS, SUMMARY, TIMINGS, Results, flush
-from heldout.experiment.tasks import Task, plan_tasks
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping
 
-    from heldout.experiment.progress import Step
+    from heldout.experiment.execution.progress import Step
     from heldout.experiment.settings import Settings
     from heldout.experiment.systems.records import Record
     from heldout.retrieve.shards import AnyIndex
@@ -62,9 +62,10 @@ class Experiment:
     rule, inner
         How a value is chosen on a train side: ``best`` or ``one-se``; on all of it (None) or by so
         many inner folds.
-    estimator, target_size, replicates
-        For documents: see `heldout.experiment.estimators`; the number of documents to speak of; how
-        often the documents are cut into halves for intervals.
+    method, target_size, replicates
+        For documents: see `heldout.experiment.documents.methods`; the number of documents to speak
+        of; how often the documents are cut into halves for intervals. `method` was called
+        `estimator`, and can still be called so.
     alpha, baseline
         For intervals and the comparison of the systems.
     index, analyzer
@@ -102,7 +103,7 @@ class Experiment:
 
     def __init__(self, **fields: Any) -> None:
         for name in fields:
-            if name not in FIELDS:
+            if name not in FIELDS and name not in OLD_NAMES:
                 raise InputError(
                     f"an experiment has no field {name!r}; there are {', '.join(FIELDS)}"
                 )
@@ -184,15 +185,15 @@ class Experiment:
             Called with a sentence about the memory and time that are expected.
         """
         limit = parse_size(max_memory) if isinstance(max_memory, str) else max_memory
-        hands = Hands(workers, dask, limit, told)
-        hands.check()
+        resources = Resources(workers, dask, limit, told)
+        resources.check()
         settings = self.check()
         with ExitStack() as stack:
             index = settings.open_index(limit, stack)
             manifest = make_manifest(settings, index)
-            hands = hands.fitting(settings, index)
+            resources = resources.within_memory(settings, index)
             if folder is None:
-                return _run(settings, index, manifest, None, hands, progress=progress)
+                return _run(settings, index, manifest, None, resources, progress=progress)
             place = Path(folder)
             _make_folder(place)
             for name in _FILES:
@@ -201,7 +202,7 @@ class Experiment:
             ready = _look_into(place, manifest, resume=resume, force=force)
             if ready is not None:
                 return ready
-            results = _run(settings, index, manifest, place, hands, progress=progress)
+            results = _run(settings, index, manifest, place, resources, progress=progress)
             if command:
                 results.timings["command"] = command
             results.write(place)
@@ -263,7 +264,7 @@ def _run(
     index: AnyIndex | None,
     manifest: dict[str, Any],
     place: Path | None,
-    hands: Hands,
+    resources: Resources,
     *,
     progress: bool,
 ) -> Results:
@@ -287,8 +288,8 @@ def _run(
             step(task.key)
 
         if done < len(tasks):
-            hands.tell(settings, index, [one for one in tasks if one.key not in records])
-            executor = stack.enter_context(hands.executor(settings, index))
+            resources.tell(settings, index, [one for one in tasks if one.key not in records])
+            executor = stack.enter_context(resources.executor(settings, index))
             execute(settings, index, tasks, records, executor=executor, finished=finished)
     return _results(settings, tasks, records, manifest, seconds)
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
 
     from heldout.data.collection import Collection
+    from heldout.experiment.execution.parcels import RankingParcel
     from heldout.experiment.instances import Instances
     from heldout.experiment.results import Results
-    from heldout.experiment.shared import RankingParcel
     from heldout.experiment.systems import EstimatorSystem, System
     from heldout.experiment.systems.outcomes import Outcome
     from heldout.measure.names import Measure
@@ -228,7 +228,7 @@ class RankingSettings(Settings):
         if given is None:
             if limit is None or stack is None:
                 return Index.build(documents, self.analyzer)
-            from heldout.experiment.forecast import peak_memory
+            from heldout.experiment.execution.forecast import peak_memory
 
             folder = stack.enter_context(TemporaryDirectory(prefix="heldout-"))
             room = max((limit - peak_memory()) // 2, 1 << 20)
@@ -293,13 +293,13 @@ class RankingSettings(Settings):
 
     def parcel(self, index: AnyIndex | None, *, sent: bool = False) -> RankingParcel:
         """The collection and the index."""
-        from heldout.experiment.shared import pack_rankings
+        from heldout.experiment.execution.parcels import pack_rankings
 
         return pack_rankings(self, index, sent=sent)
 
     def shared_parts(self) -> dict[str, Any]:
         """The collection and what splits hold on to of it."""
-        from heldout.experiment.shared import shared_parts
+        from heldout.experiment.execution.parcels import shared_parts
 
         return shared_parts(self.collection)
 
@@ -376,7 +376,7 @@ class PredictionSettings(Settings):
         self, outcomes: Sequence[Outcome], manifest: dict[str, Any], timings: dict[str, Any]
     ) -> Results:
         """Tables and summary of what is known of each system."""
-        from heldout.experiment.estimator_outcomes import estimator_results
+        from heldout.experiment.estimator_tables import estimator_results
 
         predicted: Any = outcomes  # estimators have no other outcomes
         return estimator_results(self, predicted, manifest, timings)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from heldout.experiment.document_differences import document_differences
-from heldout.experiment.estimate import ESTIMANDS, mean_of
+from heldout.experiment.documents.differences import document_differences
+from heldout.experiment.documents.estimate import ESTIMANDS, mean_of
 from heldout.experiment.manifest import plain
 from heldout.experiment.results import Results
 from heldout.experiment.tables import make_tables

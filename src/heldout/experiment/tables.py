@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heldout.experiment.lists import ABSENT, NONE
+from heldout.experiment.documents.ranked_lists import ABSENT, NONE
 from heldout.experiment.split_table import split_table
 
 if TYPE_CHECKING:

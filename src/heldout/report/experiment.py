@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from heldout.experiment.estimator_results import EstimatorResults
+    from heldout.experiment.execution.tasks import Task
     from heldout.experiment.results import Results
     from heldout.experiment.settings import RankingSettings, Settings
-    from heldout.experiment.tasks import Task
     from heldout.infer.compare import Comparison
 
 __all__ = [

@@ -15,10 +15,10 @@ from heldout.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from heldout.experiment.execution.tasks import Task
     from heldout.experiment.settings import Settings
     from heldout.experiment.systems.outcomes import Outcome
     from heldout.experiment.systems.records import Record
-    from heldout.experiment.tasks import Task
     from heldout.resample.split import Splits
     from heldout.retrieve.shards import AnyIndex
     from heldout.tune.listed import Listed

@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heldout.experiment.align import merge_lists
-from heldout.experiment.document_estimates import document_estimates
-from heldout.experiment.estimate import mean_of
-from heldout.experiment.lists import NONE, TOP, Lists, measure_lists
-from heldout.experiment.rank_table import RankTable
+from heldout.experiment.documents.align import merge_lists
+from heldout.experiment.documents.estimate import mean_of
+from heldout.experiment.documents.estimates import document_estimates
+from heldout.experiment.documents.rank_table import RankTable
+from heldout.experiment.documents.ranked_lists import NONE, TOP, Lists, measure_lists
+from heldout.experiment.execution.tasks import EVERYTHING
 from heldout.experiment.systems.nested import TEST, TUNE
 from heldout.experiment.systems.outcomes import FoldRow, HeldOut, Place, RankedOutcome
-from heldout.experiment.tasks import EVERYTHING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from heldout.experiment.estimate import Estimate
+    from heldout.experiment.documents.estimate import Estimate
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.calls import CallSystem
     from heldout.experiment.systems.records import RankedRecord, Record

@@ -14,8 +14,8 @@ import numpy as np
 
 from heldout.data.collection import Collection
 from heldout.data.view import View
+from heldout.experiment.execution.tasks import EVERYTHING
 from heldout.experiment.systems.nested import TUNE
-from heldout.experiment.tasks import EVERYTHING
 from heldout.resample.parts import PartDocuments
 from heldout.resample.plans import KFold
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.data.documents import Documents
-    from heldout.experiment.rank_table import RankTable
+    from heldout.experiment.documents.rank_table import RankTable
+    from heldout.experiment.execution.tasks import Task
     from heldout.experiment.settings import RankingSettings
-    from heldout.experiment.tasks import Task
     from heldout.resample.split import Split
 
     Weights = NDArray[np.int32] | None

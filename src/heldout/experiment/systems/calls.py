@@ -16,8 +16,8 @@ from heldout.data.notes import named_few
 from heldout.data.paths import place_among
 from heldout.data.run import Run
 from heldout.errors import HeldoutError, InputError, cause_of
-from heldout.experiment.lists import TOP, lists_of_run, measure_lists
-from heldout.experiment.rank_table import RankTable
+from heldout.experiment.documents.rank_table import RankTable
+from heldout.experiment.documents.ranked_lists import TOP, lists_of_run, measure_lists
 from heldout.experiment.systems.base import System
 from heldout.experiment.systems.call_outcomes import collect_calls
 from heldout.experiment.systems.call_sides import call_sides
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from heldout.data.view import View
+    from heldout.experiment.execution.tasks import Task
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Context
     from heldout.experiment.systems.outcomes import RankedOutcome
     from heldout.experiment.systems.records import Record
-    from heldout.experiment.tasks import Task
 
 __all__ = ["CallKind", "CallSystem", "with_seed"]
 

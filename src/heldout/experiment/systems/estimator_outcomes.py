@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from heldout.experiment.execution.tasks import EVERYTHING
 from heldout.experiment.instances import Predicted, defined_value
 from heldout.experiment.systems.nested import TEST
 from heldout.experiment.systems.outcomes import FoldRow, Outcome, Place
-from heldout.experiment.tasks import EVERYTHING
 from heldout.measure.undefined import Undefined
 
 if TYPE_CHECKING:

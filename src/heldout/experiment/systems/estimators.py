@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from heldout.errors import USER_FAULTS, InputError, cause_of
+from heldout.experiment.execution.tasks import EVERYTHING
 from heldout.experiment.systems.descriptions import described, plain_value
 from heldout.experiment.systems.estimator_outcomes import PredictedOutcome, collect_fits
 from heldout.experiment.systems.fits import first_line, fit_predict
 from heldout.experiment.systems.nested import TEST, TUNE, NestedSystem, call_seed, shown_split
 from heldout.experiment.systems.records import Record, TuneRecord
 from heldout.experiment.systems.references import load_reference, reference_hash
-from heldout.experiment.tasks import EVERYTHING
 from heldout.measure.undefined import Undefined
 
 if TYPE_CHECKING:
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.data.words import Floats, Ints
+    from heldout.experiment.execution.tasks import Task
     from heldout.experiment.instances import Predicted
     from heldout.experiment.settings import PredictionSettings
     from heldout.experiment.systems.base import Context
-    from heldout.experiment.tasks import Task
 
 __all__ = ["EstimatorSystem", "HeldOutFit", "TriedFit", "make_estimator"]
 

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heldout.experiment.document_estimates import document_estimates
-from heldout.experiment.estimate import mean_of
-from heldout.experiment.estimators import pool
-from heldout.experiment.lists import TOP, Lists
+from heldout.experiment.documents.estimate import mean_of
+from heldout.experiment.documents.estimates import document_estimates
+from heldout.experiment.documents.methods import pool
+from heldout.experiment.documents.ranked_lists import TOP, Lists
+from heldout.experiment.execution.tasks import Task
 from heldout.experiment.systems.model_folds import merged_outcome, single_point
 from heldout.experiment.systems.model_records import TwoWayRecord
 from heldout.experiment.systems.model_schemes import Scheme, choose_point, make_candidates
 from heldout.experiment.systems.outcomes import Chosen, FoldRow, HeldOut, Place, RankedOutcome
 from heldout.experiment.systems.static import lists_of_some
-from heldout.experiment.tasks import Task
 from heldout.retrieve.sides import seen_side
 
 if TYPE_CHECKING:

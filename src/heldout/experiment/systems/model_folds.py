@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heldout.experiment.documents import cross_validate_documents
-from heldout.experiment.lists import TOP, Lists
+from heldout.experiment.documents.cross_validate import cross_validate_documents
+from heldout.experiment.documents.ranked_lists import TOP, Lists
+from heldout.experiment.execution.tasks import Task
 from heldout.experiment.systems.model_records import FoldsRecord
 from heldout.experiment.systems.model_schemes import Scheme, index_of
 from heldout.experiment.systems.outcomes import Chosen, FoldRow, HeldOut, Place, RankedOutcome
-from heldout.experiment.tasks import Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -50,7 +50,7 @@ class DocumentFolds(Scheme):
             measures=settings.measures,
             inner=settings.inner,
             rule=settings.rule,
-            estimator=settings.method,
+            method=settings.method,
             target_size=settings.target_size,
             depth=settings.depth,
             k=TOP,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from heldout.experiment.lists import TOP
+from heldout.experiment.documents.ranked_lists import TOP
+from heldout.experiment.execution.tasks import Task
 from heldout.experiment.systems.model_records import ListsRecord
 from heldout.experiment.systems.model_schemes import (
     GRID,
@@ -16,7 +17,6 @@ from heldout.experiment.systems.model_schemes import (
     perform_grid,
 )
 from heldout.experiment.systems.static import choose_static, collect_static
-from heldout.experiment.tasks import Task
 from heldout.retrieve.sides import whole_side
 
 if TYPE_CHECKING:

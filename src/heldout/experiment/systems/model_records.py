@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from heldout.experiment.estimate import Estimate
-from heldout.experiment.lists import Lists
+from heldout.experiment.documents.estimate import Estimate
+from heldout.experiment.documents.ranked_lists import Lists
 from heldout.experiment.systems.records import Record
 
 if TYPE_CHECKING:

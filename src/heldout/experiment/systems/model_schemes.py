@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.experiment.candidates import Candidates
+from heldout.experiment.documents.candidates import Candidates
+from heldout.experiment.execution.tasks import Task
 from heldout.experiment.systems.model_records import GridRecord
-from heldout.experiment.tasks import Task
 from heldout.retrieve.sides import whole_side
 from heldout.tune.choose import choose
 

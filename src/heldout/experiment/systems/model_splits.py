@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heldout.experiment.document_estimates import document_estimates
-from heldout.experiment.estimate import mean_of
-from heldout.experiment.lists import TOP, Lists
+from heldout.experiment.documents.estimate import mean_of
+from heldout.experiment.documents.estimates import document_estimates
+from heldout.experiment.documents.ranked_lists import TOP, Lists
+from heldout.experiment.execution.tasks import Task
 from heldout.experiment.systems.model_records import SideRecord
 from heldout.experiment.systems.model_schemes import (
     GRID,
@@ -21,7 +22,6 @@ from heldout.experiment.systems.model_schemes import (
     perform_grid,
 )
 from heldout.experiment.systems.outcomes import Chosen, FoldRow, HeldOut, Place, RankedOutcome
-from heldout.experiment.tasks import Task
 from heldout.retrieve.sides import Side
 from heldout.retrieve.statistics import weighted_statistics
 from heldout.tune.choose import choose
@@ -29,7 +29,7 @@ from heldout.tune.choose import choose
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from heldout.experiment.candidates import Candidates
+    from heldout.experiment.documents.candidates import Candidates
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.model_schemes import RankingContext
     from heldout.experiment.systems.models import ModelSystem

@@ -20,11 +20,11 @@ from heldout.retrieve.models import Model
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from heldout.experiment.execution.tasks import Task
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.model_schemes import RankingContext, Scheme
     from heldout.experiment.systems.outcomes import RankedOutcome
     from heldout.experiment.systems.records import Record
-    from heldout.experiment.tasks import Task
     from heldout.resample.split import Splits
     from heldout.retrieve.shards import AnyIndex
     from heldout.retrieve.statistics import Vocabulary

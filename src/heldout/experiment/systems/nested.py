@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from heldout.errors import InputError
+from heldout.experiment.execution.tasks import EVERYTHING, Task
 from heldout.experiment.systems.base import System
 from heldout.experiment.systems.outcomes import Chosen
-from heldout.experiment.tasks import EVERYTHING, Task
 from heldout.resample.hashing import seed_word
 from heldout.tune.choose import choose
 

@@ -10,8 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from heldout.experiment.estimate import Estimate
-    from heldout.experiment.lists import Lists
+    from heldout.experiment.documents.estimate import Estimate
+    from heldout.experiment.documents.ranked_lists import Lists
     from heldout.resample.split import SplitKey
     from heldout.tune.choose import Choice
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Self
 
-from heldout.experiment.lists import Lists
+from heldout.experiment.documents.ranked_lists import Lists
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,8 +11,8 @@ import numpy as np
 
 from heldout.data.run import Run
 from heldout.errors import InputError
-from heldout.experiment.lists import TOP, lists_of_run, measure_lists
-from heldout.experiment.rank_table import RankTable
+from heldout.experiment.documents.rank_table import RankTable
+from heldout.experiment.documents.ranked_lists import TOP, lists_of_run, measure_lists
 from heldout.experiment.systems.base import System
 from heldout.experiment.systems.records import RankedRecord
 from heldout.experiment.systems.static import POINT, collect_points, point_tasks
@@ -20,11 +20,11 @@ from heldout.experiment.systems.static import POINT, collect_points, point_tasks
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from heldout.experiment.execution.tasks import Task
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Context
     from heldout.experiment.systems.outcomes import RankedOutcome
     from heldout.experiment.systems.records import Record
-    from heldout.experiment.tasks import Task
 
 __all__ = ["RunSystem"]
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heldout.experiment.estimate import mean_of
-from heldout.experiment.lists import NONE, Lists
+from heldout.experiment.documents.estimate import mean_of
+from heldout.experiment.documents.ranked_lists import NONE, Lists
+from heldout.experiment.execution.tasks import Task
 from heldout.experiment.systems.outcomes import Chosen, FoldRow, HeldOut, Place, RankedOutcome
-from heldout.experiment.tasks import Task
 from heldout.tune.cross_validate import cross_validate
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from heldout.data.view import View
+    from heldout.experiment.execution.tasks import Task
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.calls import CallKind
     from heldout.experiment.systems.outcomes import RankedOutcome
     from heldout.experiment.systems.records import Record
-    from heldout.experiment.tasks import Task
 
 __all__ = ["TransformerSystem"]
 

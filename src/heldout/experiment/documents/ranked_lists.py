@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from heldout.data.collection import Collection
     from heldout.data.run import Run
-    from heldout.experiment.rank_table import RankTable
+    from heldout.experiment.documents.rank_table import RankTable
     from heldout.measure.names import Measure
 
     Flags = NDArray[np.bool_]

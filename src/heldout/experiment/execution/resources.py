@@ -1,4 +1,4 @@
-"""Hands: who does the work of an experiment, and how much memory that may take."""
+"""Resources: who does the work of an experiment, and how much memory that may take."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from typing import TYPE_CHECKING, Any
 from heldout.data.paths import names_file
 from heldout.data.sizes import shown_size
 from heldout.errors import InputError, MissingExtraError
-from heldout.experiment.executors import Processes, local_processes
-from heldout.experiment.forecast import (
+from heldout.experiment.execution.executors import Processes, local_processes
+from heldout.experiment.execution.forecast import (
     check_machine,
     check_memory,
     forecast,
     machine_memory,
 )
-from heldout.experiment.tasks import plan_tasks
+from heldout.experiment.execution.tasks import plan_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from heldout.experiment.executors import Executor
-    from heldout.experiment.forecast import Forecast
+    from heldout.experiment.execution.executors import Executor
+    from heldout.experiment.execution.forecast import Forecast
+    from heldout.experiment.execution.tasks import Task
     from heldout.experiment.settings import Settings
-    from heldout.experiment.tasks import Task
     from heldout.retrieve.shards import AnyIndex
 
-__all__ = ["Hands", "check_cluster"]
+__all__ = ["Resources", "check_cluster"]
 
 
 @dataclass(frozen=True, slots=True)
-class Hands:
+class Resources:
     """Who does the work (processes of this machine, or a Dask cluster), and what it may take.
 
     Parameters
@@ -69,7 +69,7 @@ class Hands:
         _dask_tools()
         check_cluster(self.dask)
 
-    def fitting(self, settings: Settings, index: AnyIndex | None) -> Hands:
+    def within_memory(self, settings: Settings, index: AnyIndex | None) -> Resources:
         """As many workers as there is memory for; refuse what cannot fit."""
         if self.limit is None:
             check_machine(self.processes)
@@ -144,7 +144,7 @@ def check_cluster(where: Any) -> None:
 def _dask_tools() -> tuple[Any, Any, Any]:
     """What opens a cluster, what does jobs there, and what tells of its workers."""
     try:
-        from heldout.experiment.dask_executor import DaskExecutor, open_dask, workers_of
+        from heldout.experiment.execution.dask_executor import DaskExecutor, open_dask, workers_of
     except ImportError as error:
         raise MissingExtraError(
             "a Dask cluster needs the package distributed: pip install 'heldout[dask]'"

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from heldout.experiment.executors import Here
+from heldout.experiment.execution.executors import Here
+from heldout.experiment.execution.tasks import STAGES
 from heldout.experiment.systems.base import Context
-from heldout.experiment.tasks import STAGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from heldout.experiment.executors import Executor
+    from heldout.experiment.execution.executors import Executor
+    from heldout.experiment.execution.tasks import Task
     from heldout.experiment.settings import Settings
     from heldout.experiment.systems.records import Record
-    from heldout.experiment.tasks import Task
     from heldout.retrieve.shards import AnyIndex
 
     Finished = Callable[[Task, Record, float], None]

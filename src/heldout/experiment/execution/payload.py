@@ -1,4 +1,4 @@
-"""A kit: all that another process needs to do tasks; sent once, not with every task."""
+"""A payload: all that another process needs to do tasks; sent once, not with every task."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heldout.errors import InputError
+from heldout.experiment.execution.parcels import dump_beside, load_beside
 from heldout.experiment.manifest import versions_of
-from heldout.experiment.shared import dump_beside, load_beside
 from heldout.experiment.systems.base import Context
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from heldout.experiment.execution.parcels import RankingParcel
     from heldout.experiment.settings import Settings
-    from heldout.experiment.shared import RankingParcel
     from heldout.retrieve.shards import AnyIndex
 
-__all__ = ["Kit", "pack_kit"]
+__all__ = ["Payload", "pack_payload"]
 
 
 @dataclass(frozen=True, slots=True)
-class Kit:
+class Payload:
     """The settings of an experiment, with what they need, on their way to another process.
 
     Parameters
     ----------
     digest
-        Of the content; kits with the same one are opened once in each process.
+        Of the content; payloads with the same one are opened once in each process.
     content
         Bytes as an array, which joblib puts on the disk once and maps into every process.
     """
@@ -46,7 +46,7 @@ class Kit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Contents:
-    """What is in a kit.
+    """What is in a payload.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ class _Contents:
     sources: tuple[str | None, ...]
 
 
-def pack_kit(settings: Settings, index: AnyIndex | None, *, sent: bool = False) -> Kit:
-    """Make a kit.
+def pack_payload(settings: Settings, index: AnyIndex | None, *, sent: bool = False) -> Payload:
+    """Make a payload.
 
     Parameters
     ----------
@@ -90,13 +90,13 @@ def pack_kit(settings: Settings, index: AnyIndex | None, *, sent: bool = False) 
             "(ranker.py:rank)"
         ) from error
     digest = hashlib.sha256(content).hexdigest()
-    return Kit(digest, np.frombuffer(content, np.uint8))
+    return Payload(digest, np.frombuffer(content, np.uint8))
 
 
 @lru_cache(maxsize=1)
-def _opened(kit: Kit) -> Context[Any]:
-    content = kit.content.tobytes()
-    if hashlib.sha256(content).hexdigest() != kit.digest:
+def _opened(payload: Payload) -> Context[Any]:
+    content = payload.content.tobytes()
+    if hashlib.sha256(content).hexdigest() != payload.digest:
         raise InputError("the settings did not arrive as they were sent")
     contents: _Contents = load_beside(content, {})
     parts, index = ({}, None) if contents.parcel is None else contents.parcel.open()

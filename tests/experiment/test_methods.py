@@ -8,10 +8,16 @@ from document_data import indexed, topical_collection
 
 import heldout
 from heldout.errors import InputError
-from heldout.experiment.align import align_scores
-from heldout.experiment.candidates import Candidates
-from heldout.experiment.estimators import ESTIMATORS, check_estimator, fold_values, per_fold, pool
-from heldout.experiment.study import unseen_values
+from heldout.experiment.documents.align import align_scores
+from heldout.experiment.documents.candidates import Candidates
+from heldout.experiment.documents.methods import (
+    METHODS,
+    check_method,
+    fold_values,
+    per_fold,
+    pool,
+)
+from heldout.experiment.studies.bias import unseen_values
 from heldout.measure.names import parse_measure
 from heldout.retrieve.models import grid
 from heldout.retrieve.search import search
@@ -180,26 +186,26 @@ def slow_folds(collection, folds, held_out):
     return chosen, target, values, pro
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS[1:5])
-def test_per_fold_estimators_against_slow_loops(collection, index, folds, slow_folds, estimator):
+@pytest.mark.parametrize("method", METHODS[1:5])
+def test_per_fold_estimators_against_slow_loops(collection, index, folds, slow_folds, method):
     chosen, target, values, pro = slow_folds
     candidates = Candidates.make(index, collection, MODELS)
-    found = per_fold(fold_values(candidates, folds, chosen, MEASURES, target), estimator)
-    dynamic = int(estimator == "dynamic-cutoff")
+    found = per_fold(fold_values(candidates, folds, chosen, MEASURES, target), method)
+    dynamic = int(method == "dynamic-cutoff")
     for row, name in enumerate(NAMES):
         for place, query in enumerate(collection.queries.ids):
             there = [fold for fold in range(FOLDS) if (fold, query, name) in values]
             own = [values[fold, query, name][dynamic] for fold in there]
-            if estimator == "per-fold-zero":
+            if method == "per-fold-zero":
                 wanted = sum(own) / FOLDS
             elif not own:
                 wanted = np.nan
-            elif estimator == "pro-weighted":
+            elif method == "pro-weighted":
                 wanted = statistics.fmean(own, [pro[fold, query] for fold in there])
             else:
                 wanted = statistics.fmean(own)
             assert found[row, place] == pytest.approx(wanted, nan_ok=True), (name, query)
-    assert np.isnan(found).any() != (estimator == "per-fold-zero")
+    assert np.isnan(found).any() != (method == "per-fold-zero")
 
 
 def test_a_fold_has_few_relevant_documents_and_pro10_says_so(collection, index, folds):
@@ -240,5 +246,5 @@ def test_pooled_per_fold_and_unseen_documents_are_ranked_by_one_and_the_same_sys
 
 
 def test_an_unknown_estimator_is_refused_by_name():
-    with pytest.raises(InputError, match="no estimator 'bootstrap'; there are pooled, per-fold"):
-        check_estimator("bootstrap")
+    with pytest.raises(InputError, match="no method 'bootstrap'; there are pooled, per-fold"):
+        check_method("bootstrap")

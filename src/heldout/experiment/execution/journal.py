@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.experiment.regular_files import open_regular
+from heldout.experiment.execution.regular_files import open_regular
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.experiment.estimate import Estimate
+    from heldout.experiment.documents.estimate import Estimate
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.outcomes import RankedOutcome
 

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from heldout.errors import MeasureError
-from heldout.experiment.rank_table import Rows, measure_rows
+from heldout.experiment.documents.rank_table import Rows, measure_rows
 from heldout.measure.names import JUDGED_ONLY
 
 if TYPE_CHECKING:

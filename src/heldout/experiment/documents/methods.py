@@ -1,4 +1,4 @@
-"""Estimators of the score on documents that were never seen, by name.
+"""Methods to estimate the score on documents that were never seen, by name.
 
 ``pooled``
     The default. Every document is scored by the train side of the folds that it is not in, with the
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.experiment.align import align_scores, merge_lists
+from heldout.experiment.documents.align import align_scores, merge_lists
 from heldout.retrieve.sides import held_out_side, seen_side
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from heldout.experiment.candidates import Candidates
+    from heldout.experiment.documents.candidates import Candidates
     from heldout.measure.names import Measure
 
     Flags = NDArray[np.bool_]
@@ -41,16 +41,16 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int32]
 
 __all__ = [
-    "ESTIMATORS",
+    "METHODS",
     "FoldValues",
     "Pooled",
-    "check_estimator",
+    "check_method",
     "fold_values",
     "per_fold",
     "pool",
 ]
 
-ESTIMATORS: Final = (
+METHODS: Final = (
     "pooled",
     "per-fold",
     "per-fold-zero",
@@ -58,15 +58,15 @@ ESTIMATORS: Final = (
     "dynamic-cutoff",
     "training",
 )
-"""All estimators; the first is the default."""
+"""All methods; the first is the default."""
 
 _PRO: Final = 10
 
 
-def check_estimator(name: str) -> None:
-    """Refuse a name that no estimator has."""
-    if name not in ESTIMATORS:
-        raise InputError(f"there is no estimator {name!r}; there are {', '.join(ESTIMATORS)}")
+def check_method(name: str) -> None:
+    """Refuse a name that no method has."""
+    if name not in METHODS:
+        raise InputError(f"there is no method {name!r}; there are {', '.join(METHODS)}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,13 +211,13 @@ def _scaled(measure: Measure, share: float) -> Measure:
     return replace(measure, cutoff=max(1, round(measure.cutoff * share)))
 
 
-def per_fold(found: FoldValues, estimator: str) -> Floats:
-    """Measures × queries by one of the per-fold estimators; NaN: left out."""
-    values = found.dynamic if estimator == "dynamic-cutoff" else found.values
-    if estimator == "per-fold-zero":
+def per_fold(found: FoldValues, method: str) -> Floats:
+    """Measures × queries by one of the per-fold methods; NaN: left out."""
+    values = found.dynamic if method == "dynamic-cutoff" else found.values
+    if method == "per-fold-zero":
         filled: Floats = np.nan_to_num(values).mean(axis=1)
         return filled
-    weights = np.minimum(found.relevant, _PRO) / _PRO if estimator == "pro-weighted" else None
+    weights = np.minimum(found.relevant, _PRO) / _PRO if method == "pro-weighted" else None
     there = np.isfinite(values)
     factor = there * (1.0 if weights is None else weights)
     total = factor.sum(axis=1)

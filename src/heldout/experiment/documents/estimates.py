@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.experiment.estimate import ESTIMANDS, Estimate, mean_of
-from heldout.experiment.uncertainty import half_sample_spread, interval
+from heldout.experiment.documents.estimate import ESTIMANDS, Estimate, mean_of
+from heldout.experiment.documents.uncertainty import half_sample_spread, interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from heldout.experiment.estimate import Estimand
-    from heldout.experiment.rank_table import RankTable
+    from heldout.experiment.documents.estimate import Estimand
+    from heldout.experiment.documents.rank_table import RankTable
     from heldout.experiment.settings import RankingSettings
 
     Floats = NDArray[np.float64]

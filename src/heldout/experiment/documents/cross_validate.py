@@ -9,12 +9,12 @@ import numpy as np
 
 from heldout.data.notes import count_of
 from heldout.errors import InputError
-from heldout.experiment.candidates import Candidates
-from heldout.experiment.estimate import ESTIMANDS, Estimate, mean_of
-from heldout.experiment.estimators import check_estimator, fold_values, per_fold, pool
-from heldout.experiment.extrapolate import FARTHEST, check_extrapolation, extrapolate
-from heldout.experiment.rank_table import check_measures
-from heldout.experiment.uncertainty import SAME_SIZE, half_sample_spread, interval
+from heldout.experiment.documents.candidates import Candidates
+from heldout.experiment.documents.estimate import ESTIMANDS, Estimate, mean_of
+from heldout.experiment.documents.extrapolate import FARTHEST, check_extrapolation, extrapolate
+from heldout.experiment.documents.methods import check_method, fold_values, per_fold, pool
+from heldout.experiment.documents.rank_table import check_measures
+from heldout.experiment.documents.uncertainty import SAME_SIZE, half_sample_spread, interval
 from heldout.retrieve.sides import held_out_side, seen_side
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.data.collection import Collection
-    from heldout.experiment.estimate import Estimand
-    from heldout.experiment.uncertainty import Spread
+    from heldout.experiment.documents.estimate import Estimand
+    from heldout.experiment.documents.uncertainty import Spread
     from heldout.measure.names import Measure
     from heldout.retrieve.models import Model
     from heldout.retrieve.shards import AnyIndex
@@ -66,7 +66,7 @@ class DocumentEstimate:
     choices
         The values that were chosen.
     measures, values, train_values
-        Measures × queries by the estimator, and on the documents that the final value was chosen
+        Measures × queries by the method, and on the documents that the final value was chosen
         on; NaN: the query has no relevant document.
     estimates
         One a measure.
@@ -167,7 +167,7 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
     measures: Sequence[Measure],
     inner: int | None = None,
     rule: Rule = "best",
-    estimator: str = "pooled",
+    method: str = "pooled",
     estimand: Estimand = "documents",
     target_size: int | None = None,
     depth: int = 1000,
@@ -188,8 +188,8 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
         How values are chosen; see `choose_values`.
     measures
         What is measured.
-    estimator
-        See `heldout.experiment.estimators`.
+    method
+        See `heldout.experiment.documents.methods`.
     estimand
         What the interval is for.
     target_size
@@ -201,7 +201,7 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
     replicates
         How often the documents are cut into halves for the interval.
     """
-    check_estimator(estimator)
+    check_method(method)
     check_measures([tune_for, *measures])
     number, size = int(folds.max(initial=-1)) + 1, int((folds >= 0).sum())
     if number < 2:
@@ -215,7 +215,7 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
             f"carried over to sets that are more than {FARTHEST} times larger or smaller"
         )
     resized = abs(target / size - 1) > SAME_SIZE
-    if resized and estimator == "pooled":
+    if resized and method == "pooled":
         check_extrapolation(measures)
     candidates = Candidates.make(index, collection, models, depth=depth)
     depth = candidates.depth
@@ -228,9 +228,9 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
         seen_side(index, candidates.vocabulary, folds >= 0), measures, [choices.final]
     )[:, 0]
     parts = fold_values(candidates, folds, choices.chosen, [*measures, tune_for], target)
-    values = {"pooled": merged, "training": training}.get(estimator)
+    values = {"pooled": merged, "training": training}.get(method)
     if values is None:
-        values = per_fold(parts, estimator)[: len(measures)]
+        values = per_fold(parts, method)[: len(measures)]
     spreads = half_sample_spread(
         table,
         pooled.documents,
@@ -240,10 +240,10 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
         depth=depth,
         replicates=replicates,
         seed=seed,
-        ratio=target / size if estimator == "pooled" else 1.0,
+        ratio=target / size if method == "pooled" else 1.0,
     )
     carried = None
-    if resized and estimator == "pooled":
+    if resized and method == "pooled":
         carried = extrapolate(
             table.rows(pooled.ranks, counted),
             table.n_queries,
@@ -256,7 +256,7 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
     estimates = []
     for place, measure in enumerate(measures):
         bounds = measure.definition.bounds
-        basis = _Basis(estimator, estimand, target, size, level, bounds)
+        basis = _Basis(method, estimand, target, size, level, bounds)
         value = mean_of(values[place]) if carried is None else float(carried[place])
         optimism = mean_of(training[place]) - mean_of(merged[place])
         estimates.append(
@@ -279,7 +279,7 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
 
 @dataclass(frozen=True, slots=True)
 class _Basis:
-    estimator: str
+    method: str
     estimand: Estimand
     target: int
     size: int
@@ -294,7 +294,7 @@ def _estimate(
     there = int(np.isfinite(values).sum())
     return Estimate(
         measure,
-        basis.estimator,
+        basis.method,
         value,
         low,
         high,

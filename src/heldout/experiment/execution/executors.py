@@ -1,6 +1,6 @@
 """Where tasks are done: in this process, or in other processes of this machine.
 
-On other machines: see `heldout.experiment.dask_executor`.
+On other machines: see `heldout.experiment.execution.dask_executor`.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from heldout.errors import HeldoutError, InputError
-from heldout.experiment.journal import decode, encode
-from heldout.experiment.kit import Kit, pack_kit
+from heldout.experiment.execution.journal import decode, encode
+from heldout.experiment.execution.payload import Payload, pack_payload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from heldout.experiment.execution.tasks import Task
     from heldout.experiment.settings import Settings
     from heldout.experiment.systems.base import Context
     from heldout.experiment.systems.records import Record
-    from heldout.experiment.tasks import Task
 
     Done = tuple[Task, Record, float]
 
@@ -97,7 +97,7 @@ class Processes:
 
     def __init__(self, settings: Settings, workers: int) -> None:
         self._settings, self._workers = settings, workers
-        self._kit: Kit | None = None
+        self._payload: Payload | None = None
 
     def do(self, tasks: Sequence[Task]) -> Iterator[Done]:
         """Do the tasks; those of a process that dies are done again."""
@@ -105,12 +105,12 @@ class Processes:
             TerminatedWorkerError,
         )
 
-        if self._kit is None:
-            self._kit = pack_kit(self._settings, None)
+        if self._payload is None:
+            self._payload = pack_payload(self._settings, None)
         waiting = {task.key: task for task in tasks}
         for deaths in range(DEATHS + 1):
             try:
-                for task, record, seconds in self._done(self._kit, list(waiting.values())):
+                for task, record, seconds in self._done(self._payload, list(waiting.values())):
                     del waiting[task.key]
                     yield task, record, seconds
             except TerminatedWorkerError as error:
@@ -122,7 +122,7 @@ class Processes:
             else:
                 return
 
-    def _done(self, kit: Kit, tasks: Sequence[Task]) -> Iterator[Done]:
+    def _done(self, payload: Payload, tasks: Sequence[Task]) -> Iterator[Done]:
         from joblib import Parallel, delayed  # type: ignore[import-untyped]
 
         # Records are written as they come; the order does not matter to the results.
@@ -134,7 +134,7 @@ class Processes:
             initializer=_end_with,
             initargs=(os.getpid(),),
         )
-        with _stopped(pool(delayed(_do_there)(kit, task) for task in tasks)) as done:
+        with _stopped(pool(delayed(_do_there)(payload, task) for task in tasks)) as done:
             for task, line, reason in done:
                 if reason:
                     raise InputError(reason)
@@ -153,10 +153,10 @@ def _stopped(results: Any) -> Iterator[Any]:
             results.close()
 
 
-def _do_there(kit: Kit, task: Task) -> tuple[Task, bytes, str]:
+def _do_there(payload: Payload, task: Task) -> tuple[Task, bytes, str]:
     """In another process: errors come back as text, since not every error can be sent."""
     try:
-        return task, do_packed(kit, task), ""
+        return task, do_packed(payload, task), ""
     except HeldoutError as error:
         return task, b"", str(error)
 
@@ -177,13 +177,13 @@ def _watch(parent: int) -> None:
     os._exit(1)
 
 
-def do_packed(kit: Kit, task: Task) -> bytes:
+def do_packed(payload: Payload, task: Task) -> bytes:
     """Do a task in another process.
 
     What comes back is a line as it stands in the journal: arrays and plain values with a checksum,
     no objects.
     """
-    context = kit.open()
+    context = payload.open()
     begin = time.perf_counter()
     record = context.perform(task)
     return encode({"record": record.plain(), "seconds": time.perf_counter() - begin})

@@ -21,8 +21,8 @@ from heldout.experiment.systems.base import Context
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from heldout.experiment.execution.tasks import Task
     from heldout.experiment.settings import Settings
-    from heldout.experiment.tasks import Task
     from heldout.retrieve.shards import AnyIndex
 
 __all__ = [

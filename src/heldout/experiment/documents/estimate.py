@@ -48,7 +48,7 @@ class Estimate:
     target_size
         The number of documents that it speaks of.
     halves, target_halves
-        See `heldout.experiment.uncertainty.Spread`.
+        See `heldout.experiment.documents.uncertainty.Spread`.
     train
         The score on as many documents that the values were chosen on, where it has one of its own.
     """

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from heldout.errors import InputError
-from heldout.experiment.regular_files import open_regular
+from heldout.experiment.execution.regular_files import open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

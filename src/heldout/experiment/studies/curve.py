@@ -10,8 +10,8 @@ import numpy as np
 
 from heldout.data.notes import count_of
 from heldout.errors import InputError
-from heldout.experiment.rank_table import check_measures
-from heldout.experiment.study import unseen_values
+from heldout.experiment.documents.rank_table import check_measures
+from heldout.experiment.studies.bias import unseen_values
 from heldout.measure.names import parse_measure
 from heldout.resample.plan import check_seed
 from heldout.retrieve.sides import seen_side, whole_side
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from heldout.experiment.candidates import Candidates
+    from heldout.experiment.documents.candidates import Candidates
     from heldout.measure.names import Measure
 
     Floats = NDArray[np.float64]

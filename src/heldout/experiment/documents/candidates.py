@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heldout.experiment.rank_table import RankTable
+from heldout.experiment.documents.rank_table import RankTable
 from heldout.retrieve.rank import rank
 from heldout.retrieve.statistics import Vocabulary
 

@@ -29,16 +29,16 @@ from typing import TYPE_CHECKING, Final, get_args
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.experiment.estimate import Estimand
-from heldout.experiment.extrapolate import extrapolate
-from heldout.experiment.rank_table import Rows, measure_rows
+from heldout.experiment.documents.estimate import Estimand
+from heldout.experiment.documents.extrapolate import extrapolate
+from heldout.experiment.documents.rank_table import Rows, measure_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from heldout.experiment.rank_table import RankTable
+    from heldout.experiment.documents.rank_table import RankTable
     from heldout.measure.names import Measure
 
     Flags = NDArray[np.bool_]

@@ -19,11 +19,11 @@ import numpy as np
 from heldout.data.notes import count_of
 from heldout.data.parallel import stream_threads
 from heldout.errors import InputError
-from heldout.experiment.documents import choose_values
-from heldout.experiment.estimators import fold_values, per_fold, pool
-from heldout.experiment.extrapolate import check_extrapolation, extrapolate
-from heldout.experiment.rank_table import check_measures
-from heldout.experiment.uncertainty import SAME_SIZE, half_sample_spread, interval
+from heldout.experiment.documents.cross_validate import choose_values
+from heldout.experiment.documents.extrapolate import check_extrapolation, extrapolate
+from heldout.experiment.documents.methods import fold_values, per_fold, pool
+from heldout.experiment.documents.rank_table import check_measures
+from heldout.experiment.documents.uncertainty import SAME_SIZE, half_sample_spread, interval
 from heldout.measure.names import parse_measure
 from heldout.resample.plan import check_seed
 from heldout.retrieve.sides import Side, seen_side
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from heldout.experiment.candidates import Candidates
+    from heldout.experiment.documents.candidates import Candidates
     from heldout.measure.names import Measure
 
     Flags = NDArray[np.bool_]

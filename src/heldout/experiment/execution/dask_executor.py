@@ -21,15 +21,15 @@ import dask.config
 from distributed import Client, KilledWorker, LocalCluster, WorkerPlugin, as_completed
 
 from heldout.errors import HeldoutError, InputError
-from heldout.experiment.executors import do_packed, local_processes, unpack
-from heldout.experiment.kit import Kit, pack_kit
+from heldout.experiment.execution.executors import do_packed, local_processes, unpack
+from heldout.experiment.execution.payload import Payload, pack_payload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from heldout.experiment.executors import Done
+    from heldout.experiment.execution.executors import Done
+    from heldout.experiment.execution.tasks import Task
     from heldout.experiment.settings import Settings
-    from heldout.experiment.tasks import Task
     from heldout.retrieve.shards import AnyIndex
 
 __all__ = ["DaskExecutor", "open_dask", "workers_of"]
@@ -40,7 +40,7 @@ _SECONDS_TO_CONNECT: Final = 20
 _LARGEST: Final = 1 << 30
 """Bytes that go through the scheduler; what is larger must stand on storage that all see."""
 
-_kits: dict[str, Kit] = {}
+_payloads: dict[str, Payload] = {}
 """On a worker: what was delivered, by the name of the run."""
 _one_at_a_time = threading.Lock()
 """Systems of users need not stand being called by two threads of one process."""
@@ -179,10 +179,10 @@ class DaskExecutor:
     def _delivered(self) -> str:
         if not self._name:
             self._ask_for_heldout()
-            kit = self._packed()
+            payload = self._packed()
             name = f"heldout-{uuid.uuid4().hex[:12]}"
             try:
-                self._client.register_plugin(_Delivery(name, kit), name=name)
+                self._client.register_plugin(_Delivery(name, payload), name=name)
             except Exception as error:
                 raise _not_loaded(error) from error
             self._name = name
@@ -195,24 +195,27 @@ class DaskExecutor:
         except Exception as error:
             raise _not_loaded(error) from error
 
-    def _packed(self) -> Kit:
-        """A kit that names files if all workers see them, or else has everything in it."""
-        kit = pack_kit(self._settings, self._index)
-        if self._settings.reads_files and not self._all_see(kit):
-            kit = pack_kit(self._settings, self._index, sent=True)
-        if len(kit.content) > _LARGEST:
+    def _packed(self) -> Payload:
+        """A payload that names files if all workers see them, or else has everything in it."""
+        payload = pack_payload(self._settings, self._index)
+        if self._settings.reads_files and not self._all_see(payload):
+            payload = pack_payload(self._settings, self._index, sent=True)
+        size = len(payload.content)
+        if size > _LARGEST:
             raise InputError(
-                f"collection and index are {len(kit.content) / 2**30:.1f} GB, too much to send: "
+                f"collection and index are {size / 2**30:.1f} GB, too much to send: "
                 "put them on storage that all workers see under the same path (heldout index -o), "
                 "and give the paths"
             )
-        return kit
+        return payload
 
-    def _all_see(self, kit: Kit) -> bool:
+    def _all_see(self, payload: Payload) -> bool:
         """Whether the workers that are there find the same files."""
         known = workers_of(self._client)
         asked = [
-            self._client.submit(_sees, kit.digest, kit.content.tobytes(), pure=False, **place)
+            self._client.submit(
+                _sees, payload.digest, payload.content.tobytes(), pure=False, **place
+            )
             for place in ([{"workers": [one]} for one in known] or [{}])
         ]
         try:
@@ -272,27 +275,27 @@ class _FailedError(Exception):
 
 
 class _Delivery(WorkerPlugin):
-    """Brings a kit to every worker, when it comes."""
+    """Brings a payload to every worker, when it comes."""
 
-    def __init__(self, name: str, kit: Kit) -> None:
-        self.name, self.kit = name, kit
+    def __init__(self, name: str, payload: Payload) -> None:
+        self.name, self.payload = name, payload
         self.sender = socket.gethostname(), os.getpid()
 
     def setup(self, worker: Any) -> None:
-        _kits[self.name] = self.kit
+        _payloads[self.name] = self.payload
         if (socket.gethostname(), os.getpid()) != self.sender:
             # A worker has so many cores for itself, and not the whole machine.
             os.environ.setdefault("HELDOUT_THREADS", str(worker.state.nthreads))
 
     def teardown(self, worker: Any) -> None:
         del worker
-        _kits.pop(self.name, None)
+        _payloads.pop(self.name, None)
 
 
 def _do_on_worker(name: str, task: Task) -> bytes:
     with _one_at_a_time:
         try:
-            return do_packed(_kits[name], task)
+            return do_packed(_payloads[name], task)
         except HeldoutError as error:
             raise _FailedError(str(error)) from None
 
@@ -306,7 +309,7 @@ def _sees(digest: str, content: bytes) -> bool:
 
     try:
         with _one_at_a_time:
-            Kit(digest, np.frombuffer(content, np.uint8)).open()
+            Payload(digest, np.frombuffer(content, np.uint8)).open()
     except (HeldoutError, OSError):
         return False
     return True

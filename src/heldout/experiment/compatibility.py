@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from heldout.experiment.extrapolate import check_extrapolation
+from heldout.experiment.documents.extrapolate import check_extrapolation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +44,7 @@ def _of_documents(given: Mapping[str, Any]) -> list[str]:
     """The fields that say how documents are estimated, if they differ from the default."""
     changed = {
         "target_size": given["target_size"] is not None,
-        "estimator": given["estimator"] != "pooled",
+        "method": given["method"] != "pooled",
     }
     return [name for name, there in changed.items() if there]
 

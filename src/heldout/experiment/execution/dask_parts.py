@@ -7,9 +7,9 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from heldout.errors import HeldoutError, InputError, MissingExtraError
-from heldout.experiment.executors import local_processes
-from heldout.experiment.forecast import check_machine
-from heldout.experiment.hands import check_cluster
+from heldout.experiment.execution.executors import local_processes
+from heldout.experiment.execution.forecast import check_machine
+from heldout.experiment.execution.resources import check_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -35,7 +35,7 @@ def parts_on_dask(where: Any) -> Iterator[EachPart]:
         processes here, or a client that is connected already.
     """
     try:
-        from heldout.experiment.dask_executor import RETRIES, open_dask
+        from heldout.experiment.execution.dask_executor import RETRIES, open_dask
     except ImportError as error:
         raise MissingExtraError(
             "a Dask cluster needs the package distributed: pip install 'heldout[dask]'"
