@@ -1,7 +1,7 @@
 """How near the truth estimators come: the tables of docs/estimates.md.
 
 In every draw a share of the documents is seen; the score on the others is the truth (see
-`heldout.experiment.study`). Three systems:
+`heldout.experiment.studies.bias`). Three systems:
 
 - fixed: BM25 with k1 = 1 and b = 0.5, the unseen side as large as the seen one, or five times;
 - tuned: BM25 over a grid of 20 values of k1 (geometric, 0.2 to 5) by 20 of b (0 to 1), chosen on
@@ -26,8 +26,8 @@ import numpy as np
 
 from heldout.data.collection import Collection
 from heldout.data.collection_files import read_collection
-from heldout.experiment.candidates import Candidates
-from heldout.experiment.study import StudySettings, bias_study, standard_error
+from heldout.experiment.documents.candidates import Candidates
+from heldout.experiment.studies.bias import StudySettings, bias_study, standard_error
 from heldout.measure.names import parse_measure
 from heldout.retrieve.index import Index
 from heldout.retrieve.models import grid
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from heldout.experiment.study import BiasStudy, Tuning
+    from heldout.experiment.studies.bias import BiasStudy, Tuning
     from heldout.retrieve.models import Model
 
 FIXED = grid("bm25", k1=[1.0], b=[0.5])

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heldout.data.collection import Collection
-from heldout.experiment.documents import cross_validate_documents
+from heldout.experiment.documents.cross_validate import cross_validate_documents
 from heldout.experiment.run import Experiment
 from heldout.measure.names import parse_measure
 from heldout.retrieve.index import Index

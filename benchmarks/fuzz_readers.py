@@ -252,7 +252,7 @@ def _index_folder() -> dict[str, bytes]:
 
 
 def _journal(path: Path) -> None:
-    from heldout.experiment.journal import Journal
+    from heldout.experiment.execution.journal import Journal
 
     with Journal(path) as journal:
         journal.add({"key": "a", "values": np.array([0.1, np.nan]), "n": 1})

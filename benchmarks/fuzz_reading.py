@@ -165,7 +165,7 @@ def use_index_folder(folder: Path) -> object:
 
 
 def use_journal(folder: Path) -> object:
-    from heldout.experiment.journal import Journal
+    from heldout.experiment.execution.journal import Journal
 
     with Journal(folder / "x") as journal:
         return journal.records

@@ -20,18 +20,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heldout.data.collection_files import read_collection
-from heldout.experiment.candidates import Candidates
-from heldout.experiment.estimators import pool
-from heldout.experiment.rank_table import RankTable
-from heldout.experiment.study import unseen_values
-from heldout.experiment.uncertainty import half_sample_spread
+from heldout.experiment.documents.candidates import Candidates
+from heldout.experiment.documents.methods import pool
+from heldout.experiment.documents.rank_table import RankTable
+from heldout.experiment.documents.uncertainty import half_sample_spread
+from heldout.experiment.studies.bias import unseen_values
 from heldout.measure.names import parse_measure
 from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.index import Index
 from heldout.retrieve.models import Model
 
 if TYPE_CHECKING:
-    from heldout.experiment.uncertainty import Estimand
+    from heldout.experiment.documents.estimate import Estimand
 
 MEASURE = parse_measure("nDCG@10")
 FOLDS, DEPTH, Z = 5, 1000, 1.959964

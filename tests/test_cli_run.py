@@ -248,6 +248,18 @@ def test_an_edge_of_the_grid_is_pointed_out(capsys):
     assert "at an end of its grid" in capsys.readouterr().out
 
 
+def test_the_method_for_documents_by_its_name_and_its_old_one(capsys):
+    command = [*COLLECTION, "--system", "bm25", "--by", "document"]
+    new = refused(capsys, *command, "--method", "magic")
+    assert "method: there is no method 'magic'; there are pooled, per-fold" in new
+    assert refused(capsys, *command, "--estimator", "magic") == new
+    with pytest.raises(SystemExit):
+        main(["run", "--help"])
+    help_text = capsys.readouterr().out
+    assert "--method NAME" in help_text
+    assert "--estimator" not in help_text
+
+
 def test_a_dry_run_runs_nothing(capsys, folder):
     main(["run", "experiment.toml", "--dry-run", "-o", "out"])
     said = capsys.readouterr().out

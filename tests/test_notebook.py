@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import heldout
-from heldout.experiment.curve import CurvePoint, LearningCurve
-from heldout.experiment.study import BiasRow, BiasStudy, StudySettings
+from heldout.experiment.studies.bias import BiasRow, BiasStudy, StudySettings
+from heldout.experiment.studies.curve import CurvePoint, LearningCurve
 from heldout.measure.names import parse_measure
 from heldout.resample.describe import describe_splits
 

@@ -93,3 +93,16 @@ else:
     raise AssertionError
 """
     assert "heldout" in imported(code, folder)
+
+
+def test_a_run_of_a_model_loads_nothing_for_predictions(folder):
+    (folder / "docs.jsonl").write_text('{"_id": "a", "text": "x y"}\n{"_id": "b", "text": "y"}\n')
+    (folder / "queries.tsv").write_text("q1\tx\nq2\ty\n")
+    (folder / "qrels").write_text("q1 0 a 1\nq2 0 b 1\n")
+    arguments = ["run", "docs.jsonl", "--queries", "queries.tsv", "--qrels", "qrels"]
+    arguments += ["--system", "bm25", "--folds", "2", "--quiet"]
+    found = imported(command(*arguments), folder)
+    assert "heldout.experiment.systems.models" in found
+    for other in ("sklearn", "heldout.measure.roc", "heldout.measure.delong"):
+        assert other not in found
+    assert not {one for one in found if "predict" in one and one.startswith("heldout.")}

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
         MissingExtraError,
     )
     from heldout.experiment.estimator_results import EstimatorResults
-    from heldout.experiment.estimator_systems import EstimatorSystem
     from heldout.experiment.results import Results
     from heldout.experiment.run import Experiment
     from heldout.experiment.systems import System
+    from heldout.experiment.systems.estimators import EstimatorSystem
     from heldout.infer.compare import Comparison, compare
     from heldout.infer.compare_predictions import compare_predictions
     from heldout.infer.corpus_compare import compare_corpora
@@ -77,7 +77,7 @@ _HOMES = {
     "Comparison": "heldout.infer.compare",
     "DuplicateError": "heldout.errors",
     "EstimatorResults": "heldout.experiment.estimator_results",
-    "EstimatorSystem": "heldout.experiment.estimator_systems",
+    "EstimatorSystem": "heldout.experiment.systems.estimators",
     "Evaluation": "heldout.measure.evaluate",
     "Experiment": "heldout.experiment.run",
     "FormatError": "heldout.errors",
@@ -110,7 +110,7 @@ _HOMES = {
     "Split": "heldout.resample.split",
     "SplitKey": "heldout.resample.split",
     "Splits": "heldout.resample.split",
-    "System": "heldout.experiment.systems",
+    "System": "heldout.experiment.systems.base",
     "TestSet": "heldout.resample.holdout",
     "TextEvaluation": "heldout.measure.text_evaluate",
     "Trials": "heldout.tune.search",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,6 @@ from heldout.data.notes import count_of
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable
 
     from heldout.experiment.run import Experiment
@@ -48,7 +48,7 @@ _DESCRIBING = {
     "seed": "seed",
     "inner": "inner",
     "rule": "rule",
-    "estimator": "estimator",
+    "method": "method",
     "target_size": "target-size",
     "depth": "depth",
     "baseline": "baseline",
@@ -129,7 +129,8 @@ def _add_description(parser: argparse.ArgumentParser) -> None:
     add("--seed", type=int, help="the root of all chance (default 0)")
     add("--inner", type=positive, metavar="K", help="choose by K inner folds of what is seen")
     add("--rule", choices=("best", "one-se"), help="how to choose (default best)")
-    add("--estimator", metavar="NAME", help="for documents (default pooled)")
+    add("--method", metavar="NAME", help="how to estimate for new documents (default pooled)")
+    add("--estimator", dest="method", help=argparse.SUPPRESS)  # its name in 0.1
     add("--target-size", type=positive, metavar="N", help="documents to speak of")
     add("--depth", type=positive, metavar="N", help="documents of a list that count (1000)")
     add("-b", "--baseline", metavar="NAME", help="compare all others with this system")
@@ -222,7 +223,7 @@ def _fields(options: argparse.Namespace) -> dict[str, Any]:
     fields: dict[str, Any] = {"collection": collection, "systems": options.system}
     if options.measure:
         fields["measures"] = options.measure
-    names = ("by", "tune_for", "seed", "inner", "rule", "estimator", "target_size", "depth")
+    names = ("by", "tune_for", "seed", "inner", "rule", "method", "target_size", "depth")
     for name in (*names, "baseline", "alpha", "index"):
         if getattr(options, name) is not None:
             fields[name] = getattr(options, name)
@@ -245,7 +246,7 @@ def _fields(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _dry_run(experiment: Experiment, options: argparse.Namespace) -> int:
-    from heldout.experiment.tasks import plan_tasks
+    from heldout.experiment.execution.tasks import plan_tasks
     from heldout.report.experiment import plan_text
 
     del options

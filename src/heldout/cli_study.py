@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from heldout.data.collection import Collection
-    from heldout.experiment.candidates import Candidates
-    from heldout.experiment.study import Tuning
+    from heldout.experiment.documents.candidates import Candidates
+    from heldout.experiment.studies.bias import Tuning
     from heldout.experiment.systems import ModelSystem
 
 __all__ = ["add_study"]
@@ -124,17 +124,13 @@ def _system(options: argparse.Namespace) -> ModelSystem:
 
 
 def _parsed(model: str, parameters: Sequence[str]) -> ModelSystem:
-    from heldout.experiment.system_settings import system_of
-    from heldout.experiment.systems import ModelSystem
+    from heldout.experiment.systems.reading import model_system
 
-    system = system_of(f"{model}({', '.join(parameters)})", model)
-    if not isinstance(system, ModelSystem):
-        raise InputError(f"{model} is not a built-in model: see heldout search --models")
-    return system
+    return model_system(model, parameters)
 
 
 def _candidates(options: argparse.Namespace, system: ModelSystem) -> tuple[Candidates, Collection]:
-    from heldout.experiment.candidates import Candidates
+    from heldout.experiment.documents.candidates import Candidates
 
     collection = open_collection(options)
     if not len(collection.qrels):
@@ -150,7 +146,7 @@ def _named(system: ModelSystem) -> str:
 
 def _bias(options: argparse.Namespace) -> int:
     from heldout.data.aside import made_folder
-    from heldout.experiment.study import StudySettings, bias_study
+    from heldout.experiment.studies.bias import StudySettings, bias_study
     from heldout.measure.names import parse_measure
     from heldout.report.study import figure_tables, study_json, study_records, study_text
 
@@ -208,7 +204,7 @@ def _shares(text: str) -> list[float]:
 
 
 def _curve(options: argparse.Namespace) -> int:
-    from heldout.experiment.curve import learning_curve
+    from heldout.experiment.studies.curve import learning_curve
     from heldout.measure.names import parse_measure
     from heldout.report.study import curve_json, curve_records, curve_text
 

@@ -13,9 +13,9 @@ from heldout.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.experiment.curve import LearningCurve
     from heldout.experiment.results import Results
-    from heldout.experiment.study import BiasStudy
+    from heldout.experiment.studies.bias import BiasStudy
+    from heldout.experiment.studies.curve import LearningCurve
     from heldout.infer.compare import Comparison
     from heldout.report.charts.named import Drawing, NamedChart
 
@@ -77,8 +77,8 @@ def _made(of: Any, measure: str | None, collection: Any) -> tuple[NamedChart, ..
 
 
 def _studied(of: Any, measure: str | None, queries: Any) -> tuple[NamedChart, ...]:
-    from heldout.experiment.curve import LearningCurve
-    from heldout.experiment.study import BiasStudy
+    from heldout.experiment.studies.bias import BiasStudy
+    from heldout.experiment.studies.curve import LearningCurve
     from heldout.infer.compare import Comparison
     from heldout.report.charts import of_comparison, of_results, of_study
     from heldout.resample.describe import Description
@@ -202,7 +202,7 @@ def study_html(study: BiasStudy) -> str:
     Parameters
     ----------
     study
-        Of `heldout.experiment.study.bias_study`.
+        Of `heldout.experiment.studies.bias.bias_study`.
     """
     from heldout.report.charts.of_study import charts_of_biases
 
@@ -230,7 +230,7 @@ def curve_html(curve: LearningCurve) -> str:
     Parameters
     ----------
     curve
-        Of `heldout.experiment.curve.learning_curve`.
+        Of `heldout.experiment.studies.curve.learning_curve`.
     """
     from heldout.report.charts.of_study import charts_of_curve
 

@@ -6,8 +6,8 @@ from document_data import indexed, topical_collection
 
 import heldout
 from heldout.errors import HeldoutError
-from heldout.experiment.candidates import Candidates
-from heldout.experiment.curve import learning_curve
+from heldout.experiment.documents.candidates import Candidates
+from heldout.experiment.studies.curve import learning_curve
 from heldout.measure.names import parse_measure
 from heldout.report.study import curve_json, curve_text
 from heldout.retrieve.models import grid

@@ -17,13 +17,11 @@ from sklearn.neighbors import KNeighborsClassifier
 import heldout
 from heldout.cli import main
 from heldout.errors import InputError, MissingExtraError
-from heldout.experiment import executors
-from heldout.experiment import kit as kits
-from heldout.experiment.jobs import Job
-from heldout.experiment.journal import decode
+from heldout.experiment.execution import executors, payload
+from heldout.experiment.execution.journal import decode
+from heldout.experiment.execution.parcels import pack_collection, pack_index
+from heldout.experiment.execution.tasks import plan_tasks
 from heldout.experiment.run import JOURNAL, Experiment
-from heldout.experiment.shared import pack_collection, pack_index
-from heldout.experiment.tasks import plan_tasks
 from heldout.retrieve.index import Index
 
 distributed = pytest.importorskip("distributed", reason="needs the extra dask")
@@ -316,9 +314,9 @@ def test_the_workers_forget_the_experiment(folder, client):
     experiment(folder).run(dask=client)
 
     def kept():
-        from heldout.experiment import dask_executor
+        from heldout.experiment.execution import dask_executor
 
-        return len(dask_executor._kits)
+        return len(dask_executor._payloads)
 
     assert set(client.run(kept).values()) == {0}
 
@@ -326,7 +324,7 @@ def test_the_workers_forget_the_experiment(folder, client):
 def test_a_job_is_a_few_words(folder):
     settings = experiment(folder, by="document", systems="bm25").check()
     for task in plan_tasks(settings):
-        assert len(pickle.dumps(Job(task, (3,)))) < 500
+        assert len(pickle.dumps(replace(task, points=(3,)))) < 500
 
 
 def test_another_collection_or_index_on_the_worker_is_refused(folder):
@@ -347,10 +345,10 @@ def test_another_collection_or_index_on_the_worker_is_refused(folder):
 
 def test_another_version_or_source_on_the_worker_is_refused(folder, monkeypatch):
     settings = experiment(folder).check()
-    packed = kits.pack_kit(settings, None)
+    packed = payload.pack_payload(settings, None)
     with monkeypatch.context() as patch:
-        other = {**kits.versions_of(settings), "numpy": "1.0"}
-        patch.setattr(kits, "versions_of", lambda _: other)
+        other = {**payload.versions_of(settings), "numpy": "1.0"}
+        patch.setattr(payload, "versions_of", lambda _: other)
         with pytest.raises(InputError, match=r"a worker has numpy 1\.0, the run was started with"):
             packed.open()
     (folder / "ranker.py").write_text(RANKER.format(trouble="") + "\n# changed\n")
@@ -378,7 +376,7 @@ def test_what_cannot_be_sent_is_named(tmp_path):
 
 
 def test_without_the_package_it_says_what_to_install(folder, monkeypatch):
-    monkeypatch.setitem(sys.modules, "heldout.experiment.dask_executor", None)
+    monkeypatch.setitem(sys.modules, "heldout.experiment.execution.dask_executor", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'heldout\[dask\]'"):
         experiment(folder).run(dask="local:2")
 

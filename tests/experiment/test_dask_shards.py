@@ -9,16 +9,16 @@ from experiment_data import overlap, small_collection
 
 from heldout.cli import main
 from heldout.errors import InputError
-from heldout.experiment.kit import pack_kit
+from heldout.experiment.execution.parcels import pack_index
+from heldout.experiment.execution.payload import pack_payload
 from heldout.experiment.run import Experiment
-from heldout.experiment.shared import pack_index
 from heldout.retrieve.index import Index
 from heldout.retrieve.search import search
 from heldout.retrieve.shards import ShardedIndex
 
 distributed = pytest.importorskip("distributed", reason="needs the extra dask")
 
-from heldout.experiment.dask_parts import parts_on_dask  # noqa: E402 - after the look for Dask
+from heldout.experiment.execution.dask_parts import parts_on_dask  # noqa: E402 - after the look for Dask
 
 
 @pytest.fixture(scope="module")
@@ -114,17 +114,17 @@ def test_parts_that_workers_do_not_see_are_sent(sharded):
 
 def test_workers_that_rank_models_need_no_text(collection, sharded):
     fields = {"collection": collection, "systems": ["bm25"], "index": sharded.path}
-    kit = pack_kit(Experiment(**fields).check(), sharded)
-    assert collection.documents.text(0).encode() not in kit.content.tobytes()
-    there = kit.open().settings.collection
+    payload = pack_payload(Experiment(**fields).check(), sharded)
+    assert collection.documents.text(0).encode() not in payload.content.tobytes()
+    there = payload.open().settings.collection
     assert list(there.documents.ids) == list(collection.documents.ids)
     with pytest.raises(InputError, match="was not sent to this process"):
         there.documents.text(0)
     with pytest.raises(InputError, match="was not sent to this process"):
         there.fingerprint()
     fields["systems"] = ["bm25", ("mine", overlap)]
-    kit = pack_kit(Experiment(**fields).check(), sharded)
-    assert kit.open().settings.collection.documents.text(0) == collection.documents.text(0)
+    payload = pack_payload(Experiment(**fields).check(), sharded)
+    assert payload.open().settings.collection.documents.text(0) == collection.documents.text(0)
 
 
 @pytest.mark.parametrize("where", ["nonsense", "local:0", "local:99999", ""])

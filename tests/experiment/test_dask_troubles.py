@@ -14,13 +14,13 @@ import pytest
 from experiment_data import overlap, small_collection, table_bytes
 
 from heldout.errors import InputError
-from heldout.experiment.forecast import forecast
-from heldout.experiment.hands import Hands
+from heldout.experiment.execution.forecast import forecast
+from heldout.experiment.execution.resources import Resources
+from heldout.experiment.execution.tasks import plan_tasks
 from heldout.experiment.run import Experiment
-from heldout.experiment.tasks import plan_tasks
 
 pytest.importorskip("distributed", reason="needs the extra dask")
-dask_executor = pytest.importorskip("heldout.experiment.dask_executor")
+dask_executor = pytest.importorskip("heldout.experiment.execution.dask_executor")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs named pipes and signals")
 
 RANKER = """
@@ -214,7 +214,9 @@ def test_a_cluster_here_has_as_many_processes_as_fit(tmp_path):
     found = forecast(settings, None, plan_tasks(settings), processes=4, away=True)
     said = []
     limit = found.own + 2 * found.worker + found.worker // 2
-    assert Hands(1, "local:4", limit, said.append).fitting(settings, None).dask == "local:2"
+    assert (
+        Resources(1, "local:4", limit, said.append).within_memory(settings, None).dask == "local:2"
+    )
     assert said == ["2 of 4 workers, to stay within the memory"]
     with pytest.raises(InputError, match=r"takes about .* are allowed"):
         whole.run(tmp_path / "results", dask="local:4", max_memory=found.own + found.worker // 2)

@@ -1,24 +1,33 @@
 """Differences between systems on new documents."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from document_data import indexed, topical_collection
 
-from heldout.experiment.document_differences import document_differences
+from heldout.experiment.documents.differences import document_differences
+from heldout.experiment.documents.estimate import Estimate
 from heldout.experiment.run import Experiment
 from heldout.report.experiment import results_text
 
 
 def estimate(value, halves, target_halves, n_queries=11, target_size=100):
-    return {
-        "value": value,
-        "halves": halves,
-        "target_halves": target_halves,
-        "n_queries": n_queries,
-        "target_size": target_size,
-    }
+    return Estimate(
+        measure="AP",
+        method="pooled",
+        value=value,
+        low=value,
+        high=value,
+        estimand="",
+        n_queries=n_queries,
+        left_out=0,
+        optimism=0.0,
+        target_size=target_size,
+        halves=halves,
+        target_halves=target_halves,
+    )
 
 
 def differences(*systems):
@@ -48,7 +57,7 @@ def test_by_hand():
 def test_what_was_cut_otherwise_is_not_compared():
     one, other = estimate(0.5, (0.3,), (0.2,)), estimate(0.4, (0.1, 0.1), (0.2, 0.2))
     assert differences([one], [other]) == [[], []]
-    assert differences([one], [{**one, "target_size": 7}]) == [[], []]
+    assert differences([one], [replace(one, target_size=7)]) == [[], []]
 
 
 @pytest.fixture(scope="module")

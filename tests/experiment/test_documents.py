@@ -6,9 +6,9 @@ from document_data import indexed, topical_collection
 
 import heldout
 from heldout.errors import InputError, MeasureError
-from heldout.experiment.candidates import Candidates
-from heldout.experiment.documents import choose_values, cross_validate_documents
-from heldout.experiment.estimators import ESTIMATORS, pool
+from heldout.experiment.documents.candidates import Candidates
+from heldout.experiment.documents.cross_validate import choose_values, cross_validate_documents
+from heldout.experiment.documents.methods import METHODS, pool
 from heldout.measure.names import parse_measure
 from heldout.retrieve.models import grid
 from heldout.retrieve.search import search
@@ -138,7 +138,7 @@ def test_the_estimate_is_the_pooled_ranking_of_the_chosen_values(collection, ind
     for place, one in enumerate(found.estimates):
         assert one.value == pytest.approx(np.nanmean(values[place]))
         assert one.low < one.value < one.high
-        assert (one.estimator, one.estimand) == ("pooled", "these queries on new documents")
+        assert (one.method, one.estimand) == ("pooled", "these queries on new documents")
         assert one.n_queries + one.left_out == len(collection.queries)
         assert one.n_queries == np.isfinite(values[place]).sum()
         assert one.target_size == (folds >= 0).sum()
@@ -162,13 +162,13 @@ def test_choosing_among_many_shows_as_optimism(collection, index, folds):
     assert choices.final_surface[choices.final] - honest > 0.02
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_every_estimator_by_name(collection, index, folds, estimator):
-    found = estimate(index, collection, folds, estimator=estimator)
-    assert {one.estimator for one in found.estimates} == {estimator}
+@pytest.mark.parametrize("method", METHODS)
+def test_every_estimator_by_name(collection, index, folds, method):
+    found = estimate(index, collection, folds, method=method)
+    assert {one.method for one in found.estimates} == {method}
     (value, _), left_out = (one.value for one in found.estimates), found.estimates[0].left_out
     assert 0 < value < 1
-    assert (left_out == 0) == (estimator == "per-fold-zero")
+    assert (left_out == 0) == (method == "per-fold-zero")
 
 
 def test_the_estimands_have_intervals_of_their_own(collection, index, folds):
@@ -201,7 +201,7 @@ def test_a_seed_decides(collection, index, folds):
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
-        ({"estimator": "magic"}, InputError, "no estimator 'magic'"),
+        ({"method": "magic"}, InputError, "no method 'magic'"),
         ({"target_size": 0}, InputError, "target size is 0"),
         ({"measures": [parse_measure("Bpref")], "target_size": 999}, MeasureError, "Bpref cannot"),
         ({"measures": [parse_measure("AP(ties=average)")]}, MeasureError, "whole ranked lists"),

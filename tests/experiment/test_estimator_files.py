@@ -22,7 +22,7 @@ from heldout import Experiment, Results
 from heldout.cli import main
 from heldout.errors import InputError
 from heldout.experiment import run as run_module
-from heldout.experiment.journal import Journal
+from heldout.experiment.execution.journal import Journal
 from heldout.experiment.problems import ExperimentError
 from heldout.experiment.run import JOURNAL
 

@@ -8,10 +8,10 @@ import pytest
 from experiment_data import overlap, small_collection
 
 from heldout.errors import FormatError, InputError
+from heldout.experiment.execution.tasks import plan_tasks
 from heldout.experiment.problems import ExperimentError
 from heldout.experiment.run import Experiment
 from heldout.experiment.systems import System
-from heldout.experiment.tasks import plan_tasks
 from heldout.resample.combined import TwoWay
 from heldout.resample.plans import KFold
 
@@ -199,7 +199,7 @@ def test_what_cannot_hold_documents_out_is_refused(by, system, message):
         ({"systems": ["bm25", "bm25(k1=2)"]}, "2 are called 'bm25'"),
         ({"systems": ["bm25"], "baseline": "x"}, "there is no system 'x'"),
         ({"systems": ["bm25"], "estimator": "per-fold"}, "for documents that are held out"),
-        ({"systems": ["bm25"], "by": "document", "estimator": "x"}, "no estimator 'x'"),
+        ({"systems": ["bm25"], "by": "document", "estimator": "x"}, "no method 'x'"),
         ({"systems": ["bm25(k1=0.5, k1=1:2:3)"]}, "both fixed and tuned"),
         ({"systems": ["bm25(k1)"]}, "is not a parameter"),
         ({"systems": ["bm25(k2=1)"]}, "has no parameter k2"),
@@ -288,3 +288,19 @@ def test_the_example_in_the_documentation_is_an_experiment(folder):
     assert len(settings.splits) == 30
     known = {line.split(" = ")[0] for line in example.splitlines() if " = " in line}
     assert {"collection", "by", "baseline", "space", "runs"} <= known
+
+
+def test_the_method_by_its_old_name():
+    fields = {"collection": small_collection(), "systems": "bm25", "by": "document"}
+    for name in ("method", "estimator"):
+        assert Experiment(**fields, **{name: "per-fold"}).check().method == "per-fold"
+    with pytest.raises(ExperimentError, match="estimator: the old name of method"):
+        Experiment(**fields, method="pooled", estimator="pooled").check()
+    assert Experiment(**fields).check().method == "pooled"
+
+
+def test_a_problem_of_the_method_is_on_the_line_of_its_old_name(tmp_path):
+    text = 'collection = "pydocs"\nsystems = ["bm25"]\nby = "document"\nestimator = "magic"\n'
+    (tmp_path / "old.toml").write_text(text)
+    with pytest.raises(ExperimentError, match=r"line 4, estimator: there is no method 'magic'"):
+        Experiment.read(tmp_path / "old.toml").check()

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from heldout.errors import MeasureError
-from heldout.experiment.extrapolate import check_extrapolation, extrapolate, mixture
-from heldout.experiment.rank_table import Rows, measure_rows
+from heldout.experiment.documents.extrapolate import check_extrapolation, extrapolate, mixture
+from heldout.experiment.documents.rank_table import Rows, measure_rows
 from heldout.measure.names import parse_measure
 
 NAMES = ("nDCG@10", "AP", "P@10", "R@100")

@@ -17,8 +17,8 @@ from experiment_data import small_collection, table_bytes
 import heldout
 from heldout.data.export import export_collection
 from heldout.errors import InputError
-from heldout.experiment.journal import Journal, encode
-from heldout.experiment.lock import locked
+from heldout.experiment.execution.journal import Journal, encode
+from heldout.experiment.execution.lock import locked
 from heldout.experiment.run import JOURNAL, Experiment
 
 SOURCE = Path(heldout.__file__).parent
@@ -275,7 +275,7 @@ RACER = """
 import sys
 from pathlib import Path
 from heldout.errors import InputError
-from heldout.experiment.lock import locked
+from heldout.experiment.execution.lock import locked
 sys.stdin.readline()
 try:
     with locked(Path(sys.argv[1])):

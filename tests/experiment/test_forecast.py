@@ -11,9 +11,9 @@ from experiment_data import overlap, small_collection, table_bytes
 from heldout.cli import main
 from heldout.data.sizes import parse_size
 from heldout.errors import InputError
-from heldout.experiment.forecast import Forecast, check_memory, forecast
-from heldout.experiment.run import Experiment, index_for
-from heldout.experiment.tasks import plan_tasks
+from heldout.experiment.execution.forecast import Forecast, check_memory, forecast
+from heldout.experiment.execution.tasks import plan_tasks
+from heldout.experiment.run import Experiment
 
 GB = 1 << 30
 
@@ -63,14 +63,14 @@ def test_more_processes_than_any_machine_has_memory_for(tmp_path, where):
 def test_more_of_everything_takes_more(monkeypatch):
     """Memory rises with values and documents, whatever other tests have taken before."""
     for name in ("held_memory", "peak_memory"):
-        monkeypatch.setattr(f"heldout.experiment.forecast.{name}", lambda: 1 << 20)
+        monkeypatch.setattr(f"heldout.experiment.execution.forecast.{name}", lambda: 1 << 20)
 
     def expected(**fields):
         settings = experiment(systems="bm25(k1=0.5:2:3)", by="document").check()
         settings = Experiment(
             **{"collection": settings.collection, "by": "document", "systems": "bm25"} | fields
         ).check()
-        return forecast(settings, index_for(settings), plan_tasks(settings), timed=False).memory
+        return forecast(settings, settings.open_index(), plan_tasks(settings), timed=False).memory
 
     assert expected(systems="bm25(k1=0.1:3:900)") > expected(systems="bm25(k1=0.1:3:9)")
     assert expected(collection=small_collection(9000, 60)) > expected()
@@ -117,13 +117,13 @@ MEASURED = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from experiment_data import small_collection
-from heldout.experiment.forecast import forecast, peak_memory
-from heldout.experiment.run import Experiment, index_for
-from heldout.experiment.tasks import plan_tasks
+from heldout.experiment.execution.forecast import forecast, peak_memory
+from heldout.experiment.run import Experiment
+from heldout.experiment.execution.tasks import plan_tasks
 fields = {"by": sys.argv[2], "measures": ["nDCG@10", "AP"], "systems": "bm25(k1=0.5:3:20)"}
 whole = Experiment(collection=small_collection(1500, 250), **fields)
 settings = whole.check()
-index = index_for(settings)
+index = settings.open_index()
 print(forecast(settings, index, plan_tasks(settings)).memory)
 whole.run()
 print(peak_memory())

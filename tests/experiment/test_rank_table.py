@@ -6,8 +6,8 @@ from document_data import indexed, topical_collection
 
 import heldout
 from heldout.errors import MeasureError
-from heldout.experiment.candidates import Candidates
-from heldout.experiment.rank_table import RankTable, check_measures
+from heldout.experiment.documents.candidates import Candidates
+from heldout.experiment.documents.rank_table import RankTable, check_measures
 from heldout.measure.names import parse_measure
 from heldout.retrieve.models import grid
 from heldout.retrieve.search import run_of_lists, search

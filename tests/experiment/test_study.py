@@ -9,8 +9,8 @@ from document_data import indexed, topical_collection
 
 import heldout
 from heldout.errors import HeldoutError, InputError
-from heldout.experiment.candidates import Candidates
-from heldout.experiment.study import (
+from heldout.experiment.documents.candidates import Candidates
+from heldout.experiment.studies.bias import (
     StudySettings,
     _division,
     bias_study,

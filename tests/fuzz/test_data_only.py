@@ -19,7 +19,7 @@ import pytest
 import heldout
 from heldout import Experiment, HeldoutError, Index, read_qrels, read_run, read_scores
 from heldout.data.vectors import read_vectors
-from heldout.experiment.journal import Journal
+from heldout.experiment.execution.journal import Journal
 from heldout.infer.ledger import Ledger
 
 SOURCE = Path(heldout.__file__).parent

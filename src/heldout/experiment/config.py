@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 from heldout.data.collection import Collection
 from heldout.data.paths import is_there, names_file
 from heldout.errors import HeldoutError, InputError
-from heldout.experiment.estimators import ESTIMATORS
-from heldout.experiment.fitting import check_fitting, check_splits
+from heldout.experiment.compatibility import check_fitting, check_splits
+from heldout.experiment.documents.methods import METHODS
+from heldout.experiment.documents.rank_table import check_measures
 from heldout.experiment.plan_settings import BY, By, plan_from_table
-from heldout.experiment.rank_table import check_measures
-from heldout.experiment.system_settings import (
+from heldout.experiment.settings import RankingSettings
+from heldout.experiment.systems.reading import (
     SYSTEM_KEYS,
     SYSTEM_SOURCES,
     system_from_table,
     system_of,
 )
-from heldout.experiment.systems import CallSystem, ModelSystem, System
 from heldout.measure.names import Measure, is_one_measure, parse_measure, parse_measures
 from heldout.notes import Note
 from heldout.resample.combined import TwoWay
@@ -33,11 +32,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from heldout.experiment.problems import Problems
+    from heldout.experiment.systems import System
     from heldout.resample.split import Splits
     from heldout.retrieve.analyze import Analyzer
     from heldout.retrieve.shards import AnyIndex
 
-__all__ = ["COLLECTION_KEYS", "DEFAULTS", "Settings", "check_fields"]
+__all__ = ["COLLECTION_KEYS", "DEFAULTS", "FIELDS", "OLD_NAMES", "check_fields"]
 
 DEFAULTS: Final[dict[str, Any]] = {
     "task": "ranking",
@@ -51,7 +51,7 @@ DEFAULTS: Final[dict[str, Any]] = {
     "depth": 1000,
     "rule": "best",
     "inner": None,
-    "estimator": "pooled",
+    "method": "pooled",
     "target_size": None,
     "replicates": 500,
     "alpha": 0.05,
@@ -59,7 +59,13 @@ DEFAULTS: Final[dict[str, Any]] = {
     "index": None,
     "analyzer": None,
 }
-"""All fields of an experiment, with their defaults."""
+"""The fields of an experiment with rankings, with their defaults."""
+
+FIELDS: Final = (*DEFAULTS, "data")
+"""All fields of experiments of any kind."""
+
+OLD_NAMES: Final = {"estimator": "method"}
+"""What fields were called in 0.1; they can still be called so."""
 
 COLLECTION_KEYS: Final = (
     "source",
@@ -75,65 +81,9 @@ COLLECTION_KEYS: Final = (
 _ANALYZER_KEYS: Final = ("stemmer", "stop", "tokens", "ngrams", "min_length", "lower")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Settings:
-    """An experiment that can be run.
-
-    Parameters
-    ----------
-    collection, source
-        What is evaluated, and how it was read (None: it came as an object).
-    systems, by, splits
-        The systems, what is divided, and how.
-    measures, tune_for
-        What is measured, and what parameters are chosen by.
-    seed, depth, rule, inner, estimator, target_size, replicates, alpha, baseline
-        As they were given.
-    index, analyzer
-        An index, or its path, and how text becomes terms if there is none.
-    notes
-        What a reader of the results should know.
-    """
-
-    collection: Collection
-    source: dict[str, Any] | None
-    systems: tuple[System, ...]
-    by: By
-    splits: Splits
-    measures: tuple[Measure, ...]
-    tune_for: Measure
-    seed: int
-    depth: int
-    rule: Rule
-    inner: int | None
-    estimator: str
-    target_size: int | None
-    replicates: int
-    alpha: float
-    baseline: str | None
-    index: AnyIndex | str | None
-    analyzer: Analyzer | None
-    notes: tuple[Note, ...] = ()
-
-    @property
-    def shared(self) -> Collection:
-        """What all tasks share."""
-        return self.collection
-
-    @property
-    def higher_is_better(self) -> bool:
-        """The direction of the measure that parameters are chosen by."""
-        return bool(self.tune_for.definition.higher_is_better)
-
-    @property
-    def needs_index(self) -> bool:
-        """Whether there is a built-in model."""
-        return any(isinstance(one, ModelSystem) for one in self.systems)
-
-
 def check_fields(
     fields: Mapping[str, Any], problems: Problems, folder: Path | None = None
-) -> Settings | None:
+) -> RankingSettings | None:
     """Look at everything; what is wrong goes to `problems`, and nothing comes back then.
 
     Parameters
@@ -141,6 +91,7 @@ def check_fields(
     folder
         Where relative paths are looked for.
     """
+    fields = _renamed(fields, problems)
     problems.unknown(fields, tuple(DEFAULTS))
     given = {**DEFAULTS, **{key: value for key, value in fields.items() if key in DEFAULTS}}
     numbers = _numbers(given, problems)
@@ -154,16 +105,17 @@ def check_fields(
     splits = _splits(plan, collection, by, systems, {**given, **numbers}, problems)
     if problems.found or collection is None or splits is None or tune_for is None:
         return None
-    return Settings(
-        collection,
-        source,
-        systems,
-        by,
-        splits,
-        measures,
-        tune_for,
+    return RankingSettings(
+        task="ranking",
+        collection=collection,
+        source=source,
+        systems=systems,
+        by=by,
+        splits=splits,
+        measures=measures,
+        tune_for=tune_for,
         rule=given["rule"],
-        estimator=given["estimator"],
+        method=given["method"],
         alpha=float(given["alpha"]),
         baseline=given["baseline"],
         index=index,
@@ -173,12 +125,31 @@ def check_fields(
     )
 
 
+def _renamed(fields: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
+    """The fields by their names of today; problems are told under those that were given."""
+    found = dict(fields)
+    for old, new in OLD_NAMES.items():
+        if old not in found:
+            continue
+        if new in found:
+            problems.add(old, f"the old name of {new}: give {new} alone")
+        found[new] = found.pop(old)
+        problems.given_as[new] = old
+    return found
+
+
 def _notes(
-    collection: Collection, splits: Splits, systems: tuple[System, ...], by: By, inner: int | None
+    collection: Collection,
+    splits: Splits,
+    systems: tuple[System[Any], ...],
+    by: By,
+    inner: int | None,
 ) -> tuple[Note, ...]:
     found = [*collection.notes, *splits.notes]
-    fixed = [one.name for one in systems if not isinstance(one, CallSystem) and one.tuned]
-    if inner is not None and by == "query" and fixed:
+    fixed: list[str] = []
+    if inner is not None and by == "query":
+        fixed = [one.name for one in systems if one.tuned and not one.learns]
+    if fixed:
         text = (
             f"inner folds are for systems that learn from what is seen: {', '.join(fixed)} was "
             "chosen on all of it, which comes to the same"
@@ -210,11 +181,9 @@ def _numbers(given: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
         problems.add("replicates", f"at most {MOST_REPEATS:,} are drawn; take fewer")
     if given["rule"] not in get_args(Rule):
         problems.add("rule", f"there is no rule {given['rule']!r}; there are best, one-se")
-    if given["estimator"] not in ESTIMATORS:
-        there = ", ".join(ESTIMATORS)
-        problems.add(
-            "estimator", f"there is no estimator {given['estimator']!r}; there are {there}"
-        )
+    if given["method"] not in METHODS:
+        there = ", ".join(METHODS)
+        problems.add("method", f"there is no method {given['method']!r}; there are {there}")
     alpha = given["alpha"]
     if not isinstance(alpha, int | float) or isinstance(alpha, bool) or not 0 < alpha < 1:
         problems.add("alpha", f"{alpha!r} is not a number between 0 and 1")
@@ -263,7 +232,7 @@ def _by(given: Mapping[str, Any], problems: Problems) -> By:
     return by  # type: ignore[no-any-return]
 
 
-def _systems(given: Any, problems: Problems, folder: Path | None) -> tuple[System, ...]:
+def _systems(given: Any, problems: Problems, folder: Path | None) -> tuple[System[Any], ...]:
     listed: Sequence[Any]
     if isinstance(given, Mapping):
         listed = [(name, one) for name, one in given.items()]
@@ -271,7 +240,7 @@ def _systems(given: Any, problems: Problems, folder: Path | None) -> tuple[Syste
         listed = list(given) if isinstance(given, list | tuple) else [given]
     if not listed:
         problems.add("systems", "there are none: what is to be evaluated?")
-    found: list[System] = []
+    found: list[System[Any]] = []
     for at, one in enumerate(listed):
         with problems.at(f"systems[{at}]"):
             found.append(_system(one, f"systems[{at}].", problems, folder))
@@ -282,7 +251,7 @@ def _systems(given: Any, problems: Problems, folder: Path | None) -> tuple[Syste
     return tuple(found)
 
 
-def _system(one: Any, under: str, problems: Problems, folder: Path | None) -> System:
+def _system(one: Any, under: str, problems: Problems, folder: Path | None) -> System[Any]:
     if isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str):
         name, described = one
         if not (isinstance(described, dict) and set(described) & set(SYSTEM_SOURCES)):
@@ -397,7 +366,7 @@ def _splits(
     plan: Plan | None,
     collection: Collection | None,
     by: By,
-    systems: tuple[System, ...],
+    systems: tuple[System[Any], ...],
     given: Mapping[str, Any],
     problems: Problems,
 ) -> Splits | None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from heldout.data.predictions import ClassPredictions, NumberPredictions
 from heldout.data.scores import Scores
-from heldout.errors import HeldoutError, InputError, MeasureError
-from heldout.experiment.results import Results
+from heldout.errors import InputError, MeasureError
+from heldout.experiment.instances import defined_value
+from heldout.experiment.results import PREDICTIONS, Results
 from heldout.infer.compare_predictions import compare_predictions
 from heldout.infer.folds import corrected_t
 from heldout.infer.prediction_scores import score_predictions
@@ -34,9 +35,7 @@ if TYPE_CHECKING:
 
     Predictions = ClassPredictions | NumberPredictions
 
-__all__ = ["PREDICTIONS", "EstimatorFold", "EstimatorResults", "defined_value"]
-
-PREDICTIONS: Final = "predictions.parquet"
+__all__ = ["EstimatorFold", "EstimatorResults"]
 
 
 class EstimatorFold(NamedTuple):
@@ -53,14 +52,6 @@ class EstimatorFold(NamedTuple):
     system: str
     key: SplitKey
     predictions: Predictions
-
-
-def defined_value(measure: PredictionMeasure, predictions: Predictions) -> Number:
-    """The value of a measure; undefined, with the reason, where it does not exist."""
-    try:
-        return measure.value(predictions)
-    except HeldoutError as error:
-        return Undefined(str(error))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -89,11 +80,6 @@ class EstimatorResults(Results):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_by_system", _folds(self))
-
-    @property
-    def task(self) -> str:
-        """``classification`` or ``regression``."""
-        return str(self.manifest["settings"]["task"])
 
     @property
     def test_share(self) -> float:

@@ -4,32 +4,31 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 import numpy as np
 
 from heldout.data.predictions import NumberPredictions
 from heldout.errors import InputError
-from heldout.experiment.estimator_tables import baseline_systems, estimator_systems
 from heldout.experiment.instance_files import instances_from
 from heldout.experiment.plan_settings import plan_from_table
+from heldout.experiment.settings import PredictionSettings
+from heldout.experiment.systems.estimator_reading import baseline_systems, estimator_systems
 from heldout.measure.predicted import PredictionMeasure, parse_prediction_measures
 from heldout.notes import Note
 from heldout.resample.notices import ResamplingWarning
 from heldout.resample.plan import Plan
-from heldout.resample.plans import KFold
 from heldout.tune.choose import Rule
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from heldout.experiment.estimator_systems import EstimatorSystem
     from heldout.experiment.instances import Instances, PredictionTask
     from heldout.experiment.problems import Problems
-    from heldout.resample.split import Split, Splits
+    from heldout.experiment.systems.estimators import EstimatorSystem
+    from heldout.resample.split import Splits
 
-__all__ = ["ESTIMATOR_DEFAULTS", "EstimatorSettings", "check_estimator_fields"]
+__all__ = ["ESTIMATOR_DEFAULTS", "check_estimator_fields"]
 
 ESTIMATOR_DEFAULTS: Final[dict[str, Any]] = {
     "task": "classification",
@@ -50,76 +49,9 @@ _MEASURES: Final = {"classification": ("accuracy",), "regression": ("MSE",)}
 _STRATIFIED: Final = ("kfold", "holdout")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EstimatorSettings:
-    """An experiment with estimators that can be run.
-
-    Parameters
-    ----------
-    task
-        ``classification`` or ``regression``.
-    data
-        The instances.
-    systems
-        Those that were given, then the baselines.
-    splits
-        How the instances are divided.
-    measures, tune_for
-        What is measured, and what points are chosen by.
-    seed, rule, inner, alpha, baseline
-        As they were given.
-    notes
-        What a reader of the results should know.
-    """
-
-    task: PredictionTask
-    data: Instances
-    systems: tuple[EstimatorSystem, ...]
-    splits: Splits
-    measures: tuple[PredictionMeasure, ...]
-    tune_for: PredictionMeasure
-    seed: int
-    rule: Rule
-    inner: int
-    alpha: float
-    baseline: str | None
-    notes: tuple[Note, ...] = ()
-
-    @property
-    def by(self) -> Literal["instance"]:
-        """What is held out."""
-        return "instance"
-
-    @property
-    def shared(self) -> Instances:
-        """What all tasks share."""
-        return self.data
-
-    @property
-    def higher_is_better(self) -> bool:
-        """The direction of the measure that points are chosen by."""
-        return self.tune_for.higher_is_better
-
-    def inner_splits(self, split: Split | None) -> Splits:
-        """The folds of a train side that points are chosen on; None: of everything."""
-        return _inner_splits(self.data, self.inner, self.seed, split)
-
-
-def _inner_splits(data: Instances, inner: int, seed: int, split: Split | None) -> Splits:
-    plan = KFold(inner, stratify="labels" if data.classes else None, seed=seed)
-    with warnings.catch_warnings():
-        # What the outer folds say of rare classes stands in the notes already.
-        warnings.simplefilter("ignore", ResamplingWarning)
-        return _divided(plan, data) if split is None else split.inner(plan)
-
-
-def _divided(plan: Plan, data: Instances) -> Splits:
-    return plan.splits(data.ids, "instance", labels=data.labels, groups=data.groups or None)
-
-
 def check_estimator_fields(
     fields: Mapping[str, Any], problems: Problems, folder: Path | None = None
-) -> EstimatorSettings | None:
+) -> PredictionSettings | None:
     """Look at everything; what is wrong goes to `problems`, and nothing comes back then.
 
     Parameters
@@ -144,13 +76,13 @@ def check_estimator_fields(
         splits = _splits(plan, data, systems, given, problems)
     if problems.found or data is None or splits is None or tune_for is None:
         return None
-    return EstimatorSettings(
-        task,
-        data,
-        systems,
-        splits,
-        measures,
-        tune_for,
+    return PredictionSettings(
+        task=task,
+        data=data,
+        systems=systems,
+        splits=splits,
+        measures=measures,
+        tune_for=tune_for,
         seed=given["seed"],
         rule=given["rule"],
         inner=given["inner"],
@@ -254,12 +186,12 @@ def _splits(
     with problems.at("plan"), warnings.catch_warnings():
         # What plans warn of stands in the notes of the results.
         warnings.simplefilter("ignore", ResamplingWarning)
-        splits = _divided(plan, data)
+        splits = data.divided(plan)
         _check_sides(splits, data)
     if splits is not None and any(one.tuned for one in systems):
         with problems.at("inner"):
             for split in (None, *splits):
-                _inner_splits(data, given["inner"], given["seed"], split)
+                data.inner_folds(split, given["inner"], given["seed"])
     return splits
 
 

@@ -1,242 +1,165 @@
-"""Estimators from what a user writes: objects of Python, or tables of a TOML file."""
+"""Outcomes of estimators as results: what was chosen, predicted, and what it was worth."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from heldout.data.predictions import MAJORITY, MEAN, RANDOM
-from heldout.errors import USER_FAULTS, HeldoutError, InputError
-from heldout.experiment.estimator_systems import (
-    EstimatorSystem,
-    first_line,
-    make_estimator,
-    points_of,
-    seeded,
-)
-from heldout.tune.space import parse_axis
+import numpy as np
+
+from heldout.errors import HeldoutError
+from heldout.experiment.estimator_results import EstimatorResults
+from heldout.experiment.instances import defined_value
+from heldout.experiment.manifest import plain
+from heldout.experiment.split_table import split_table
+from heldout.experiment.summary import summarise_choices
+from heldout.experiment.tables import fold_tables, place_columns, shown_parameters
+from heldout.measure.undefined import Undefined
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Sequence
 
-    from heldout.experiment.instances import PredictionTask
-    from heldout.experiment.problems import Problems
-    from heldout.measure.predicted import PredictionMeasure
+    import polars as pl
 
-__all__ = ["ESTIMATOR_KEYS", "baseline_systems", "estimator_systems"]
+    from heldout.experiment.settings import PredictionSettings
+    from heldout.experiment.systems.estimator_outcomes import PredictedOutcome
+    from heldout.experiment.systems.estimators import EstimatorSystem
+    from heldout.experiment.systems.outcomes import Place
 
-ESTIMATOR_KEYS: Final = ("name", "estimator", "parameters", "space")
-_NEEDS_PROBABILITIES: Final = ("log-loss", "Brier", "ECE")
+    Pair = tuple[EstimatorSystem, PredictedOutcome]
 
-
-def baseline_systems(task: PredictionTask) -> tuple[EstimatorSystem, ...]:
-    """What every system should beat: the majority class, chance by shares; the mean."""
-    from sklearn.dummy import (  # type: ignore[import-untyped] # slow to import
-        DummyClassifier,
-        DummyRegressor,
-    )
-
-    if task == "regression":
-        return (EstimatorSystem(name=MEAN, estimator=DummyRegressor(), baseline=True),)
-    most, drawn = (DummyClassifier(strategy=one) for one in ("most_frequent", "stratified"))
-    return (
-        EstimatorSystem(name=MAJORITY, estimator=most, baseline=True),
-        EstimatorSystem(name=RANDOM, estimator=drawn, baseline=True),
-    )
+__all__ = ["estimator_results"]
 
 
-def estimator_systems(
-    given: Any,
-    task: PredictionTask,
-    tune_for: PredictionMeasure | None,
-    problems: Problems,
-    folder: Path | None = None,
-) -> tuple[EstimatorSystem, ...]:
-    """Make systems; what is wrong goes to `problems`.
-
-    Parameters
-    ----------
-    given
-        ``{name: estimator}`` or ``{name: (estimator, grid)}``, or a list of estimators, systems and
-        tables ``{"name", "estimator", "parameters", "space"}``.
-    folder
-        Where relative paths are looked for; None: the systems come from Python.
-    """
-    if isinstance(given, Mapping):
-        listed: list[tuple[str | None, Any]] = [(str(name), one) for name, one in given.items()]
-    else:
-        several = list(given) if isinstance(given, list | tuple) else [given]
-        listed = [(None, one) for one in several]
-    if not listed:
-        problems.add("systems", "there are none: what is to be evaluated?")
-    found = []
-    for at, (name, one) in enumerate(listed):
-        with problems.at(f"systems[{at}]"):
-            if isinstance(one, Mapping):
-                problems.unknown(one, ESTIMATOR_KEYS, f"systems[{at}].")
-            system = _system(name, one, folder)
-            _check(system, task, tune_for)
-            found.append(system)
-    return tuple(found)
-
-
-def _system(name: str | None, given: Any, folder: Path | None) -> EstimatorSystem:
-    if isinstance(given, EstimatorSystem):
-        return given
-    if isinstance(given, str | Mapping):
-        table = {"estimator": given} if isinstance(given, str) else dict(given)
-        return _from_table({**({} if name is None else {"name": name}), **table}, folder)
-    estimator, grid = given if isinstance(given, tuple) and len(given) == 2 else (given, {})
-    if isinstance(estimator, str):
-        return _from_table({"name": name, "estimator": estimator, "space": grid}, folder)
-    own = name or type(estimator).__name__
-    with _named(own):
-        return EstimatorSystem(name=own, estimator=estimator, grid=points_of(grid))
-
-
-class _named:  # noqa: N801 - used as a statement
-    """Put the name of a system before what is wrong with it."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, HeldoutError):
-            raise InputError(f"{self._name}: {error}") from None
-
-
-def _from_table(table: Mapping[str, Any], folder: Path | None) -> EstimatorSystem:
-    references = _references(table.get("estimator"))
-    name = table.get("name") or references[-1].rpartition(":")[2]
-    if not isinstance(name, str):
-        raise InputError(f"name = {name!r}: expected a text")
-    with _named(name):
-        fixed = table.get("parameters", {})
-        if not isinstance(fixed, Mapping):
-            raise InputError(f"parameters are names with values, not {fixed!r}")
-        parameters = tuple((key, _unlisted(value)) for key, value in fixed.items())
-        home = "" if folder is None else str(folder)
-        grid = points_of(_axes(table.get("space", {})))
-        estimator = _made(references, home, parameters)
-        return EstimatorSystem(
-            name=name,
-            estimator=estimator,
-            grid=grid,
-            parameters=parameters,
-            references=references,
-            home=home,
+def estimator_results(
+    settings: PredictionSettings,
+    outcomes: Sequence[PredictedOutcome],
+    manifest: dict[str, Any],
+    timings: dict[str, Any],
+) -> EstimatorResults:
+    """Tables and summary of what is known of each estimator."""
+    pairs = list(zip(settings.systems, outcomes, strict=True))
+    summary = [
+        summarise_choices(
+            system,
+            outcome,
+            {
+                "baseline": system.baseline,
+                "estimates": [],
+                "notes": [note.to_dict() for note in outcome.notes],
+            },
         )
+        for system, outcome in pairs
+    ]
+    results = EstimatorResults(
+        values=_values(settings, pairs),
+        lists=_predicted(settings, pairs),
+        splits=split_table(settings.splits),
+        **fold_tables(pairs),
+        summary=summary,
+        manifest=manifest,
+        timings=timings,
+    )
+    estimated = [
+        {**one, "estimates": [_estimate(results, one["name"], str(m)) for m in settings.measures]}
+        for one in summary
+    ]
+    return replace(results, summary=plain(estimated))
 
 
-def _references(given: Any) -> tuple[str, ...]:
-    """One reference, or several that make a pipeline."""
-    listed = [given] if isinstance(given, str) else given
-    if not isinstance(listed, list | tuple) or not listed:
-        raise InputError('estimator is missing: "sklearn.svm:LinearSVC", or a list of such')
-    for one in listed:
-        if not isinstance(one, str) or not all(one.rpartition(":")[::2]):
-            raise InputError(f'estimator = {one!r}: expected "module:name" or "file.py:name"')
-    return tuple(listed)
-
-
-def _made(references: tuple[str, ...], home: str, parameters: tuple[tuple[str, Any], ...]) -> Any:
+def _estimate(results: EstimatorResults, system: str, measure: str) -> dict[str, Any]:
+    """The mean over splits with its interval; a reason where it does not exist."""
+    level = 1 - results.manifest["settings"]["alpha"]
+    found: dict[str, Any] = {"measure": measure, "value": None, "low": None, "high": None}
+    found |= {"level": level, "interval": "none", "reason": ""}
+    found |= {"spread": results.spread(system, measure), "n_splits": len(results.of(system))}
     try:
-        return make_estimator(references, home, parameters)
-    except HeldoutError:
-        raise
-    except USER_FAULTS as error:
-        # set_params and make_pipeline say in their own words what does not fit.
-        raise InputError(first_line(error)) from error
+        found["value"] = results.mean(system, measure)
+        interval = results.interval(system, measure, level)
+    except HeldoutError as error:
+        return {**found, "reason": str(error)}
+    if interval is not None:
+        found |= {"low": interval.low, "high": interval.high, "interval": interval.method}
+    return found
 
 
-def _unlisted(value: Any) -> Any:
-    """TOML has no tuples, and scikit-learn asks for them (``ngram_range``)."""
-    return tuple(map(_unlisted, value)) if isinstance(value, list) else value
+def _at(system: str, place: Place) -> dict[str, Any]:
+    return {"system": system, **{name: getattr(place, name) for name in place_columns()}}
 
 
-def _axes(space: Any) -> Any:
-    """A grid in which ``"1:9:5"`` stands for numbers from 1 to 9."""
-    if not isinstance(space, Mapping):
-        return space
-    return {
-        key: parse_axis(f"{key}={values}").values
-        if isinstance(values, str)
-        else list(map(_unlisted, values))
-        if isinstance(values, Sequence)
-        else values
-        for key, values in space.items()
+def _values(settings: PredictionSettings, pairs: Sequence[Pair]) -> pl.DataFrame:
+    import polars as pl
+
+    own = {"unit": pl.String, "measure": pl.String, "value": pl.Float64, "parameters": pl.String}
+    rows: dict[str, list[Any]] = {name: [] for name in ("system", *place_columns(), *own)}
+    for system, outcome in pairs:
+        for place, number, predictions in outcome.held_out:
+            for measure in settings.measures:
+                value = defined_value(measure, predictions)
+                units: list[str | None] = [None]
+                values: list[float | None] = [None if isinstance(value, Undefined) else value]
+                if measure.per_unit and values[0] is not None:
+                    units += predictions.units
+                    values += measure.terms(predictions).tolist()
+                constant = {
+                    **_at(system.name, place),
+                    "measure": str(measure),
+                    "parameters": shown_parameters(system, number),
+                }
+                for name, one in constant.items():
+                    rows[name] += [one] * len(units)
+                rows["unit"] += units
+                rows["value"] += values
+    return pl.DataFrame(rows, schema={"system": pl.String, **place_columns(), **own})
+
+
+def _predicted(settings: PredictionSettings, pairs: Sequence[Pair]) -> pl.DataFrame:
+    import polars as pl
+
+    kind: Any = pl.String if settings.data.classes else pl.Float64
+    own = {
+        "unit": pl.String,
+        **({"group": pl.String} if settings.data.groups else {}),
+        "truth": kind,
+        "prediction": kind,
+        "scores": _score_kind(settings.data.classes),
+        "probabilities": pl.Boolean,
     }
+    parts = []
+    for system, outcome in pairs:
+        for place, _, one in outcome.held_out:
+            parts.append(_rows(settings, _at(system.name, place), one, own))
+    return pl.concat(parts)
 
 
-def _check(
-    system: EstimatorSystem, task: PredictionTask, tune_for: PredictionMeasure | None
-) -> None:
-    """Refuse what would fail in the middle of the night."""
-    estimator, name = system.estimator, system.name
-    if isinstance(estimator, type):
-        raise InputError(f"{name}: a class, expected an object: add ()")
-    for needed in ("fit", "predict"):
-        if not hasattr(estimator, needed):
-            raise InputError(
-                f"{name}: {type(estimator).__name__} has no {needed}: expected an estimator or "
-                "pipeline, or a pair of one and a grid"
-            )
-    if not hasattr(estimator, "get_params"):
-        raise InputError(
-            f"{name}: {type(estimator).__name__} has no get_params, so it cannot be copied for "
-            "each fold: derive it from sklearn.base.BaseEstimator"
-        )
-    _check_points(system)
-    _check_kind(system, task)
-    if tune_for is not None and system.tuned and tune_for.needs_scores:
-        methods = ["predict_proba"]
-        methods += [] if tune_for.base in _NEEDS_PROBABILITIES else ["decision_function"]
-        first = seeded(estimator, system.grid[0], 0, reseed=False)
-        if not any(hasattr(first, one) for one in methods):
-            raise InputError(
-                f"{name} has no {' or '.join(methods)}, so nothing can be chosen by {tune_for}: "
-                "set tune_for to another measure"
-            )
+def _score_kind(classes: Sequence[str]) -> Any:
+    """Scores by the name of their class, so that the file can be read without the manifest."""
+    import polars as pl
+
+    if not classes:
+        return pl.List(pl.Float64)
+    return pl.Struct(dict.fromkeys(classes, pl.Float64))
 
 
-def _hint(key: str, known: Mapping[str, Any]) -> str:
-    """What may have been meant; a pipeline has too many parameters to list."""
-    ends = [one for one in known if one.rpartition("__")[2] == key.rpartition("__")[2]]
-    close = ends or difflib.get_close_matches(key, list(known), 3)
-    return f"; did you mean {' or '.join(close)}?" if close else "; see get_params() for all"
+def _rows(
+    settings: PredictionSettings, place: dict[str, Any], one: Any, own: dict[str, Any]
+) -> pl.DataFrame:
+    import polars as pl
 
-
-def _check_points(system: EstimatorSystem) -> None:
-    known = system.estimator.get_params()
-    for point in system.grid:
-        for key in point:
-            if key not in known:
-                raise InputError(f"{system.name}: no parameter {key!r}{_hint(key, known)}")
-        try:
-            model = seeded(system.estimator, point, 0, reseed=False)
-            for part in (model, *model.get_params().values()):
-                # scikit-learn looks at values when it fits; it can be asked to look now.
-                if hasattr(part, "_parameter_constraints") and not isinstance(part, type):
-                    part._validate_params()  # noqa: SLF001 - there is no public way
-        except USER_FAULTS as error:
-            raise InputError(f"{system.name}: {first_line(error)}") from error
-
-
-def _check_kind(system: EstimatorSystem, task: PredictionTask) -> None:
-    from sklearn.base import (  # type: ignore[import-untyped] # slow to import
-        is_classifier,
-        is_regressor,
-    )
-
-    if not hasattr(system.estimator, "__sklearn_tags__") and not hasattr(
-        system.estimator, "_estimator_type"
-    ):
-        return
-    other = is_regressor if task == "classification" else is_classifier
-    if other(system.estimator):
-        words = {"classification": "predicts numbers", "regression": "predicts classes"}
-        raise InputError(f"{system.name} {words[task]}: it does not fit task = {task!r}")
+    count = len(one.units)
+    names = np.array(settings.data.classes, dtype=object)
+    scores = getattr(one, "scores", None)
+    columns: dict[str, Any] = {
+        "unit": list(one.units),
+        **({"group": list(one.groups)} if one.groups else {}),
+        "truth": names[one.truth].tolist() if len(names) else one.truth,
+        "prediction": names[one.predicted].tolist() if len(names) else one.predicted,
+        "scores": pl.Series([None] * count, dtype=own["scores"])
+        if scores is None
+        else pl.DataFrame(scores, schema=dict(own["scores"])).to_struct(),
+        "probabilities": [getattr(one, "probabilities", False)] * count,
+    }
+    frame = pl.DataFrame(columns, schema=own)
+    kinds: dict[str, Any] = {"system": pl.String, **place_columns()}
+    constants = [pl.lit(place[name], dtype=kind).alias(name) for name, kind in kinds.items()]
+    return frame.select(*constants, pl.all())

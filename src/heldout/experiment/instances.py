@@ -3,29 +3,65 @@
 from __future__ import annotations
 
 import hashlib
+import sys
+import warnings
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from heldout.data.ids import as_id
 from heldout.data.predictions import ClassPredictions, NumberPredictions, class_order
-from heldout.errors import InputError
-from heldout.experiment.estimator_systems import take_rows
+from heldout.errors import HeldoutError, InputError
+from heldout.experiment.systems.fits import take_rows
+from heldout.measure.undefined import Undefined
+from heldout.resample.notices import ResamplingWarning
+from heldout.resample.plans import KFold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import ArrayLike, NDArray
 
-    from heldout.data.words import Ints
-    from heldout.experiment.estimator_systems import Outcomes
-    from heldout.experiment.journal import Record
+    from heldout.data.words import Floats, Ints
+    from heldout.experiment.systems.fits import Fitted
+    from heldout.measure.predicted import PredictionMeasure
+    from heldout.measure.undefined import Number
+    from heldout.resample.plan import Plan
+    from heldout.resample.split import Split, Splits
 
-__all__ = ["Instances", "PredictionTask"]
+__all__ = ["Instances", "Predicted", "PredictionTask", "defined_value"]
 
 PredictionTask = Literal["classification", "regression"]
 SUM_TOLERANCE = 1e-6
+
+
+class Predicted(NamedTuple):
+    """What was predicted for some rows, in the order of all classes.
+
+    Parameters
+    ----------
+    predicted
+        The number of the class, or a number, of each row.
+    scores
+        Rows × classes; None: there are none.
+    probabilities
+        Whether the scores are probabilities.
+    """
+
+    predicted: NDArray[Any]
+    scores: Floats | None = None
+    probabilities: bool = False
+
+
+def defined_value(
+    measure: PredictionMeasure, predictions: ClassPredictions | NumberPredictions
+) -> Number:
+    """The value of a measure; undefined, with the reason, where it does not exist."""
+    try:
+        return measure.value(predictions)
+    except HeldoutError as error:
+        return Undefined(str(error))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,11 +140,23 @@ class Instances:
         """The class of each row, for stratified plans; None for numbers."""
         return [self.classes[at] for at in self.codes.tolist()] if self.classes else None
 
+    def divided(self, plan: Plan) -> Splits:
+        """The splits that a plan makes of the rows."""
+        return plan.splits(self.ids, "instance", labels=self.labels, groups=self.groups or None)
+
+    def inner_folds(self, split: Split | None, folds: int, seed: int) -> Splits:
+        """The folds of a train side that points are chosen on; None: of everything."""
+        plan = KFold(folds, stratify="labels" if self.classes else None, seed=seed)
+        with warnings.catch_warnings():
+            # What the outer folds say of rare classes stands in the notes already.
+            warnings.simplefilter("ignore", ResamplingWarning)
+            return self.divided(plan) if split is None else split.inner(plan)
+
     def sides(self, train: Ints, test: Ints) -> tuple[tuple[Any, Any], Any]:
         """X and y of what is seen, and X of what is held out."""
         return (take_rows(self.table, train), self.y[train]), take_rows(self.table, test)
 
-    def record(self, name: str, found: Outcomes) -> Record:
+    def predicted(self, name: str, found: Fitted) -> Predicted:
         """What an estimator said, in the order of all classes, checked.
 
         Parameters
@@ -120,19 +168,19 @@ class Instances:
             guess = np.asarray(found.predicted, np.float64).ravel()
             if not np.isfinite(guess).all():
                 raise InputError(f"{name} predicted {guess[~np.isfinite(guess)][0]}")
-            return {"predicted": guess, "scores": None, "probabilities": False}
+            return Predicted(guess)
         predicted = self._codes(name, found.predicted)
         if found.scores is None:
-            return {"predicted": predicted, "scores": None, "probabilities": False}
+            return Predicted(predicted)
         if found.probabilities:
             _check_probabilities(name, found.scores)
         places = self._codes(name, np.array(found.classes))
         if len(places) < len(self.classes) and not found.probabilities:
             # A class that was not seen has probability 0, but no score that is known.
-            return {"predicted": predicted, "scores": None, "probabilities": False}
+            return Predicted(predicted)
         scores = np.zeros((len(predicted), len(self.classes)))
         scores[:, places] = found.scores
-        return {"predicted": predicted, "scores": scores, "probabilities": found.probabilities}
+        return Predicted(predicted, scores, found.probabilities)
 
     def _codes(self, name: str, labels: Any) -> Ints:
         number = {one: at for at, one in enumerate(self.classes)}
@@ -143,24 +191,37 @@ class Instances:
         return np.array([number[one] for one in listed], np.int64)
 
     def predictions(
-        self, name: str, rows: Ints, record: Record
+        self, name: str, rows: Ints, found: Predicted
     ) -> ClassPredictions | NumberPredictions:
-        """A record of some rows, beside the truth."""
+        """What was predicted for some rows, beside the truth."""
         units = tuple(self.ids[at] for at in rows.tolist())
         groups = tuple(self.groups[at] for at in rows.tolist()) if self.groups else ()
         if self.task == "regression":
             truth = self.y[rows].astype(np.float64)
-            return NumberPredictions(name, units, truth, record["predicted"], groups=groups)
+            return NumberPredictions(name, units, truth, found.predicted, groups=groups)
         return ClassPredictions(
             name,
             units,
             self.classes,
             self.codes[rows],
-            record["predicted"],
-            record["scores"],
-            record["probabilities"],
+            found.predicted,
+            found.scores,
+            found.probabilities,
             groups=groups,
         )
+
+    def table_bytes(self) -> int:
+        """Bytes that the table takes."""
+        table = self.table
+        if hasattr(table, "data") and hasattr(table, "indptr"):
+            return int(table.data.nbytes + table.indices.nbytes + table.indptr.nbytes)
+        if hasattr(table, "nbytes"):
+            return int(table.nbytes)
+        if hasattr(table, "memory_usage"):
+            return int(table.memory_usage(deep=True).sum())
+        if hasattr(table, "estimated_size"):
+            return int(table.estimated_size())
+        return sum(sys.getsizeof(one) for one in table)
 
     def fingerprint(self) -> str:
         """SHA-256 of all that is in it."""

@@ -46,14 +46,19 @@ class Problems:
     place_of
         Where the value of a name such as ``plan.folds`` stands, in words; the name itself by
         default.
+    found
+        The problems.
+    given_as
+        Names that fields were given under, where those are others than their own.
     """
 
     place_of: Callable[[str], str] = str
     found: list[str] = field(default_factory=list)
+    given_as: dict[str, str] = field(default_factory=dict)
 
     def add(self, name: str, message: str) -> None:
         """Note a problem of the value `name`."""
-        place = self.place_of(name)
+        place = self.place_of(self.given_as.get(name, name))
         self.found.append(f"{place}: {message}" if place else message)
 
     @contextmanager

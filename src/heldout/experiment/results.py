@@ -33,6 +33,8 @@ __all__ = ["MANIFEST", "Results"]
 
 MANIFEST: Final = "manifest.json"
 """Written last: a folder that has it is complete."""
+PREDICTIONS: Final = "predictions.parquet"
+"""In place of the ranked lists, of experiments with estimators."""
 SUMMARY: Final = "summary.json"
 TIMINGS: Final = "timings.json"
 _CHECKSUMS: Final = "files"
@@ -97,6 +99,11 @@ class Results:
     def systems(self) -> tuple[str, ...]:
         """The names of the systems."""
         return tuple(one["name"] for one in self.summary)
+
+    @property
+    def task(self) -> str:
+        """``ranking``, ``classification`` or ``regression``."""
+        return str(self.manifest["settings"]["task"])
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -275,14 +282,16 @@ def flush(path: Path) -> None:
 
 
 def _kind(manifest: dict[str, Any], place: Path) -> type[Results]:
-    from heldout.experiment.estimator_results import EstimatorResults  # a kind of these
-
     settings = manifest.get("settings")
     task = settings.get("task") if isinstance(settings, dict) else None
     if task not in ("ranking", "classification", "regression"):
         named = "no task is named" if task is None else f"there is no task {task!r}"
         raise InputError(f"{place / MANIFEST}: {named}; was it edited?")
-    return Results if task == "ranking" else EstimatorResults
+    if task == "ranking":
+        return Results
+    from heldout.experiment.estimator_results import EstimatorResults  # a kind of these
+
+    return EstimatorResults
 
 
 def _write_json(path: Path, content: Any) -> str:

@@ -3,52 +3,38 @@
 from __future__ import annotations
 
 import re
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.sizes import parse_size
 from heldout.errors import InputError
-from heldout.experiment.config import DEFAULTS, Settings, check_fields
+from heldout.experiment.config import FIELDS, OLD_NAMES, check_fields
 from heldout.experiment.config_file import place_in, read_fields
-from heldout.experiment.document_differences import document_differences
-from heldout.experiment.estimator_outcomes import estimator_results
-from heldout.experiment.estimator_results import EstimatorResults
-from heldout.experiment.estimator_settings import (
-    ESTIMATOR_DEFAULTS,
-    EstimatorSettings,
-    check_estimator_fields,
-)
-from heldout.experiment.execute import execute
-from heldout.experiment.forecast import peak_memory
-from heldout.experiment.hands import Hands
-from heldout.experiment.journal import Journal
-from heldout.experiment.lock import locked
-from heldout.experiment.manifest import estimator_manifest, experiment_key, make_manifest
-from heldout.experiment.outcomes import outcome_of
+from heldout.experiment.execution.execute import execute
+from heldout.experiment.execution.journal import Journal
+from heldout.experiment.execution.lock import locked
+from heldout.experiment.execution.progress import progress_bar
+from heldout.experiment.execution.regular_files import refuse_link
+from heldout.experiment.execution.resources import Resources
+from heldout.experiment.execution.tasks import Task, plan_tasks
+from heldout.experiment.manifest import experiment_key, make_manifest
 from heldout.experiment.problems import Problems
-from heldout.experiment.progress import progress_bar
-from heldout.experiment.regular_files import refuse_link
-from heldout.experiment.results import MANIFEST, SUMMARY, TIMINGS, Results, flush
-from heldout.experiment.summary import summarise_system
-from heldout.experiment.tables import make_tables
-from heldout.experiment.tasks import Task, plan_tasks
-from heldout.retrieve.index import Index
-from heldout.retrieve.shards import open_index
+from heldout.experiment.results import MANIFEST, PREDICTIONS, SUMMARY, TIMINGS, Results, flush
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping
 
-    from heldout.experiment.journal import Record
-    from heldout.experiment.progress import Step
+    from heldout.experiment.execution.progress import Step
+    from heldout.experiment.settings import Settings
+    from heldout.experiment.systems.records import Record
     from heldout.retrieve.shards import AnyIndex
 
 __all__ = ["JOURNAL", "Experiment"]
 
 JOURNAL: Final = "journal.jsonl"
-_FILES: Final = (*Results.FILES.values(), SUMMARY, TIMINGS, MANIFEST, JOURNAL)
+_FILES: Final = (*Results.FILES.values(), PREDICTIONS, SUMMARY, TIMINGS, MANIFEST, JOURNAL)
 _ASIDE: Final = re.compile(r"\..+\.(parquet|json)\.([0-9a-f]{8}-)?\d+\.tmp")
 
 
@@ -76,9 +62,10 @@ class Experiment:
     rule, inner
         How a value is chosen on a train side: ``best`` or ``one-se``; on all of it (None) or by so
         many inner folds.
-    estimator, target_size, replicates
-        For documents: see `heldout.experiment.estimators`; the number of documents to speak of; how
-        often the documents are cut into halves for intervals.
+    method, target_size, replicates
+        For documents: see `heldout.experiment.documents.methods`; the number of documents to speak
+        of; how often the documents are cut into halves for intervals. `method` was called
+        `estimator`, and can still be called so.
     alpha, baseline
         For intervals and the comparison of the systems.
     index, analyzer
@@ -115,11 +102,10 @@ class Experiment:
     """
 
     def __init__(self, **fields: Any) -> None:
-        known = DEFAULTS | ESTIMATOR_DEFAULTS
         for name in fields:
-            if name not in known:
+            if name not in FIELDS and name not in OLD_NAMES:
                 raise InputError(
-                    f"an experiment has no field {name!r}; there are {', '.join(known)}"
+                    f"an experiment has no field {name!r}; there are {', '.join(FIELDS)}"
                 )
         self.fields = dict(fields)
         self._source = ""
@@ -137,14 +123,17 @@ class Experiment:
         made._folder = Path(path).parent
         return made
 
-    def check(self) -> Settings | EstimatorSettings:
+    def check(self) -> Settings:
         """Look at everything before anything runs, and raise all that is wrong at once."""
         problems = Problems(place_in(self._text)) if self._text else Problems()
-        settings: Settings | EstimatorSettings | None = None
+        settings: Settings | None = None
         task = self.fields.get("task", "ranking")
         if task == "ranking":
             settings = check_fields(self.fields, problems, self._folder)
         elif task in ("classification", "regression"):
+            # Only here: measures of predictions and scikit-learn are slow to import.
+            from heldout.experiment.estimator_settings import check_estimator_fields
+
             settings = check_estimator_fields(self.fields, problems, self._folder)
         else:
             problems.add("task", f"{task!r} is not ranking, classification or regression")
@@ -196,66 +185,30 @@ class Experiment:
             Called with a sentence about the memory and time that are expected.
         """
         limit = parse_size(max_memory) if isinstance(max_memory, str) else max_memory
-        hands = Hands(workers, dask, limit, told)
-        hands.check()
+        resources = Resources(workers, dask, limit, told)
+        resources.check()
         settings = self.check()
         with ExitStack() as stack:
-            index = None
-            if isinstance(settings, EstimatorSettings):
-                manifest = estimator_manifest(settings)
-            else:
-                index = index_for(settings, limit, stack)
-                manifest = make_manifest(settings, index)
-            hands = hands.fitting(settings, index)
+            index = settings.open_index(limit, stack)
+            manifest = make_manifest(settings, index)
+            resources = resources.within_memory(settings, index)
             if folder is None:
-                return _run(settings, index, manifest, None, hands, progress=progress)
+                return _run(settings, index, manifest, None, resources, progress=progress)
             place = Path(folder)
             _make_folder(place)
-            for name in (*EstimatorResults.FILES.values(), *_FILES):
+            for name in _FILES:
                 refuse_link(place / name)
             stack.enter_context(locked(place))
             ready = _look_into(place, manifest, resume=resume, force=force)
             if ready is not None:
                 return ready
-            results = _run(settings, index, manifest, place, hands, progress=progress)
+            results = _run(settings, index, manifest, place, resources, progress=progress)
             if command:
                 results.timings["command"] = command
             results.write(place)
             flush(place)  # the journal goes when the power may go too
             (place / JOURNAL).unlink(missing_ok=True)
         return results
-
-
-def index_for(
-    settings: Settings, limit: int | None = None, stack: ExitStack | None = None
-) -> AnyIndex | None:
-    """The index that built-in models need; built if none was given.
-
-    Parameters
-    ----------
-    limit, stack
-        Bytes that the run may take: the index is then built in a file, which goes when `stack` is
-        left.
-    """
-    if not settings.needs_index:
-        return None
-    given = settings.index
-    if given is None:
-        if limit is None or stack is None:
-            return Index.build(settings.collection.documents, settings.analyzer)
-        folder = stack.enter_context(TemporaryDirectory(prefix="heldout-"))
-        room = max((limit - peak_memory()) // 2, 1 << 20)
-        path = Path(folder) / "index"
-        documents = settings.collection.documents
-        return Index.build(documents, settings.analyzer, path=path, memory=room)
-    index = open_index(given) if isinstance(given, str) else given
-    if not index.made_of(settings.collection.documents):
-        raise InputError(
-            f"{given}: not an index of these documents ({index.n_documents} there, "
-            f"{len(settings.collection.documents)} here; text or ids differ): build it again with "
-            "heldout index"
-        )
-    return index
 
 
 def _make_folder(place: Path) -> None:
@@ -307,11 +260,11 @@ def _refuse_other(place: Path, mine: str, theirs: str) -> None:
 
 
 def _run(
-    settings: Settings | EstimatorSettings,
+    settings: Settings,
     index: AnyIndex | None,
     manifest: dict[str, Any],
     place: Path | None,
-    hands: Hands,
+    resources: Resources,
     *,
     progress: bool,
 ) -> Results:
@@ -322,47 +275,53 @@ def _run(
         journal = None
         if place is not None:
             journal = stack.enter_context(Journal(place / JOURNAL))
-            _take_up(journal, place, experiment_key(manifest), tasks, records, seconds)
+            _refuse_or_begin(journal, place, experiment_key(manifest))
+            _take_up(settings, journal, tasks, records, seconds)
         done = sum(task.key in records for task in tasks)
         step: Step = stack.enter_context(progress_bar(len(tasks), done, shown=progress))
 
         def finished(task: Task, record: Record, took: float) -> None:
             seconds[task.key] = took
             if journal is not None:
-                journal.add({"key": task.key, "seconds": took, "record": record})
+                line = {"key": task.key, "seconds": took, "record": record.plain()}
+                journal.add(line)
             step(task.key)
 
         if done < len(tasks):
-            hands.tell(settings, index, [one for one in tasks if one.key not in records])
-            executor = stack.enter_context(hands.executor(settings, index))
+            resources.tell(settings, index, [one for one in tasks if one.key not in records])
+            executor = stack.enter_context(resources.executor(settings, index))
             execute(settings, index, tasks, records, executor=executor, finished=finished)
     return _results(settings, tasks, records, manifest, seconds)
 
 
+def _refuse_or_begin(journal: Journal, place: Path, key: str) -> None:
+    """Refuse the journal of another experiment; begin one that is new."""
+    if not journal.records:
+        journal.add({"experiment": key})
+    else:
+        _refuse_other(place, key, str(journal.records[0].get("experiment")))
+
+
 def _take_up(
+    settings: Settings,
     journal: Journal,
-    place: Path,
-    key: str,
     tasks: tuple[Task, ...],
     records: dict[str, Record],
     seconds: dict[str, float],
 ) -> None:
     """Take over what a run before this one has finished."""
-    if not journal.records:
-        journal.add({"experiment": key})
-        return
-    head, *rest = journal.records
-    _refuse_other(place, key, str(head.get("experiment")))
-    known = {task.key for task in tasks}
-    for line in rest:
+    known = {task.key: task for task in tasks}
+    for line in journal.records[1:]:
         name, record, took = (line.get(one) for one in ("key", "record", "seconds"))
         if isinstance(name, str) and name in known and isinstance(record, dict):
-            records[name] = record
-            seconds[name] = took if isinstance(took, float) else 0.0
+            task = known[name]
+            with suppress(InputError):  # a record that does not fit: the task is done again
+                records[name] = settings.system(task.system).read_record(task, record)
+                seconds[name] = took if isinstance(took, float) else 0.0
 
 
 def _results(
-    settings: Settings | EstimatorSettings,
+    settings: Settings,
     tasks: tuple[Task, ...],
     records: Mapping[str, Record],
     manifest: dict[str, Any],
@@ -370,18 +329,5 @@ def _results(
 ) -> Results:
     timings: dict[str, Any] = {"tasks": {task.key: seconds[task.key] for task in tasks}}
     timings["total"] = sum(seconds.values())
-    if isinstance(settings, EstimatorSettings):
-        return estimator_results(settings, tasks, records, manifest, timings)
-    outcomes = [
-        outcome_of(settings, tasks, records, number) for number in range(len(settings.systems))
-    ]
-    summary = [
-        summarise_system(settings, system, outcome)
-        for system, outcome in zip(settings.systems, outcomes, strict=True)
-    ]
-    if settings.by == "document":
-        for one, found in zip(summary, document_differences(settings, outcomes), strict=True):
-            one["differences"] = found
-    return Results(
-        **make_tables(settings, outcomes), summary=summary, manifest=manifest, timings=timings
-    )
+    outcomes = [system.collect(settings, records) for system in settings.systems]
+    return settings.results(outcomes, manifest, timings)

@@ -3,41 +3,50 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from heldout.experiment.document_differences import HALVES
-from heldout.experiment.document_estimates import mean_of
-from heldout.experiment.uncertainty import ESTIMANDS
+from heldout.experiment.documents.differences import document_differences
+from heldout.experiment.documents.estimate import ESTIMANDS, mean_of
+from heldout.experiment.manifest import plain
+from heldout.experiment.results import Results
+from heldout.experiment.tables import make_tables
 
 if TYPE_CHECKING:
-    from heldout.experiment.config import Settings
-    from heldout.experiment.outcomes import Outcome
+    from collections.abc import Sequence
+
+    from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems import System
+    from heldout.experiment.systems.outcomes import Outcome, RankedOutcome
 
-__all__ = ["plain", "summarise_choices", "summarise_system"]
+__all__ = ["ranking_results", "summarise_choices"]
 
-
-def plain(value: Any) -> Any:
-    """A value as JSON has it: what is undefined is null."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, np.generic):
-        return plain(value.item())
-    if isinstance(value, dict):
-        return {key: plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
-    return value
+_HALVES: Final = ("halves", "target_halves")
+"""What estimates keep for differences between systems, and what is not shown."""
 
 
-def summarise_system(settings: Settings, system: System, outcome: Outcome) -> dict[str, Any]:
-    """All that is said of one system, as plain values."""
-    return summarise_choices(system, outcome, {"estimates": _estimates(settings, outcome)})
+def ranking_results(
+    settings: RankingSettings,
+    outcomes: Sequence[RankedOutcome],
+    manifest: dict[str, Any],
+    timings: dict[str, Any],
+) -> Results:
+    """Tables and summary of what is known of each system."""
+    summary = [
+        summarise_choices(system, outcome, {"estimates": _estimates(settings, outcome)})
+        for system, outcome in zip(settings.systems, outcomes, strict=True)
+    ]
+    if settings.by == "document":
+        for one, found in zip(summary, document_differences(settings, outcomes), strict=True):
+            one["differences"] = found
+    tables = make_tables(settings, outcomes)
+    return Results(**tables, summary=summary, manifest=manifest, timings=timings)
 
 
-def summarise_choices(system: System, outcome: Outcome, more: dict[str, Any]) -> dict[str, Any]:
+def summarise_choices(
+    system: System[Any], outcome: Outcome, more: dict[str, Any]
+) -> dict[str, Any]:
     """What was chosen, and what else is to be said of one system, as plain values."""
     numbers = [row.chosen.number for row in outcome.folds]
     chosen = [
@@ -58,7 +67,7 @@ def summarise_choices(system: System, outcome: Outcome, more: dict[str, Any]) ->
     return plain(described)  # type: ignore[no-any-return]
 
 
-def _edges(system: System, numbers: list[int], final: int) -> list[dict[str, Any]]:
+def _edges(system: System[Any], numbers: list[int], final: int) -> list[dict[str, Any]]:
     """Parameters whose chosen value is the first or last of its grid."""
     found: dict[str, dict[str, Any]] = {}
     for number in [*numbers, final]:
@@ -75,7 +84,7 @@ def _edges(system: System, numbers: list[int], final: int) -> list[dict[str, Any
     return list(found.values())
 
 
-def _estimates(settings: Settings, outcome: Outcome) -> list[dict[str, Any]]:
+def _estimates(settings: RankingSettings, outcome: RankedOutcome) -> list[dict[str, Any]]:
     values = outcome.per_query()
     if outcome.estimates:
         return [_averaged(settings, outcome, row) for row in range(len(settings.measures))]
@@ -84,21 +93,21 @@ def _estimates(settings: Settings, outcome: Outcome) -> list[dict[str, Any]]:
     return [_per_fold(settings, row, values[row]) for row in range(len(values))]
 
 
-def _averaged(settings: Settings, outcome: Outcome, row: int) -> dict[str, Any]:
+def _averaged(settings: RankingSettings, outcome: RankedOutcome, row: int) -> dict[str, Any]:
     """Estimates of several repeats: their mean, and intervals as wide as theirs on average."""
     mine = [one[row] for one in outcome.estimates]
-    value = float(np.mean([one["value"] for one in mine]))
-    half = float(np.mean([(one["high"] - one["low"]) / 2 for one in mine]))
-    optimism = float(np.mean([one["optimism"] for one in mine]))
+    value = float(np.mean([one.value for one in mine]))
+    half = float(np.mean([(one.high - one.low) / 2 for one in mine]))
+    optimism = float(np.mean([one.optimism for one in mine]))
     known = mean_of(outcome.training[row])
-    train = float(np.mean([one.get("train", known) for one in mine]))
+    train = float(np.mean([known if one.train is None else one.train for one in mine]))
     single = len(mine) == 1
-    known_of_one = {name: one for name, one in mine[0].items() if name not in HALVES}
+    shown = {name: one for name, one in mine[0].plain().items() if name not in _HALVES}
     return {
-        **known_of_one,
+        **shown,
         "value": value,
-        "low": mine[0]["low"] if single else value - half,
-        "high": mine[0]["high"] if single else value + half,
+        "low": mine[0].low if single else value - half,
+        "high": mine[0].high if single else value + half,
         "level": 1 - settings.alpha,
         "interval": "half samples",
         "train": train,
@@ -106,7 +115,7 @@ def _averaged(settings: Settings, outcome: Outcome, row: int) -> dict[str, Any]:
     }
 
 
-def _counts(settings: Settings, row: int, values: Any) -> dict[str, Any]:
+def _counts(settings: RankingSettings, row: int, values: Any) -> dict[str, Any]:
     kept = np.isfinite(values)
     return {
         "measure": str(settings.measures[row]),
@@ -116,7 +125,9 @@ def _counts(settings: Settings, row: int, values: Any) -> dict[str, Any]:
     }
 
 
-def _by_query(settings: Settings, outcome: Outcome, row: int, values: Any) -> dict[str, Any]:
+def _by_query(
+    settings: RankingSettings, outcome: RankedOutcome, row: int, values: Any
+) -> dict[str, Any]:
     """The mean over queries, each as it did where it was held out."""
     kept = np.isfinite(values)
     found = _counts(settings, row, values)
@@ -149,7 +160,7 @@ def _interval(values: Any, level: float) -> tuple[float, float, str]:
     return found.low, found.high, found.method
 
 
-def _per_fold(settings: Settings, row: int, values: Any) -> dict[str, Any]:
+def _per_fold(settings: RankingSettings, row: int, values: Any) -> dict[str, Any]:
     """Each fold by itself: no interval, since its documents cannot be merged."""
     words = ESTIMANDS["both" if settings.by == "both" else "documents"]
     return {

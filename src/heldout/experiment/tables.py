@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heldout.experiment.lists import ABSENT, NONE
+from heldout.experiment.documents.ranked_lists import ABSENT, NONE
 from heldout.experiment.split_table import split_table
 
 if TYPE_CHECKING:
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from heldout.experiment.config import Settings
-    from heldout.experiment.outcomes import HeldOut, Outcome, Place
+    from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems import System
+    from heldout.experiment.systems.outcomes import HeldOut, Outcome, Place, RankedOutcome
 
 __all__ = ["fold_tables", "make_tables", "place_columns", "shown_parameters"]
 
@@ -29,7 +29,9 @@ def place_columns() -> dict[str, Any]:
     return {"repeat": pl.Int32, "fold": pl.Int32, "other": pl.Int32, "run": pl.Int32}
 
 
-def make_tables(settings: Settings, outcomes: Sequence[Outcome]) -> dict[str, pl.DataFrame]:
+def make_tables(
+    settings: RankingSettings, outcomes: Sequence[RankedOutcome]
+) -> dict[str, pl.DataFrame]:
     """The tables `values`, `folds`, `surface`, `lists` and `splits`."""
     pairs = list(zip(settings.systems, outcomes, strict=True))
     own = {
@@ -40,17 +42,17 @@ def make_tables(settings: Settings, outcomes: Sequence[Outcome]) -> dict[str, pl
     return {**own, **fold_tables(pairs)}
 
 
-def fold_tables(pairs: Sequence[tuple[System, Outcome]]) -> dict[str, pl.DataFrame]:
+def fold_tables(pairs: Sequence[tuple[System[Any], Outcome]]) -> dict[str, pl.DataFrame]:
     """The tables `folds` and `surface`, of systems of any kind."""
     return {"folds": _folds(pairs), "surface": _surface(pairs)}
 
 
-def shown_parameters(system: System, number: int) -> str | None:
+def shown_parameters(system: System[Any], number: int) -> str | None:
     """The parameters at a point as JSON; none where there were several points."""
     return None if number < 0 else json.dumps(system.settings(number), ensure_ascii=False)
 
 
-def _row(system: System, place: Place) -> list[Any]:
+def _row(system: System[Any], place: Place) -> list[Any]:
     return [system.name, place.repeat, place.fold, place.other, place.run]
 
 
@@ -60,7 +62,7 @@ def _stacked(parts: list[pl.DataFrame], schema: dict[str, Any]) -> pl.DataFrame:
     return pl.concat(parts) if parts else pl.DataFrame(schema=schema)
 
 
-def _at(frame: pl.DataFrame, system: System, place: Place) -> pl.DataFrame:
+def _at(frame: pl.DataFrame, system: System[Any], place: Place) -> pl.DataFrame:
     """A frame with the columns that say where it comes from, before its own."""
     import polars as pl
 
@@ -71,7 +73,9 @@ def _at(frame: pl.DataFrame, system: System, place: Place) -> pl.DataFrame:
     return frame.select(*constants, pl.all())
 
 
-def _values(settings: Settings, pairs: list[tuple[System, Outcome]]) -> pl.DataFrame:
+def _values(
+    settings: RankingSettings, pairs: list[tuple[System[Any], RankedOutcome]]
+) -> pl.DataFrame:
     import polars as pl
 
     ids = np.array(settings.collection.queries.ids, dtype=object)
@@ -94,7 +98,7 @@ def _values(settings: Settings, pairs: list[tuple[System, Outcome]]) -> pl.DataF
     return _stacked(parts, {"system": pl.String, **place_columns(), **own})
 
 
-def _folds(pairs: Sequence[tuple[System, Outcome]]) -> pl.DataFrame:
+def _folds(pairs: Sequence[tuple[System[Any], Outcome]]) -> pl.DataFrame:
     import polars as pl
 
     own = {
@@ -123,7 +127,7 @@ def _defined(value: float) -> float | None:
     return value if np.isfinite(value) else None
 
 
-def _surface(pairs: Sequence[tuple[System, Outcome]]) -> pl.DataFrame:
+def _surface(pairs: Sequence[tuple[System[Any], Outcome]]) -> pl.DataFrame:
     import polars as pl
 
     rows: list[list[Any]] = []
@@ -142,7 +146,9 @@ def _surface(pairs: Sequence[tuple[System, Outcome]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema={"system": pl.String, **place_columns(), **own}, orient="row")
 
 
-def _lists(settings: Settings, pairs: list[tuple[System, Outcome]]) -> pl.DataFrame:
+def _lists(
+    settings: RankingSettings, pairs: list[tuple[System[Any], RankedOutcome]]
+) -> pl.DataFrame:
     import polars as pl
 
     own = {"unit": pl.String, "rank": pl.Int32, "document": pl.String, "score": pl.Float64}
@@ -154,7 +160,7 @@ def _lists(settings: Settings, pairs: list[tuple[System, Outcome]]) -> pl.DataFr
     return _stacked(parts, {"system": pl.String, **place_columns(), **own})
 
 
-def _top(settings: Settings, one: HeldOut) -> pl.DataFrame:
+def _top(settings: RankingSettings, one: HeldOut) -> pl.DataFrame:
     import polars as pl
 
     query, place = np.nonzero(one.lists.documents != NONE)

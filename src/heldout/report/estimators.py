@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from heldout.experiment.estimator_results import EstimatorResults
-    from heldout.experiment.estimator_settings import EstimatorSettings
+    from heldout.experiment.settings import PredictionSettings
     from heldout.infer.compare import Comparison
 
 __all__ = [
@@ -166,7 +166,7 @@ def estimator_comparisons(results: EstimatorResults) -> tuple[list[Comparison], 
     return note_measures(found), refused
 
 
-def estimator_plan_text(settings: EstimatorSettings) -> list[str]:
+def estimator_plan_text(settings: PredictionSettings) -> list[str]:
     """What would be run: the data, the plan and the measures, a line each."""
     data = settings.data
     rows = f"{plain_text(data.name)}: {count_of(len(data), 'row')}"

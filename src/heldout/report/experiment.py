@@ -7,27 +7,20 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 from heldout.data.collection import collection_sizes
-from heldout.experiment.estimator_results import EstimatorResults
-from heldout.experiment.estimator_settings import EstimatorSettings
 from heldout.infer.compare import note_measures
 from heldout.infer.results import count_of
 from heldout.notes import distinct, note_texts
 from heldout.report.claims import claim_records, claims_texts
-from heldout.report.estimators import (
-    estimator_comparisons,
-    estimator_plan_text,
-    estimator_sentences,
-    estimators_text,
-)
 from heldout.report.grid import aligned
 from heldout.report.tables import note_lines, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from heldout.experiment.config import Settings
+    from heldout.experiment.estimator_results import EstimatorResults
+    from heldout.experiment.execution.tasks import Task
     from heldout.experiment.results import Results
-    from heldout.experiment.tasks import Task
+    from heldout.experiment.settings import RankingSettings, Settings
     from heldout.infer.compare import Comparison
     from heldout.notes import Note
 
@@ -48,8 +41,11 @@ def comparisons(results: Results) -> list[Comparison]:
     """The systems compared in each measure that has a better and a worse; none for one system."""
     from heldout.measure.names import parse_measure
 
-    if isinstance(results, EstimatorResults):
-        return estimator_comparisons(results)[0]
+    predicted = _predicted(results)
+    if predicted is not None:
+        from heldout.report.estimators import estimator_comparisons
+
+        return estimator_comparisons(predicted)[0]
     if len(results.systems) < 2:
         return []
     directed = [
@@ -62,8 +58,9 @@ def comparisons(results: Results) -> list[Comparison]:
 
 def results_text(results: Results, *, terminal: bool = False) -> str:
     """A table a measure, what it means, what to ship, then the comparison."""
-    if isinstance(results, EstimatorResults):
-        return _estimators_text(results, terminal=terminal)
+    predicted = _predicted(results)
+    if predicted is not None:
+        return _estimators_text(predicted, terminal=terminal)
     width = shutil.get_terminal_size().columns if terminal else None
     parts = [aligned(result_rows(results, measure), width) for measure in results.measures]
     lines = [*result_sentences(results), *note_lines(results.notes)]
@@ -75,6 +72,11 @@ def results_text(results: Results, *, terminal: bool = False) -> str:
     )
     parts += _compared(comparisons(results), results.notes, drawn, terminal=terminal)
     return "\n".join(parts)
+
+
+def _predicted(results: Results) -> EstimatorResults | None:
+    """Results of estimators; code for those is imported for nobody else."""
+    return None if results.task == "ranking" else results  # type: ignore[return-value]
 
 
 def _compared(
@@ -89,6 +91,12 @@ def _compared(
 
 
 def _estimators_text(results: EstimatorResults, *, terminal: bool) -> str:
+    from heldout.report.estimators import (
+        estimator_comparisons,
+        estimator_sentences,
+        estimators_text,
+    )
+
     compared, refused = estimator_comparisons(results)
     notes = distinct([*results.notes, *refused])
     lines = [*estimator_sentences(results), *note_lines(notes)]
@@ -189,9 +197,12 @@ def parameters(values: dict[str, Any]) -> str:
 
 def all_notes(results: Results) -> tuple[Note, ...]:
     """The notes of the results, and why they were not compared in some measure."""
-    if not isinstance(results, EstimatorResults):
+    predicted = _predicted(results)
+    if predicted is None:
         return results.notes
-    return distinct([*results.notes, *estimator_comparisons(results)[1]])
+    from heldout.report.estimators import estimator_comparisons
+
+    return distinct([*results.notes, *estimator_comparisons(predicted)[1]])
 
 
 def json_results(results: Results) -> str:
@@ -205,14 +216,17 @@ def json_results(results: Results) -> str:
     return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def plan_text(settings: Settings | EstimatorSettings, tasks: tuple[Task, ...]) -> str:
+def plan_text(settings: Settings, tasks: tuple[Task, ...]) -> str:
     """What would be run."""
-    if isinstance(settings, EstimatorSettings):
-        lines = estimator_plan_text(settings)
+    given: Any = settings
+    if settings.task == "ranking":
+        lines = _ranking_plan(given)
     else:
-        lines = _ranking_plan(settings)
-    for number, system in enumerate(settings.systems):
-        mine = sum(task.system == number for task in tasks)
+        from heldout.report.estimators import estimator_plan_text
+
+        lines = estimator_plan_text(given)
+    for system in settings.systems:
+        mine = sum(task.system == system.name for task in tasks)
         lines.append(
             f"{plain_text(system.name)}: {count_of(len(system.points()), 'value')}, "
             f"{count_of(mine, 'task')}"
@@ -224,7 +238,7 @@ def plan_text(settings: Settings | EstimatorSettings, tasks: tuple[Task, ...]) -
     return "".join(line + "\n" for line in lines)
 
 
-def _ranking_plan(settings: Settings) -> list[str]:
+def _ranking_plan(settings: RankingSettings) -> list[str]:
     collection, plan = settings.collection, plain_text(repr(settings.splits.plan))
     measures = ", ".join(map(str, settings.measures))
     return [

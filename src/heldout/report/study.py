@@ -11,8 +11,8 @@ from heldout.infer.results import count_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.experiment.curve import CurvePoint
-    from heldout.experiment.study import BiasStudy
+    from heldout.experiment.studies.bias import BiasStudy
+    from heldout.experiment.studies.curve import CurvePoint
 
 __all__ = [
     "curve_json",

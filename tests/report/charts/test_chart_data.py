@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import heldout
 from heldout.data.predictions import ClassPredictions
 from heldout.errors import InputError
-from heldout.experiment.curve import CurvePoint
 from heldout.experiment.results import Results
-from heldout.experiment.study import BiasRow
+from heldout.experiment.studies.bias import BiasRow
+from heldout.experiment.studies.curve import CurvePoint
 from heldout.infer.power import power
 from heldout.infer.randomization import randomization_test
 from heldout.infer.ranks import Nemenyi

@@ -10,7 +10,7 @@ import vl_convert
 
 import heldout
 from heldout.data.predictions import ClassPredictions
-from heldout.experiment.curve import CurvePoint
+from heldout.experiment.studies.curve import CurvePoint
 from heldout.infer.compare import compare
 from heldout.report.charts.folds import draw_folds
 from heldout.report.charts.gallery import gallery

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from heldout.experiment.study import BiasRow
+    from heldout.experiment.studies.bias import BiasRow
     from heldout.report.charts.named import Drawing
 
 __all__ = ["bias_data", "draw_bias"]
@@ -24,7 +24,7 @@ def bias_data(rows: Iterable[BiasRow]) -> pl.DataFrame:
     Parameters
     ----------
     rows
-        `heldout.experiment.study.BiasStudy.rows`.
+        `heldout.experiment.studies.bias.BiasStudy.rows`.
 
     Returns
     -------

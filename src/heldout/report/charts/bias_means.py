@@ -25,7 +25,7 @@ def bias_means_data(means: Iterable[tuple[int, int, str, float, float]]) -> pl.D
     Parameters
     ----------
     means
-        `heldout.experiment.study.BiasStudy.means`: draw, set, estimator, estimate, truth.
+        `heldout.experiment.studies.bias.BiasStudy.means`: draw, set, estimator, estimate, truth.
 
     Returns
     -------

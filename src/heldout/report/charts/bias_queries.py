@@ -29,7 +29,7 @@ def bias_queries_data(
     Parameters
     ----------
     queries
-        `heldout.experiment.study.BiasStudy.queries`: set, number of the query, estimator,
+        `heldout.experiment.studies.bias.BiasStudy.queries`: set, number of the query, estimator,
         estimate, truth, Pro10.
     estimator
         The strategy.

@@ -118,9 +118,9 @@ def _experiment(collection: Collection) -> tuple[NamedChart, ...]:
 
 
 def _studies(collection: Collection) -> list[NamedChart]:
-    from heldout.experiment.candidates import Candidates
-    from heldout.experiment.curve import learning_curve
-    from heldout.experiment.study import StudySettings, bias_study
+    from heldout.experiment.documents.candidates import Candidates
+    from heldout.experiment.studies.bias import StudySettings, bias_study
+    from heldout.experiment.studies.curve import learning_curve
     from heldout.measure.names import parse_measure
     from heldout.retrieve.index import Index
     from heldout.retrieve.models import parse_model

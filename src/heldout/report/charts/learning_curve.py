@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from heldout.experiment.curve import CurvePoint
+    from heldout.experiment.studies.curve import CurvePoint
     from heldout.report.charts.named import Drawing
 
 __all__ = ["draw_learning_curve", "learning_curve_data"]
@@ -26,7 +26,7 @@ def learning_curve_data(
     Parameters
     ----------
     points
-        Of `heldout.experiment.curve.learning_curve`.
+        Of `heldout.experiment.studies.curve.learning_curve`.
     by
         What is held out. The score on seen documents falls as they grow more, whatever was
         learnt, so it is left out.

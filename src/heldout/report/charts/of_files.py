@@ -139,8 +139,8 @@ def _of_predictions(path: str, task: str, positive: str | None) -> tuple[NamedCh
 
 
 def _of_study(place: Path) -> tuple[NamedChart, ...]:
-    from heldout.experiment.curve import CurvePoint
-    from heldout.experiment.study import BiasRow
+    from heldout.experiment.studies.bias import BiasRow
+    from heldout.experiment.studies.curve import CurvePoint
     from heldout.report.charts.of_study import charts_of_biases, charts_of_curve
 
     try:

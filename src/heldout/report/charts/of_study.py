@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from heldout.data.queries import Queries
-    from heldout.experiment.curve import CurvePoint
-    from heldout.experiment.study import BiasRow, BiasStudy
+    from heldout.experiment.studies.bias import BiasRow, BiasStudy
+    from heldout.experiment.studies.curve import CurvePoint
 
     Means = Collection[tuple[int, int, str, float, float]]
     PerQuery = Collection[tuple[int, int, str, float, float, float]]
@@ -37,7 +37,7 @@ def charts_of_study(study: BiasStudy, *, queries: Queries | None = None) -> tupl
     Parameters
     ----------
     study
-        Of `heldout.experiment.study.bias_study`.
+        Of `heldout.experiment.studies.bias.bias_study`.
     queries
         Of the collection: their ids and texts.
     """
@@ -100,7 +100,7 @@ def charts_of_figures(
     Parameters
     ----------
     means, queries
-        As in `heldout.experiment.study.BiasStudy`.
+        As in `heldout.experiment.studies.bias.BiasStudy`.
     measure
         What was estimated.
     ids, texts
@@ -144,7 +144,7 @@ def charts_of_curve(
     Parameters
     ----------
     points
-        Of `heldout.experiment.curve.learning_curve`.
+        Of `heldout.experiment.studies.curve.learning_curve`.
     measure
         What was measured.
     by

@@ -1,0 +1,121 @@
+"""The values that a model is tuned over, ranked on any side of the documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heldout.experiment.documents.rank_table import RankTable
+from heldout.retrieve.rank import rank
+from heldout.retrieve.statistics import Vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from heldout.data.collection import Collection
+    from heldout.measure.names import Measure
+    from heldout.retrieve.models import Model
+    from heldout.retrieve.rank import Ranking
+    from heldout.retrieve.shards import AnyIndex
+    from heldout.retrieve.sides import Side
+
+    Flags = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
+
+__all__ = ["Candidates"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """Values of one model, over one index and one set of queries.
+
+    Parameters
+    ----------
+    index, vocabulary, table
+        The documents, the terms of the queries, the judgements.
+    models
+        The values, the simpler first.
+    priors
+        Documents × values: added to the score of each document; None: nothing.
+    depth
+        Ranks beyond it count as not retrieved.
+    """
+
+    index: AnyIndex
+    vocabulary: Vocabulary
+    table: RankTable
+    models: tuple[Model, ...]
+    priors: Floats | None = None
+    depth: int = 1000
+
+    @classmethod
+    def make(
+        cls,
+        index: AnyIndex,
+        collection: Collection,
+        models: Sequence[Model],
+        *,
+        priors: Floats | None = None,
+        depth: int = 1000,
+    ) -> Candidates:
+        """Look the queries of a collection up in its index."""
+        vocabulary = Vocabulary.of(index.encode(collection.queries.texts))
+        deepest = max(min(depth, index.n_documents), 1)  # lists are never longer
+        return cls(index, vocabulary, RankTable.of(collection), tuple(models), priors, deepest)
+
+    def __len__(self) -> int:
+        return len(self.models)
+
+    def rank(
+        self, side: Side, numbers: Sequence[int] | None = None, *, k: int = 0, judged: bool = True
+    ) -> Ranking:
+        """Rank a side under some values (None: all).
+
+        Without a fold's own value: see `rank_chosen`.
+        """
+        some = range(len(self)) if numbers is None else numbers
+        return rank(
+            self.index,
+            self.vocabulary,
+            [[self.models[number] for number in some]],
+            side,
+            k=k,
+            judged=self.table.asked() if judged else None,
+            priors=None if self.priors is None else self.priors[:, list(some)],
+        )
+
+    def rank_chosen(
+        self, side: Side, chosen: Sequence[int], *, k: int = 0, judged: bool = True
+    ) -> Ranking:
+        """Rank a side, the documents of each train side under the value chosen for it."""
+        priors = None
+        if self.priors is not None:
+            own = np.asarray(chosen)[np.maximum(side.statistics, 0)]
+            priors = np.take_along_axis(self.priors, own[:, None], axis=1)
+        return rank(
+            self.index,
+            self.vocabulary,
+            [[self.models[number]] for number in chosen],
+            side,
+            k=k,
+            judged=self.table.asked() if judged else None,
+            priors=priors,
+        )
+
+    def evaluate(
+        self, side: Side, measures: Sequence[Measure], numbers: Sequence[int] | None = None
+    ) -> Floats:
+        """Measures × values × queries on a side that has one list a query; NaN: undefined."""
+        found = self.rank(side, numbers)
+        return self.table.evaluate(
+            found.ranks, self.counted(side), found.retrieved[:, 0], measures, self.depth
+        )
+
+    def counted(self, side: Side) -> Flags:
+        """Which judgements are about documents that the side ranks."""
+        counted: Flags = side.statistics[self.table.documents] >= 0
+        return counted

@@ -1,0 +1,308 @@
+"""Built-in models under document folds: tuned on train sides, measured on what they never saw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heldout.data.notes import count_of
+from heldout.errors import InputError
+from heldout.experiment.documents.candidates import Candidates
+from heldout.experiment.documents.estimate import ESTIMANDS, Estimate, mean_of
+from heldout.experiment.documents.extrapolate import FARTHEST, check_extrapolation, extrapolate
+from heldout.experiment.documents.methods import check_method, fold_values, per_fold, pool
+from heldout.experiment.documents.rank_table import check_measures
+from heldout.experiment.documents.uncertainty import SAME_SIZE, half_sample_spread, interval
+from heldout.retrieve.sides import held_out_side, seen_side
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from heldout.data.collection import Collection
+    from heldout.experiment.documents.estimate import Estimand
+    from heldout.experiment.documents.uncertainty import Spread
+    from heldout.measure.names import Measure
+    from heldout.retrieve.models import Model
+    from heldout.retrieve.shards import AnyIndex
+    from heldout.retrieve.sides import Side
+    from heldout.tune.choose import Rule
+
+    Floats = NDArray[np.float64]
+    Numbers = NDArray[np.int32]
+
+__all__ = ["Choices", "DocumentEstimate", "choose_values", "cross_validate_documents"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choices:
+    """Values chosen on train sides.
+
+    Parameters
+    ----------
+    chosen
+        The number of the value of each fold.
+    surface
+        Folds × values: mean of the tuning measure on each train side.
+    final, final_surface
+        The value chosen on all documents, and the means that it was chosen by.
+    """
+
+    chosen: tuple[int, ...]
+    surface: Floats
+    final: int
+    final_surface: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DocumentEstimate:
+    """What document folds say of one system.
+
+    Parameters
+    ----------
+    choices
+        The values that were chosen.
+    measures, values, train_values
+        Measures × queries by the method, and on the documents that the final value was chosen
+        on; NaN: the query has no relevant document.
+    estimates
+        One a measure.
+    fold_scores
+        Folds: mean of the tuning measure on the documents of each fold by themselves.
+    documents, scores
+        Queries × k: the top of the pooled ranking.
+    spreads
+        Variances of each measure's mean.
+    """
+
+    choices: Choices
+    measures: tuple[Measure, ...]
+    values: Floats
+    train_values: Floats
+    estimates: tuple[Estimate, ...]
+    fold_scores: Floats
+    documents: Numbers
+    scores: Floats
+    spreads: tuple[Spread, ...]
+
+    @property
+    def chosen(self) -> tuple[int, ...]:
+        """The number of the value of each fold."""
+        return self.choices.chosen
+
+    @property
+    def final(self) -> int:
+        """The number of the value to ship: chosen on everything."""
+        return self.choices.final
+
+
+def _inner_side(candidates: Candidates, seen: NDArray[np.bool_], inner: int, seed: int) -> Side:
+    """The documents of a train side, each held out once by an inner division."""
+    numbers = np.flatnonzero(seen)
+    by_id = numbers[np.argsort(np.asarray(candidates.index.id_order)[numbers])]
+    codes = np.full(len(seen), -1, np.int32)
+    codes[np.random.default_rng([seed, 0x696E]).permutation(by_id)] = np.arange(len(by_id)) % inner
+    return held_out_side(candidates.index, candidates.vocabulary, codes, inner, pooled=True)
+
+
+def choose_values(
+    candidates: Candidates,
+    folds: Numbers,
+    number: int,
+    tune_for: Measure,
+    *,
+    inner: int | None = None,
+    rule: Rule = "best",
+    seed: int = 0,
+) -> Choices:
+    """Choose a value on each train side, and one on everything.
+
+    Parameters
+    ----------
+    folds, number
+        The fold of each document (−1: not in the sample), and how many folds there are.
+    inner
+        None: by the ranking of the train documents themselves; a number: by an inner division into
+        so many folds, every train document held out once.
+    """
+    from heldout.tune.choose import choose
+
+    sample = folds >= 0
+    if len(candidates) == 1:
+        flat = np.full((number, 1), np.nan)
+        return Choices((0,) * number, flat, 0, flat[0])
+    chosen, surface = [], []
+    for fold in [*range(number), None]:
+        seen = sample & (folds != fold) if fold is not None else sample
+        if inner is None:
+            side = seen_side(candidates.index, candidates.vocabulary, seen)
+        else:
+            side = _inner_side(
+                candidates, seen, inner, seed + (fold if fold is not None else number)
+            )
+        values = candidates.evaluate(side, [tune_for])[0]
+        if not np.isfinite(values).any():
+            raise InputError("no query has a relevant document on a train side: use fewer folds")
+        choice = choose(
+            values,
+            None,
+            rule=rule,
+            higher_is_better=tune_for.definition.higher_is_better is not False,
+        )
+        chosen.append(int(choice.number))
+        surface.append(np.asarray(choice.means, np.float64))
+    return Choices(tuple(chosen[:-1]), np.stack(surface[:-1]), chosen[-1], surface[-1])
+
+
+def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
+    index: AnyIndex,
+    collection: Collection,
+    models: Sequence[Model],
+    folds: Numbers,
+    *,
+    tune_for: Measure,
+    measures: Sequence[Measure],
+    inner: int | None = None,
+    rule: Rule = "best",
+    method: str = "pooled",
+    estimand: Estimand = "documents",
+    target_size: int | None = None,
+    depth: int = 1000,
+    k: int = 10,
+    seed: int = 0,
+    replicates: int = 500,
+    level: float = 0.95,
+) -> DocumentEstimate:
+    """Tune a model inside document folds and estimate its score on unseen documents.
+
+    Parameters
+    ----------
+    models
+        The values to choose from, the simpler first.
+    folds
+        The fold of each document, from 0; −1: not in the sample.
+    tune_for, inner, rule
+        How values are chosen; see `choose_values`.
+    measures
+        What is measured.
+    method
+        See `heldout.experiment.documents.methods`.
+    estimand
+        What the interval is for.
+    target_size
+        The number of documents to speak of; by default that of the sample.
+    depth
+        Ranks beyond it count as not retrieved.
+    k
+        How many documents of each ranking to keep.
+    replicates
+        How often the documents are cut into halves for the interval.
+    """
+    check_method(method)
+    check_measures([tune_for, *measures])
+    number, size = int(folds.max(initial=-1)) + 1, int((folds >= 0).sum())
+    if number < 2:
+        raise InputError(f"{count_of(number, 'document fold')}: at least 2 are needed")
+    target = size if target_size is None else target_size
+    if target < 1:
+        raise InputError(f"the target size is {target}: give at least 1")
+    if not 1 / FARTHEST <= target / max(size, 1) <= FARTHEST:
+        raise InputError(
+            f"the target size is {target:,}, the sample has {size:,} documents: scores cannot be "
+            f"carried over to sets that are more than {FARTHEST} times larger or smaller"
+        )
+    resized = abs(target / size - 1) > SAME_SIZE
+    if resized and method == "pooled":
+        check_extrapolation(measures)
+    candidates = Candidates.make(index, collection, models, depth=depth)
+    depth = candidates.depth
+    choices = choose_values(candidates, folds, number, tune_for, inner=inner, rule=rule, seed=seed)
+    pooled = pool(candidates, folds, choices.chosen, choices.final, max(k, depth))
+    counted = (folds >= 0)[candidates.table.documents]
+    table = candidates.table
+    merged = table.evaluate(pooled.ranks[:, None], counted, pooled.retrieved, measures, depth)[:, 0]
+    training = candidates.evaluate(
+        seen_side(index, candidates.vocabulary, folds >= 0), measures, [choices.final]
+    )[:, 0]
+    parts = fold_values(candidates, folds, choices.chosen, [*measures, tune_for], target)
+    values = {"pooled": merged, "training": training}.get(method)
+    if values is None:
+        values = per_fold(parts, method)[: len(measures)]
+    spreads = half_sample_spread(
+        table,
+        pooled.documents,
+        np.flatnonzero(folds >= 0).astype(np.int32),
+        measures,
+        values,
+        depth=depth,
+        replicates=replicates,
+        seed=seed,
+        ratio=target / size if method == "pooled" else 1.0,
+    )
+    carried = None
+    if resized and method == "pooled":
+        carried = extrapolate(
+            table.rows(pooled.ranks, counted),
+            table.n_queries,
+            target / size,
+            measures,
+            n_documents=size,
+            depth=depth,
+            seed=seed,
+        ).means
+    estimates = []
+    for place, measure in enumerate(measures):
+        bounds = measure.definition.bounds
+        basis = _Basis(method, estimand, target, size, level, bounds)
+        value = mean_of(values[place]) if carried is None else float(carried[place])
+        optimism = mean_of(training[place]) - mean_of(merged[place])
+        estimates.append(
+            _estimate(str(measure), value, values[place], optimism, spreads[place], basis)
+        )
+    with np.errstate(invalid="ignore"):
+        scores = np.array([mean_of(part) for part in parts.values[-1]])
+    return DocumentEstimate(
+        choices,
+        tuple(measures),
+        values,
+        training,
+        tuple(estimates),
+        scores,
+        pooled.documents[:, :k],
+        pooled.scores[:, :k],
+        spreads,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Basis:
+    method: str
+    estimand: Estimand
+    target: int
+    size: int
+    level: float
+    bounds: tuple[float, float]
+
+
+def _estimate(
+    measure: str, value: float, values: Floats, optimism: float, spread: Spread, basis: _Basis
+) -> Estimate:
+    low, high = interval(value, spread, basis.estimand, level=basis.level, bounds=basis.bounds)
+    there = int(np.isfinite(values).sum())
+    return Estimate(
+        measure,
+        basis.method,
+        value,
+        low,
+        high,
+        ESTIMANDS[basis.estimand],
+        there,
+        len(values) - there,
+        optimism,
+        basis.target,
+        spread.halves,
+        spread.target_halves,
+    )

@@ -1,0 +1,80 @@
+"""Differences between systems on documents that are drawn anew, the queries staying as they are.
+
+Both systems are read under the same halves of the documents, so that what makes a half easy for one
+and the other alike cancels.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from heldout.experiment.documents.estimate import Estimate
+    from heldout.experiment.settings import RankingSettings
+    from heldout.experiment.systems.outcomes import RankedOutcome
+
+__all__ = ["document_differences"]
+
+
+def document_differences(
+    settings: RankingSettings, outcomes: Sequence[RankedOutcome]
+) -> list[list[dict[str, Any]]]:
+    """For each system its differences to those before it, with intervals, in each measure."""
+    return [
+        [
+            found
+            for other in range(number)
+            for row in range(len(settings.measures))
+            if (found := _difference(settings, outcomes, number, other, row))
+        ]
+        for number in range(len(outcomes))
+    ]
+
+
+def _difference(
+    settings: RankingSettings, outcomes: Sequence[RankedOutcome], number: int, other: int, row: int
+) -> dict[str, Any] | None:
+    """Over repeats: the mean, and an interval as wide as theirs on average."""
+    pairs = [
+        (mine[row], its[row])
+        for mine, its in zip(outcomes[number].estimates, outcomes[other].estimates, strict=False)
+        if comparable(mine[row], its[row])
+    ]
+    if not pairs:
+        return None
+    value = float(np.mean([mine.value - its.value for mine, its in pairs]))
+    half = float(np.mean([_half_width(mine, its, 1 - settings.alpha) for mine, its in pairs]))
+    return {
+        "measure": str(settings.measures[row]),
+        "system": settings.systems[other].name,
+        "difference": value,
+        "low": value - half,
+        "high": value + half,
+    }
+
+
+def comparable(mine: Estimate, its: Estimate) -> bool:
+    """Whether both were read under the same cuts, for targets of one size."""
+    same = (
+        len(mine.halves) == len(its.halves) > 0
+        and len(mine.target_halves) == len(its.target_halves) > 0
+    )
+    return same and mine.target_size == its.target_size
+
+
+def _half_width(mine: Estimate, its: Estimate, level: float) -> float:
+    from scipy.special import stdtrit
+
+    variance = _mean_square(mine.halves, its.halves)
+    variance += _mean_square(mine.target_halves, its.target_halves)
+    queries = min(mine.n_queries, its.n_queries)
+    return float(stdtrit(max(queries - 1, 1), (1 + level) / 2)) * math.sqrt(variance)
+
+
+def _mean_square(mine: Sequence[float], its: Sequence[float]) -> float:
+    return float(np.mean((np.asarray(mine) - np.asarray(its)) ** 2))

@@ -1,0 +1,347 @@
+"""From a sample of documents to a set of another size, with the scores expected there.
+
+A measure such as nDCG@10 depends on how many documents are ranked: among five times as many there
+are more relevant documents, and more others that stand before them. Two things are therefore
+carried over, each by an empirical Bayes estimate that has no shape built into it (a nonparametric
+maximum-likelihood mixture; Laird 1978):
+
+- how many relevant documents a query has in the target, from how many it has in the sample. Sample
+  and target are thought of as one set that was divided at random, so the number in the sample is
+  binomial given the number in both;
+- how many documents that are not relevant stand before a relevant one. Their number in the sample
+  is Poisson, with a rate that varies from document to document and with the grade.
+
+Targets are then drawn: numbers of relevant documents, and for each of them a relevant document of
+the sample that lends its grade and its rate: one of the same query with a probability equal to the
+correlation of relevant documents within queries, else one of any query, every query counting once.
+A query without a relevant document in the sample borrows all. Ranks follow, and from ranks any
+measure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from heldout.errors import MeasureError
+from heldout.experiment.documents.rank_table import Rows, measure_rows
+from heldout.measure.names import JUDGED_ONLY
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from heldout.measure.names import Measure
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+__all__ = ["FARTHEST", "Target", "check_extrapolation", "extrapolate"]
+
+FARTHEST: Final = 100
+"""Sets so many times larger or smaller are beyond what a sample can say."""
+_STEPS: Final = 200
+_FEW: Final = 30
+"""Relevant documents of a grade below which its rates are estimated from all grades."""
+_RATES: Final = 80
+_LEAST: Final = 1e-3
+_WIDTH: Final = 0.5
+_NEEDS_NON_RELEVANT: Final = frozenset(
+    {"Bpref", "infAP", "Judged", "Unjudged", "NumQ", "NumRet", "NumRel", "NumRelRet", "Set_P"}
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Target:
+    """What is expected of a set of another size.
+
+    Parameters
+    ----------
+    values
+        Measures × queries: expected value where the query has a relevant document in the target.
+    chance
+        The chance that it has one.
+    means
+        Per measure, the mean over the queries that have one.
+    """
+
+    values: Floats
+    chance: Floats
+    means: Floats
+
+
+_FIRST_ALONE: Final = frozenset({"RR", "Success", "ERR"})
+"""Their value hangs on the first relevant document of a query, which few of them say little of."""
+
+
+def check_extrapolation(measures: Sequence[Measure]) -> None:
+    """Refuse measures that cannot be carried over."""
+    for measure in measures:
+        if measure.family in _FIRST_ALONE:
+            raise MeasureError(
+                f"{measure} cannot be carried over to a set of another size: it hangs on the first "
+                "relevant document alone, and comes out too high (+.09 was measured); leave out "
+                "the target size, or choose a measure such as nDCG@10, AP, P@10 or R@100"
+            )
+        if measure.family in _NEEDS_NON_RELEVANT or measure.options.get(JUDGED_ONLY):
+            raise MeasureError(
+                f"{measure} cannot be carried over to a set of another size, because it looks at "
+                "documents judged not relevant: leave out the target size, or choose a measure "
+                "such as nDCG@10, AP, P@10 or R@100"
+            )
+
+
+def mixture(
+    likelihood: Floats, weights: Floats, steps: int = _STEPS, smoothing: Floats | None = None
+) -> Floats:
+    """Posterior (observations × support) under the mixing weights of greatest likelihood (EM).
+
+    With a `smoothing` matrix the weights are smoothed after every step (Silverman et al. 1990).
+    """
+    mixing = np.full(likelihood.shape[1], 1 / likelihood.shape[1])
+    for _ in range(steps):
+        joint = likelihood * mixing
+        joint /= joint.sum(axis=1, keepdims=True)
+        mixing = weights @ joint
+        if smoothing is not None:
+            mixing = mixing @ smoothing
+        mixing /= mixing.sum()
+    joint = likelihood * mixing
+    posterior: Floats = joint / joint.sum(axis=1, keepdims=True)
+    return posterior
+
+
+def _scaled(logs: Floats) -> Floats:
+    """Likelihoods from logarithms; a factor of a row does not matter to the mixture."""
+    likelihood: Floats = np.exp(logs - logs.max(axis=1, keepdims=True)) + 1e-300
+    return likelihood
+
+
+def _poisson(counts: Ints, rates: Floats) -> Floats:
+    return _scaled(counts[:, None] * np.log(rates) - rates)
+
+
+def _binomial(counts: Ints, totals: Ints, share: float) -> Floats:
+    from scipy.special import gammaln
+
+    k, n = counts[:, None].astype(np.float64), totals[None].astype(np.float64)
+    possible = k <= n
+    rest = np.where(possible, n - k, 0.0)
+    logs = gammaln(n + 1) - gammaln(rest + 1) + k * np.log(share) + rest * np.log1p(-share)
+    return _scaled(np.where(possible, logs, -np.inf))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Relevant:
+    """The relevant documents of the sample, by query and rank."""
+
+    query: Ints
+    grade: Ints
+    before: Ints  # documents that are not relevant and stand before; −1: it was not retrieved
+    first: Ints  # of each query the place of its first relevant document
+    count: Ints  # of each query how many it has
+
+
+def _relevant(sample: Rows, n_queries: int) -> _Relevant:
+    rows = np.flatnonzero(sample.grade > 0)
+    query, rank = sample.query[rows], sample.rank[rows].astype(np.int64)
+    last = np.iinfo(np.int64).max
+    order = np.lexsort((np.where(rank > 0, rank, last), query))
+    query, rank, grade = query[order], rank[order], sample.grade[rows][order]
+    count = np.bincount(query, minlength=n_queries)
+    first = np.cumsum(count) - count
+    nth = np.arange(len(query)) - first[query]
+    before = np.where(rank > 0, rank - 1 - nth, -1)
+    return _Relevant(query, grade, before, first, count)
+
+
+def _rate_posteriors(sample: _Relevant, rates: Floats, steps: int) -> Floats:
+    """For each relevant document what its rate may be; a row of zeros: it is never retrieved."""
+    found = sample.before >= 0
+    result = np.zeros((len(sample.query), len(rates)))
+    smoothing = _smoothing(rates)
+    for grade in np.unique(sample.grade):
+        mine = found & (sample.grade == grade)
+        if not mine.any():
+            continue
+        base = mine if mine.sum() >= _FEW else found
+        counts, place = np.unique(sample.before[base], return_inverse=True)
+        seen = np.bincount(place).astype(np.float64)
+        posterior = mixture(_poisson(counts, rates), seen, steps, smoothing)
+        result[mine] = posterior[np.searchsorted(counts, sample.before[mine])]
+    return result
+
+
+def _smoothing(rates: Floats) -> Floats:
+    """Normal weights of neighbours on the scale of logarithms."""
+    apart = np.log(rates)[:, None] - np.log(rates)
+    near = np.exp(-((apart / _WIDTH) ** 2) / 2)
+    weights: Floats = near / near.sum(axis=1, keepdims=True)
+    return weights
+
+
+def _alikeness(sample: _Relevant) -> float:
+    """How much relevant documents of one query are alike: the intraclass correlation of gains."""
+    gain = sample.grade / np.log2(np.maximum(sample.before, 0) + 2.0)
+    gain = np.where(sample.before >= 0, gain, 0.0)
+    several = sample.count[sample.query] >= 2
+    if several.sum() < _FEW or not gain[several].var():
+        return 0.0
+    query, gain = sample.query[several], gain[several]
+    size = np.bincount(query)
+    mean = np.bincount(query, gain) / np.maximum(size, 1)
+    within = float(((gain - mean[query]) ** 2).sum() / (size[size > 0] - 1).sum())
+    return max(0.0, 1 - within / float(gain.var()))
+
+
+def _draw_rows(chances: Floats, generator: np.random.Generator) -> Ints:
+    """One column for each row of cumulative chances."""
+    draw = generator.random(len(chances))[:, None]
+    places: Ints = np.minimum((draw > chances).sum(axis=1), chances.shape[1] - 1)
+    return places
+
+
+def extrapolate(
+    rows: Rows,
+    n_queries: int,
+    ratio: float,
+    measures: Sequence[Measure],
+    *,
+    n_documents: int,
+    depth: int | None = None,
+    seed: int = 0,
+    draws: int = 40,
+    steps: int = _STEPS,
+) -> Target:
+    """What a target would show that has `ratio` times as many documents as the sample.
+
+    Parameters
+    ----------
+    rows
+        The judged documents of the sample with their ranks.
+    n_queries
+        How many queries there are, with and without relevant documents in the sample.
+    n_documents
+        The size of the sample.
+    depth
+        Ranks of the target beyond it count as not retrieved.
+    draws
+        How many targets are drawn.
+    steps
+        How many steps the mixtures are improved by.
+    """
+    check_extrapolation(measures)
+    sample = _relevant(rows, n_queries)
+    if not len(sample.query):
+        raise MeasureError("no query has a relevant document in the sample")
+    generator = np.random.default_rng([seed, 0x72686F])
+    rates = np.geomspace(_LEAST, max(n_documents, 10), _RATES)
+    rate_chances = np.cumsum(_rate_posteriors(sample, rates, steps), axis=1)
+    number_chances, totals, lenders = _number_chances(sample, ratio, steps)
+    alike = _alikeness(sample)
+    # The more is known of a query, the more it is believed, as the best linear prediction does.
+    own_share = sample.count * alike / np.maximum(1 + (sample.count - 1) * alike, 1e-12)
+    parts = []
+    for _ in range(draws):
+        total = _draw_rows(number_chances, generator)
+        number = totals[total] - sample.count
+        query = np.repeat(np.arange(n_queries), np.maximum(number, 0))
+        lender = lenders.draw(total[query], generator)
+        has = sample.count[query] > 0
+        own = sample.first[query] + (generator.random(len(query)) * sample.count[query]).astype(int)
+        keep = has & (generator.random(len(query)) < own_share[query])
+        lender = np.where(keep, np.minimum(own, len(sample.query) - 1), lender)
+        rate = ratio * rates[_draw_rows(rate_chances[lender], generator)]
+        rate[sample.before[lender] < 0] = np.inf
+        query, lender, before = _standing(query, lender, rate, generator)
+        parts.append(
+            _target_values(n_queries, query, sample.grade[lender], before, measures, depth)
+        )
+    values = np.stack(parts)  # draws × measures × queries
+    there = np.isfinite(values)
+    totalled = np.where(there, values, 0.0).sum(axis=0)
+    times = there.sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        expected = totalled / times
+    means = totalled.sum(axis=1) / np.maximum(times.sum(axis=1), 1)
+    return Target(expected, times[0] / draws, means)
+
+
+def _standing(
+    query: Ints, lender: Ints, rate: Floats, generator: np.random.Generator
+) -> tuple[Ints, Ints, Ints]:
+    """Draw how many others stand before each relevant document, by query and rate.
+
+    What stands before one stands also before all that come later in its query: the numbers of
+    others between neighbours are Poisson. Drawn one by one, the best of many relevant documents
+    would stand too high.
+    """
+    order = np.lexsort((rate, query))
+    query, lender, rate = query[order], lender[order], rate[order]
+    found = np.isfinite(rate)
+    known = np.where(found, rate, 0.0)
+    starts = np.diff(query, prepend=-1) > 0
+    gaps = np.where(starts, known, np.diff(known, prepend=0.0))
+    steps = np.cumsum(generator.poisson(np.where(found, np.maximum(gaps, 0.0), 0.0)))
+    first = np.flatnonzero(starts)
+    earlier = np.concatenate(([0], steps))[first]
+    before = steps - np.repeat(earlier, np.diff(first, append=len(query)))
+    return query, lender, np.where(found, before, -1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Lenders:
+    """Relevant documents of the sample by how many their query has there.
+
+    Given the number of relevant documents of a query in all, every relevant document had the same
+    chance of being in the sample, so all count alike.
+    """
+
+    order: Ints  # the documents, group by group
+    first: Ints
+    size: Ints
+    chances: Floats  # totals × groups, cumulative
+
+    def draw(self, totals: Ints, generator: np.random.Generator) -> Ints:
+        """A document for each place in the list of totals."""
+        group = _draw_rows(self.chances[totals], generator)
+        at = (generator.random(len(totals)) * self.size[group]).astype(np.int64)
+        lenders: Ints = self.order[self.first[group] + at]
+        return lenders
+
+
+def _number_chances(sample: _Relevant, ratio: float, steps: int) -> tuple[Floats, Ints, _Lenders]:
+    """For each query the cumulative chances of its number of relevant documents in all."""
+    totals = np.arange(int(sample.count.max() * (1 + ratio) * 1.5) + 11)
+    seen, place = np.unique(sample.count, return_inverse=True)
+    weights = np.bincount(place).astype(np.float64)
+    posterior = mixture(_binomial(seen, totals, 1 / (1 + ratio)), weights, steps)
+    group = place[sample.query]
+    size = np.bincount(group, minlength=len(seen))
+    # A total that no query with a relevant document can have borrows from all.
+    shares = (posterior * size[:, None]).T + 1e-12 * size
+    cumulative = np.cumsum(shares, axis=1) / shares.sum(axis=1, keepdims=True)
+    lenders = _Lenders(np.argsort(group, kind="stable"), np.cumsum(size) - size, size, cumulative)
+    return np.cumsum(posterior, axis=1)[place], totals, lenders
+
+
+def _target_values(
+    n_queries: int,
+    query: Ints,
+    grade: Ints,
+    before: Ints,
+    measures: Sequence[Measure],
+    depth: int | None,
+) -> Floats:
+    """Measure one target: ranks follow from who stands before whom."""
+    last = np.iinfo(np.int64).max
+    order = np.lexsort((np.where(before >= 0, before, last), query))
+    query, grade, before = query[order], grade[order], before[order]
+    count = np.bincount(query, minlength=n_queries)
+    nth = np.arange(len(query)) - (np.cumsum(count) - count)[query] + 1
+    rank = np.where(before >= 0, before + nth, 0)
+    retrieved = np.full(n_queries, last)
+    return measure_rows(Rows(query, grade, rank), retrieved, measures, depth)

@@ -1,0 +1,43 @@
+"""Systems: built-in models, run files, functions and objects, transformers, estimators.
+
+What they have in common is `heldout.experiment.systems.base.System`; each kind has a module of its
+own, which is loaded when it is used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+from heldout.experiment.systems.base import Context, System
+
+if TYPE_CHECKING:
+    from heldout.experiment.systems.calls import CallSystem
+    from heldout.experiment.systems.estimators import EstimatorSystem
+    from heldout.experiment.systems.models import ModelSystem
+    from heldout.experiment.systems.runs import RunSystem
+    from heldout.experiment.systems.transformers import TransformerSystem
+
+__all__ = [
+    "CallSystem",
+    "Context",
+    "EstimatorSystem",
+    "ModelSystem",
+    "RunSystem",
+    "System",
+    "TransformerSystem",
+]
+
+_HOMES: Final = {
+    "CallSystem": "calls",
+    "EstimatorSystem": "estimators",
+    "ModelSystem": "models",
+    "RunSystem": "runs",
+    "TransformerSystem": "transformers",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -1,0 +1,147 @@
+"""From the calls of a user's system to its outcome."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heldout.experiment.documents.align import merge_lists
+from heldout.experiment.documents.estimate import mean_of
+from heldout.experiment.documents.estimates import document_estimates
+from heldout.experiment.documents.rank_table import RankTable
+from heldout.experiment.documents.ranked_lists import NONE, TOP, Lists, measure_lists
+from heldout.experiment.execution.tasks import EVERYTHING
+from heldout.experiment.systems.nested import TEST, TUNE
+from heldout.experiment.systems.outcomes import FoldRow, HeldOut, Place, RankedOutcome
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from heldout.experiment.documents.estimate import Estimate
+    from heldout.experiment.settings import RankingSettings
+    from heldout.experiment.systems.calls import CallSystem
+    from heldout.experiment.systems.records import RankedRecord, Record
+    from heldout.resample.split import Split
+
+    Flags = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
+    Tests = Mapping[int, RankedRecord]
+
+__all__ = ["collect_calls"]
+
+
+def collect_calls(
+    system: CallSystem, settings: RankingSettings, records: Mapping[str, Record]
+) -> RankedOutcome:
+    """Put together what the calls of a system have found."""
+    chosen = system.choices(settings, records)
+    tests: Tests = {
+        task.split: records[task.key]  # type: ignore[misc]
+        for task in system.tasks(settings)
+        if task.kind == TEST
+    }
+    folds = tuple(
+        FoldRow(Place.of(settings.splits.key(at)), chosen[at], mean_of(record.values[-1]))
+        for at, record in tests.items()
+    )
+    training = _training(system, settings, records, chosen[EVERYTHING].number)
+    if settings.by != "query" and not settings.splits.partitions:
+        training[:] = np.nan  # of another size than what was held out: no match for it
+    if settings.by != "query" and system.comparable:
+        held_out, estimates = _pooled(settings, tests, training)
+    else:
+        held_out, estimates = [_alone(settings, at, one) for at, one in tests.items()], []
+    return RankedOutcome(folds, chosen[EVERYTHING], tuple(held_out), training, tuple(estimates))
+
+
+def _alone(settings: RankingSettings, at: int, record: RankedRecord) -> HeldOut:
+    place = Place.of(settings.splits.key(at))
+    return HeldOut(place, record.number, record.values[:-1], record.lists.top(TOP))
+
+
+def _training(
+    system: CallSystem, settings: RankingSettings, records: Mapping[str, Record], final: int
+) -> Floats:
+    """What the final value got on everything, where that was measured: by the tuning measure."""
+    training = np.full((len(settings.measures), len(settings.collection.queries)), np.nan)
+    if settings.inner is None and settings.tune_for in settings.measures:
+        row = settings.measures.index(settings.tune_for)
+        for task in system.tasks(settings):
+            if (task.kind, task.split, task.points) == (TUNE, EVERYTHING, (final,)):
+                training[row] = records[task.key].values  # type: ignore[attr-defined]
+    return training
+
+
+def _pooled(
+    settings: RankingSettings, tests: Tests, training: Floats
+) -> tuple[list[HeldOut], list[tuple[Estimate, ...]]]:
+    """Merge the held-out documents of all folds of a repeat into one ranking."""
+    table = RankTable.of(settings.collection)
+    order = _id_order(settings)
+    held_out, estimates = [], []
+    for repeat in _by_repeat(settings, tests).values():
+        parts = []
+        for place, members in repeat.items():
+            splits = [settings.splits[at] for at in members]
+            lists = _joined([tests[at] for at in members], order, settings.depth)
+            documents, asked = _ranked(settings, splits)
+            counted = documents[table.documents] & asked[table.queries]
+            values = measure_lists(table, lists, counted, settings.measures, settings.depth)
+            numbers = {tests[at].number for at in members}
+            number = numbers.pop() if len(numbers) == 1 else -1
+            held_out.append(HeldOut(place, number, values, lists.top(TOP)))
+            parts.append((asked, values, lists.documents))
+        values, whole = parts[0][1:]
+        for asked, own, documents_of_part in parts[1:]:
+            values = np.where(asked, own, values)
+            whole = np.where(asked[:, None], documents_of_part, whole)
+        estimates.append(document_estimates(settings, table, whole, documents, values, training))
+    return held_out, estimates
+
+
+def _id_order(settings: RankingSettings) -> NDArray[np.int32]:
+    """Place of each document's id, bytewise: ties are broken by it."""
+    ids = settings.collection.documents.ids
+    by_id = sorted(range(len(ids)), key=lambda at: ids[at].encode())
+    order = np.empty(len(ids), np.int32)
+    order[np.array(by_id, np.int64)] = np.arange(len(ids))
+    return order
+
+
+def _by_repeat(settings: RankingSettings, tests: Tests) -> dict[Place, dict[Place, list[int]]]:
+    """For each repeat the splits whose documents are merged: those of the same queries."""
+    found: dict[Place, dict[Place, list[int]]] = {}
+    for at in tests:
+        key = settings.splits.key(at)
+        repeat = Place(key.repeat, run=key.run)
+        mine = Place(key.repeat, key.fold, run=key.run) if settings.by == "both" else repeat
+        found.setdefault(repeat, {}).setdefault(mine, []).append(at)
+    return found
+
+
+def _joined(records: Sequence[RankedRecord], order: NDArray[np.int32], depth: int) -> Lists:
+    width = max(record.documents.shape[1] for record in records)
+    padded = [
+        (
+            np.pad(one.documents, ((0, 0), (0, width - one.documents.shape[1])),
+                   constant_values=NONE),
+            np.pad(one.scores, ((0, 0), (0, width - one.scores.shape[1])),
+                   constant_values=-np.inf),
+        )
+        for one in records
+    ]  # fmt: skip
+    documents = np.stack([one for one, _ in padded], axis=1)
+    scores = np.stack([one for _, one in padded], axis=1)
+    return Lists(*merge_lists(documents, scores, order, depth))
+
+
+def _ranked(settings: RankingSettings, splits: Sequence[Split]) -> tuple[Flags, Flags]:
+    """Documents that were held out in any of the splits, and queries that were asked."""
+    if settings.by == "both":
+        documents = [one.documents.test > 0 for one in splits if one.documents is not None]
+        return np.logical_or.reduce(documents), splits[0].test > 0
+    held = np.logical_or.reduce([one.test > 0 for one in splits])
+    return held, np.ones(len(settings.collection.queries), np.bool_)

@@ -1,0 +1,236 @@
+"""Functions, and objects with fit and predict, as systems: called with sealed sides."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+import numpy as np
+
+from heldout.data.notes import named_few
+from heldout.data.paths import place_among
+from heldout.data.run import Run
+from heldout.errors import HeldoutError, InputError, cause_of
+from heldout.experiment.documents.rank_table import RankTable
+from heldout.experiment.documents.ranked_lists import TOP, lists_of_run, measure_lists
+from heldout.experiment.systems.base import System
+from heldout.experiment.systems.call_outcomes import collect_calls
+from heldout.experiment.systems.call_sides import call_sides
+from heldout.experiment.systems.nested import TEST, TUNE, NestedSystem, call_seed, shown_split
+from heldout.experiment.systems.records import RankedRecord, TuneRecord
+from heldout.experiment.systems.references import (
+    load_reference,
+    qualified_name,
+    reference_hash,
+    source_hash,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from heldout.data.view import View
+    from heldout.experiment.execution.tasks import Task
+    from heldout.experiment.settings import RankingSettings
+    from heldout.experiment.systems.base import Context
+    from heldout.experiment.systems.outcomes import RankedOutcome
+    from heldout.experiment.systems.records import Record
+
+__all__ = ["CallKind", "CallSystem", "with_seed"]
+
+CallKind = Literal["function", "object", "transformer"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallSystem(NestedSystem["RankingSettings"]):
+    """A system of yours: a function, or an object with fit and predict.
+
+    Parameters
+    ----------
+    call
+        The function; the class or object.
+    kind
+        Which of them.
+    comparable
+        Whether scores of one fit can be put beside those of another, so that the held-out documents
+        of all folds can be merged into one ranking.
+    reference
+        Where it stands (``ranker.py:rank``), if it was named so.
+    home
+        The folder that a relative reference starts from.
+    """
+
+    RECORDS: ClassVar[Mapping[str, type[Record]]] = {TUNE: TuneRecord, TEST: RankedRecord}
+
+    call: Any = field(repr=False)
+    kind: CallKind = "function"
+    comparable: bool | None = None
+    reference: str = ""
+    home: str = ""
+
+    def describe(self) -> dict[str, Any]:
+        """What it is, as plain values, with a hash of its source."""
+        # A file that a command names may be spelled in many ways; what is in it is hashed.
+        named = self.reference if self.home else place_among(self.reference, [self.reference])
+        place = named or qualified_name(self.call)
+        described = {**System.describe(self), self.kind: place}
+        return {**described, "comparable": self.comparable, "source": self.source_hash()}
+
+    def loaded(self) -> tuple[str, ...]:
+        """The file or module that its reference names."""
+        return (self.reference.rpartition(":")[0],) if self.reference else ()
+
+    def source_hash(self) -> str:
+        """A hash of its file, or else of its own source, so that a change is noticed."""
+        return reference_hash(self.reference, self.home) or source_hash(self.call)
+
+    def misfits(self, by: str) -> Iterator[str]:
+        """Why it cannot be evaluated on such splits."""
+        if by != "query" and self.comparable is None:
+            yield (
+                "say whether scores of one fit can be put beside those of another: comparable = "
+                "true merges the held-out documents of all folds into one ranking; with false "
+                "every fold is measured by itself, which says how the system does on a collection "
+                "as small as a fold"
+            )
+
+    def why_no_choice(self, settings: RankingSettings, tried: Sequence[TuneRecord]) -> str:
+        """Why there is no value to choose a point by."""
+        del settings, tried
+        return "no query of the train side has a relevant document"
+
+    def perform(self, task: Task, context: Context[RankingSettings]) -> Record:
+        """Let the system see one side and rank the other, and measure that."""
+        (number,), settings = task.points, context.settings
+        whole = settings.collection
+        seen, ranked = call_sides(settings, task)
+        # The same for all points, so that they are compared under the same chance.
+        seed = call_seed(settings.seed, self.name, shown_split(settings, task), task.inner)
+        sides = seen.sealed(whole, judged=True), ranked.sealed(whole, judged=False)
+        lists = lists_of_run(self.rank(*sides, number, seed), whole, settings.depth)
+        table = RankTable.of(whole)
+        counted = ranked.counted(table)
+        if task.kind == TUNE:
+            values = measure_lists(table, lists, counted, [settings.tune_for], settings.depth)
+            return TuneRecord(values=values[0])
+        measures = [*settings.measures, settings.tune_for]
+        values = measure_lists(table, lists, counted, measures, settings.depth)
+        kept = lists if self.comparable and settings.by != "query" else lists.top(TOP)
+        return RankedRecord(
+            number=number, values=values, documents=kept.documents, scores=kept.scores
+        )
+
+    def collect(self, settings: RankingSettings, records: Mapping[str, Record]) -> RankedOutcome:
+        """Put together what its calls have found."""
+        return collect_calls(self, settings, records)
+
+    def rank(self, train: View, test: View, number: int, seed: int) -> Run:
+        """Let it see a train side and rank a test side.
+
+        Parameters
+        ----------
+        train, test
+            Sealed sides: the test side has no judgements.
+        number
+            The point whose parameters it has.
+        seed
+            Given to systems that take a parameter `seed`.
+        """
+        settings = self.settings(number)
+        try:
+            run = _as_run(self._called(train, test, settings, seed), self.name)
+        except HeldoutError:
+            raise
+        except SystemExit as error:
+            raise InputError(f"{self.name}{_shown(settings)} failed: {cause_of(error)}") from error
+        except Exception as error:
+            raise InputError(
+                f"{self.name}{_shown(settings)} failed: {cause_of(error)}\n{_last_frames(error)}"
+            ) from error
+        _refuse_strangers(run, test, self.name)
+        return run
+
+    def _called(self, train: View, test: View, settings: dict[str, Any], seed: int) -> object:
+        if self.kind == "function":
+            return self.call(train, test, **with_seed(self.call, settings, seed))
+        made = _made(self.call, settings, seed)
+        fitted = made.fit(train)
+        return (fitted if hasattr(fitted, "predict") else made).predict(test)
+
+    def sendable(self) -> Self:
+        """What stands in a file is loaded from there again."""
+        if not self.reference:
+            return self
+        return replace(self, call=None, home=str(Path(self.home).resolve()))
+
+    def source(self) -> str | None:
+        """A hash of the file, if it has one."""
+        return self.source_hash() if self.reference else None
+
+    def reloaded(self, source: str) -> Self:
+        """With the call that its reference names."""
+        del source
+        call = load_reference(self.reference, Path(self.home), system=self.name)
+        return replace(self, call=call)
+
+
+def with_seed(call: Any, settings: dict[str, Any], seed: int) -> dict[str, Any]:
+    """The settings, and the seed if the system takes one that is not set already."""
+    try:
+        takes = "seed" in inspect.signature(call).parameters
+    except (TypeError, ValueError):
+        takes = False
+    return {**settings, "seed": seed} if takes and "seed" not in settings else settings
+
+
+def _made(call: Any, settings: dict[str, Any], seed: int) -> Any:
+    """A fresh object, made or copied, so that no fit leaks into another."""
+    if isinstance(call, type) or (callable(call) and not hasattr(call, "predict")):
+        return call(**with_seed(call, settings, seed))
+    return copy.deepcopy(call)
+
+
+def _shown(settings: dict[str, Any]) -> str:
+    return f"({', '.join(f'{key}={value}' for key, value in settings.items())})" if settings else ""
+
+
+def _last_frames(error: Exception) -> str:
+    """Where in the user's own code it happened."""
+    frames = traceback.extract_tb(error.__traceback__)[-2:]
+    return "".join(f"  {one.filename}:{one.lineno} in {one.name}\n" for one in frames).rstrip()
+
+
+def _as_run(found: object, name: str) -> Run:
+    """Whatever a system gave, as a run."""
+    if isinstance(found, Run):
+        return found
+    if isinstance(found, Mapping):
+        return Run.from_dict(found, name)
+    if hasattr(found, "columns"):
+        return Run.from_frame(found, name)
+    raise InputError(
+        f"{name} gave {type(found).__name__}: expected a Run, {{query: {{document: score}}}}, or a "
+        "frame with the columns qid, docno and score"
+    )
+
+
+def _refuse_strangers(run: Run, test: View, name: str) -> None:
+    known = set(test.collection.queries.ids)
+    strange = [one for one in run.queries if one not in known]
+    if strange:
+        raise InputError(
+            f"{name} ranked queries that it was not asked for: {len(strange)} "
+            f"({named_few(strange, len(strange))})"
+        )
+    documents = run.docs.tolist()
+    places = test.collection.documents.ids.find(documents)
+    lost = [documents[at] for at in np.flatnonzero(places < 0)[:1000].tolist()]
+    if lost:
+        raise InputError(
+            f"{name} ranked documents that are not on the test side: "
+            f"{named_few(dict.fromkeys(lost), len(lost))}"
+        )

@@ -1,0 +1,271 @@
+"""Estimators from what a user writes: objects of Python, or tables of a TOML file."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from heldout.data.predictions import MAJORITY, MEAN, RANDOM
+from heldout.errors import USER_FAULTS, HeldoutError, InputError
+from heldout.experiment.systems.estimators import EstimatorSystem, make_estimator
+from heldout.experiment.systems.fits import first_line, seeded
+from heldout.tune.space import parse_axis
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from heldout.experiment.instances import PredictionTask
+    from heldout.experiment.problems import Problems
+    from heldout.measure.predicted import PredictionMeasure
+
+__all__ = ["ESTIMATOR_KEYS", "baseline_systems", "estimator_systems", "points_of"]
+
+ESTIMATOR_KEYS: Final = ("name", "estimator", "parameters", "space")
+_NEEDS_PROBABILITIES: Final = ("log-loss", "Brier", "ECE")
+
+
+def baseline_systems(task: PredictionTask) -> tuple[EstimatorSystem, ...]:
+    """What every system should beat: the majority class, chance by shares; the mean."""
+    from sklearn.dummy import (  # type: ignore[import-untyped] # slow to import
+        DummyClassifier,
+        DummyRegressor,
+    )
+
+    if task == "regression":
+        return (EstimatorSystem(name=MEAN, estimator=DummyRegressor(), baseline=True),)
+    most, drawn = (DummyClassifier(strategy=one) for one in ("most_frequent", "stratified"))
+    return (
+        EstimatorSystem(name=MAJORITY, estimator=most, baseline=True),
+        EstimatorSystem(name=RANDOM, estimator=drawn, baseline=True),
+    )
+
+
+def estimator_systems(
+    given: Any,
+    task: PredictionTask,
+    tune_for: PredictionMeasure | None,
+    problems: Problems,
+    folder: Path | None = None,
+) -> tuple[EstimatorSystem, ...]:
+    """Make systems; what is wrong goes to `problems`.
+
+    Parameters
+    ----------
+    given
+        ``{name: estimator}`` or ``{name: (estimator, grid)}``, or a list of estimators, systems and
+        tables ``{"name", "estimator", "parameters", "space"}``.
+    folder
+        Where relative paths are looked for; None: the systems come from Python.
+    """
+    if isinstance(given, Mapping):
+        listed: list[tuple[str | None, Any]] = [(str(name), one) for name, one in given.items()]
+    else:
+        several = list(given) if isinstance(given, list | tuple) else [given]
+        listed = [(None, one) for one in several]
+    if not listed:
+        problems.add("systems", "there are none: what is to be evaluated?")
+    found = []
+    for at, (name, one) in enumerate(listed):
+        with problems.at(f"systems[{at}]"):
+            if isinstance(one, Mapping):
+                problems.unknown(one, ESTIMATOR_KEYS, f"systems[{at}].")
+            system = _system(name, one, folder)
+            _check(system, task, tune_for)
+            found.append(system)
+    return tuple(found)
+
+
+def _system(name: str | None, given: Any, folder: Path | None) -> EstimatorSystem:
+    if isinstance(given, EstimatorSystem):
+        return given
+    if isinstance(given, str | Mapping):
+        table = {"estimator": given} if isinstance(given, str) else dict(given)
+        return _from_table({**({} if name is None else {"name": name}), **table}, folder)
+    estimator, grid = given if isinstance(given, tuple) and len(given) == 2 else (given, {})
+    if isinstance(estimator, str):
+        return _from_table({"name": name, "estimator": estimator, "space": grid}, folder)
+    own = name or type(estimator).__name__
+    with _named(own):
+        return EstimatorSystem(name=own, estimator=estimator, grid=points_of(grid))
+
+
+class _named:  # noqa: N801 - used as a statement
+    """Put the name of a system before what is wrong with it."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, HeldoutError):
+            raise InputError(f"{self._name}: {error}") from None
+
+
+def _from_table(table: Mapping[str, Any], folder: Path | None) -> EstimatorSystem:
+    references = _references(table.get("estimator"))
+    name = table.get("name") or references[-1].rpartition(":")[2]
+    if not isinstance(name, str):
+        raise InputError(f"name = {name!r}: expected a text")
+    with _named(name):
+        fixed = table.get("parameters", {})
+        if not isinstance(fixed, Mapping):
+            raise InputError(f"parameters are names with values, not {fixed!r}")
+        parameters = tuple((key, _unlisted(value)) for key, value in fixed.items())
+        home = "" if folder is None else str(folder)
+        grid = points_of(_axes(table.get("space", {})))
+        estimator = _made(references, home, parameters)
+        return EstimatorSystem(
+            name=name,
+            estimator=estimator,
+            grid=grid,
+            parameters=parameters,
+            references=references,
+            home=home,
+        )
+
+
+def _references(given: Any) -> tuple[str, ...]:
+    """One reference, or several that make a pipeline."""
+    listed = [given] if isinstance(given, str) else given
+    if not isinstance(listed, list | tuple) or not listed:
+        raise InputError('estimator is missing: "sklearn.svm:LinearSVC", or a list of such')
+    for one in listed:
+        if not isinstance(one, str) or not all(one.rpartition(":")[::2]):
+            raise InputError(f'estimator = {one!r}: expected "module:name" or "file.py:name"')
+    return tuple(listed)
+
+
+def _made(references: tuple[str, ...], home: str, parameters: tuple[tuple[str, Any], ...]) -> Any:
+    try:
+        return make_estimator(references, home, parameters)
+    except HeldoutError:
+        raise
+    except USER_FAULTS as error:
+        # set_params and make_pipeline say in their own words what does not fit.
+        raise InputError(first_line(error)) from error
+
+
+def _unlisted(value: Any) -> Any:
+    """TOML has no tuples, and scikit-learn asks for them (``ngram_range``)."""
+    return tuple(map(_unlisted, value)) if isinstance(value, list) else value
+
+
+def _axes(space: Any) -> Any:
+    """A grid in which ``"1:9:5"`` stands for numbers from 1 to 9."""
+    if not isinstance(space, Mapping):
+        return space
+    return {
+        key: parse_axis(f"{key}={values}").values
+        if isinstance(values, str)
+        else list(map(_unlisted, values))
+        if isinstance(values, Sequence)
+        else values
+        for key, values in space.items()
+    }
+
+
+def _check(
+    system: EstimatorSystem, task: PredictionTask, tune_for: PredictionMeasure | None
+) -> None:
+    """Refuse what would fail in the middle of the night."""
+    estimator, name = system.estimator, system.name
+    if isinstance(estimator, type):
+        raise InputError(f"{name}: a class, expected an object: add ()")
+    for needed in ("fit", "predict"):
+        if not hasattr(estimator, needed):
+            raise InputError(
+                f"{name}: {type(estimator).__name__} has no {needed}: expected an estimator or "
+                "pipeline, or a pair of one and a grid"
+            )
+    if not hasattr(estimator, "get_params"):
+        raise InputError(
+            f"{name}: {type(estimator).__name__} has no get_params, so it cannot be copied for "
+            "each fold: derive it from sklearn.base.BaseEstimator"
+        )
+    _check_points(system)
+    _check_kind(system, task)
+    if tune_for is not None and system.tuned and tune_for.needs_scores:
+        methods = ["predict_proba"]
+        methods += [] if tune_for.base in _NEEDS_PROBABILITIES else ["decision_function"]
+        first = seeded(estimator, system.grid[0], 0, reseed=False)
+        if not any(hasattr(first, one) for one in methods):
+            raise InputError(
+                f"{name} has no {' or '.join(methods)}, so nothing can be chosen by {tune_for}: "
+                "set tune_for to another measure"
+            )
+
+
+def _hint(key: str, known: Mapping[str, Any]) -> str:
+    """What may have been meant; a pipeline has too many parameters to list."""
+    ends = [one for one in known if one.rpartition("__")[2] == key.rpartition("__")[2]]
+    close = ends or difflib.get_close_matches(key, list(known), 3)
+    return f"; did you mean {' or '.join(close)}?" if close else "; see get_params() for all"
+
+
+def _check_points(system: EstimatorSystem) -> None:
+    known = system.estimator.get_params()
+    for point in system.grid:
+        for key in point:
+            if key not in known:
+                raise InputError(f"{system.name}: no parameter {key!r}{_hint(key, known)}")
+        try:
+            model = seeded(system.estimator, point, 0, reseed=False)
+            for part in (model, *model.get_params().values()):
+                # scikit-learn looks at values when it fits; it can be asked to look now.
+                if hasattr(part, "_parameter_constraints") and not isinstance(part, type):
+                    part._validate_params()  # noqa: SLF001 - there is no public way
+        except USER_FAULTS as error:
+            raise InputError(f"{system.name}: {first_line(error)}") from error
+
+
+def _check_kind(system: EstimatorSystem, task: PredictionTask) -> None:
+    from sklearn.base import (  # type: ignore[import-untyped] # slow to import
+        is_classifier,
+        is_regressor,
+    )
+
+    if not hasattr(system.estimator, "__sklearn_tags__") and not hasattr(
+        system.estimator, "_estimator_type"
+    ):
+        return
+    other = is_regressor if task == "classification" else is_classifier
+    if other(system.estimator):
+        words = {"classification": "predicts numbers", "regression": "predicts classes"}
+        raise InputError(f"{system.name} {words[task]}: it does not fit task = {task!r}")
+
+
+def points_of(grid: Any) -> tuple[Mapping[str, Any], ...]:
+    """All points of a grid as for ``GridSearchCV``: names with lists of values, or several such.
+
+    The last parameter goes fastest; of points that do equally well the earliest is chosen.
+
+    Examples
+    --------
+    >>> points_of({"n_neighbors": [1, 3], "p": [1, 2]})[1]
+    {'n_neighbors': 1, 'p': 2}
+    """
+    several = [grid] if isinstance(grid, Mapping) else grid
+    if not isinstance(several, list | tuple) or not all(isinstance(x, Mapping) for x in several):
+        raise InputError(f"expected a grid such as {{'n_neighbors': [1, 5]}}, not {grid!r}")
+    found: list[Mapping[str, Any]] = []
+    for one in several:
+        for key, values in one.items():
+            if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
+                raise InputError(f"{key}={values!r}, expected a list of values to try")
+            if not len(values):
+                raise InputError(f"there is no value of {key} to try")
+        columns = [_python_values(values) for values in one.values()]
+        found += [
+            dict(zip(map(str, one), values, strict=True)) for values in itertools.product(*columns)
+        ]
+    return tuple(found) or ({},)
+
+
+def _python_values(values: Any) -> list[Any]:
+    return [value.item() if isinstance(value, np.generic) else value for value in values]

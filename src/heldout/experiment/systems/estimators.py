@@ -1,0 +1,283 @@
+"""Any scikit-learn estimator or pipeline as a system: a name, points to try, fit, predict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from heldout.errors import USER_FAULTS, InputError, cause_of
+from heldout.experiment.execution.tasks import EVERYTHING
+from heldout.experiment.systems.descriptions import described, plain_value
+from heldout.experiment.systems.estimator_outcomes import PredictedOutcome, collect_fits
+from heldout.experiment.systems.fits import first_line, fit_predict
+from heldout.experiment.systems.nested import TEST, TUNE, NestedSystem, call_seed, shown_split
+from heldout.experiment.systems.records import Record, TuneRecord
+from heldout.experiment.systems.references import load_reference, reference_hash
+from heldout.measure.undefined import Undefined
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from heldout.data.words import Floats, Ints
+    from heldout.experiment.execution.tasks import Task
+    from heldout.experiment.instances import Predicted
+    from heldout.experiment.settings import PredictionSettings
+    from heldout.experiment.systems.base import Context
+
+__all__ = ["EstimatorSystem", "HeldOutFit", "TriedFit", "make_estimator"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TriedFit(TuneRecord):
+    """How a point did on one inner fold.
+
+    Parameters
+    ----------
+    warned
+        What was warned of, each once.
+    """
+
+    warned: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class HeldOutFit(Record):
+    """What was predicted for a held-out side.
+
+    Parameters
+    ----------
+    number
+        The point.
+    predicted, scores, probabilities
+        As in `heldout.experiment.instances.Predicted`.
+    warned
+        What was warned of, each once.
+    """
+
+    number: int
+    predicted: NDArray[Any]
+    scores: Floats | None
+    probabilities: bool
+    warned: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class EstimatorSystem(NestedSystem["PredictionSettings"]):
+    """An estimator with the points to try.
+
+    Parameters
+    ----------
+    estimator
+        Anything with ``fit`` and ``predict``, and ``set_params`` if it is tuned; never fitted
+        itself, only copies of it.
+    grid
+        Parameters to choose among, the simplest first; one empty point: nothing is tuned.
+    baseline
+        Whether it is a baseline that was added unasked.
+    references
+        What it was made of (``module:name``), if it was named so; several make a pipeline.
+    home
+        The folder that a relative reference starts from.
+    """
+
+    RECORDS: ClassVar[Mapping[str, type[Record]]] = {TUNE: TriedFit, TEST: HeldOutFit}
+
+    estimator: Any = field(repr=False)
+    grid: tuple[Mapping[str, Any], ...] = ({},)
+    baseline: bool = False
+    references: tuple[str, ...] = ()
+    home: str = ""
+
+    def points(self) -> tuple[dict[str, Any], ...]:
+        """The parameter values to choose from, in order: the earlier is the simpler."""
+        return tuple(dict(point) for point in self.grid)
+
+    def settings(self, number: int) -> dict[str, Any]:
+        """All parameters at a point, as plain values that can be shown."""
+        found = {**dict(self.parameters), **self.grid[number]}
+        return {name: plain_value(value) for name, value in found.items()}
+
+    def edges(self, number: int) -> tuple[str, ...]:
+        """The parameters whose value is the lowest or highest of several numbers."""
+        found = []
+        for name, value in self.grid[number].items():
+            tried = [point[name] for point in self.grid if name in point]
+            numbers = {one for one in tried if _is_number(one)}
+            if len(numbers) > 1 and all(map(_is_number, tried)):
+                found += [name] if value in {min(numbers), max(numbers)} else []
+        return tuple(found)
+
+    def describe(self) -> dict[str, Any]:
+        """What it is, as plain values; changes when the estimator does."""
+        shown = [self.settings(number) for number in range(len(self.grid))]
+        return {
+            "name": self.name,
+            "points": shown if self.tuned else [],
+            "estimator": described(self.estimator),
+            "grid": [described(dict(point)) for point in self.grid],
+            "references": list(self.references),
+            "source": self.source_hash(),
+        }
+
+    def loaded(self) -> tuple[str, ...]:
+        """The files and modules that its references name."""
+        return tuple(one.rpartition(":")[0] for one in self.references)
+
+    def source_hash(self) -> str:
+        """A hash of the files that it was made of; empty if it was made of none."""
+        hashes = (reference_hash(one, self.home) for one in self.references)
+        return " ".join(one for one in hashes if one)
+
+    def misfits(self, by: str) -> Iterator[str]:
+        """Why it cannot rank."""
+        del by
+        yield "an estimator predicts and does not rank: set task = 'classification' or 'regression'"
+
+    def why_no_choice(self, settings: PredictionSettings, tried: Sequence[TuneRecord]) -> str:
+        """Why there is no value to choose a point by."""
+        failed = [one.failed for one in tried if one.failed is not None]
+        if failed:
+            return f"every point failed, the first with {failed[0]}"
+        return (
+            f"{settings.tune_for} does not exist on any inner fold: set tune_for to another measure"
+        )
+
+    def perform(self, task: Task, context: Context[PredictionSettings]) -> Record:
+        """Fit what is seen, predict what is held out, and measure if a point is tried."""
+        return self._tried(task, context) if task.kind == TUNE else self._tested(task, context)
+
+    def _tested(self, task: Task, context: Context[PredictionSettings]) -> HeldOutFit:
+        sides = _sides(task, context)
+        try:
+            found, warned = self._fit(task, context.settings, sides, scored=True)
+        except USER_FAULTS as error:
+            # Any estimator may fail in any way; the reason stands beside the place.
+            raise self._failed(task, context.settings, error) from error
+        return HeldOutFit(number=task.points[0], **found._asdict(), warned=warned)
+
+    def _failed(self, task: Task, settings: PredictionSettings, error: BaseException) -> InputError:
+        cause = cause_of(error).partition("\n")[0]
+        return InputError(f"{self.name} failed on split {shown_split(settings, task)}: {cause}")
+
+    def _tried(self, task: Task, context: Context[PredictionSettings]) -> TriedFit:
+        settings, sides = context.settings, _sides(task, context)
+        values = np.full(settings.inner, np.nan)
+        try:
+            # Scores are a second pass over the rows, for some estimators.
+            scored = settings.tune_for.needs_scores
+            found, warned = self._fit(task, settings, sides, scored=scored)
+            value = settings.tune_for.value(settings.data.predictions(self.name, sides[1], found))
+        except SystemExit as error:  # not a point that does not work, but code that is wrong
+            raise self._failed(task, settings, error) from error
+        except Exception as error:  # noqa: BLE001 - any estimator may fail in any way
+            reason = f"{type(error).__name__}: {first_line(error)}"
+            return TriedFit(values=values, failed=reason, warned=())
+        if not isinstance(value, Undefined):
+            values[task.inner] = value
+        return TriedFit(values=values, warned=warned)
+
+    def _fit(
+        self, task: Task, settings: PredictionSettings, sides: tuple[Ints, Ints], *, scored: bool
+    ) -> tuple[Predicted, tuple[str, ...]]:
+        key = None if task.split == EVERYTHING else settings.splits.key(task.split)
+        seen, held_out = settings.data.sides(*sides)
+        found = fit_predict(
+            self.estimator,
+            self.grid[task.points[0]],
+            # The same for all points, so that they are compared under the same chance.
+            call_seed(settings.seed, self.name, shown_split(settings, task), task.inner),
+            seen,
+            held_out,
+            reseed=key is not None and key.run is not None,
+            scored=scored,
+        )
+        return settings.data.predicted(self.name, found), found.warned
+
+    def collect(
+        self, settings: PredictionSettings, records: Mapping[str, Record]
+    ) -> PredictedOutcome:
+        """Put together what its fits have found."""
+        return collect_fits(self, settings, records)
+
+    def sendable(self) -> Self:
+        """What has references is made anew there."""
+        if not self.references:
+            return self
+        return replace(self, estimator=None, home=str(Path(self.home).resolve()))
+
+    def source(self) -> str | None:
+        """A hash of the files that it was made of, if it has references."""
+        return self.source_hash() if self.references else None
+
+    def reloaded(self, source: str) -> Self:
+        """With an estimator made of its references, once for each version in each process."""
+        made = _made_before(self.references, self.home, self.parameters, source)
+        return replace(self, estimator=made)
+
+    def memory(self, tasks: Sequence[Task], context: Context[PredictionSettings]) -> int:
+        """Bytes of both sides of a split; what the estimator takes is not known."""
+        return 2 * context.settings.data.table_bytes() if tasks else 0
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _sides(task: Task, context: Context[PredictionSettings]) -> tuple[Ints, Ints]:
+    """The rows that are seen, and those that are held out."""
+    settings = context.settings
+    if task.inner < 0:
+        split = settings.splits[task.split]
+    else:
+        outer = None if task.split == EVERYTHING else settings.splits[task.split]
+        inner = context.last("inner folds", task.split, lambda: settings.inner_splits(outer))
+        split = inner[task.inner]
+    # What was drawn several times is seen several times, and predicted once.
+    return split.rows("train"), np.flatnonzero(split.test)
+
+
+@lru_cache(maxsize=8)
+def _made_before(
+    references: tuple[str, ...], home: str, parameters: tuple[tuple[str, Any], ...], version: str
+) -> Any:
+    """An estimator that this process has made already, or a new one if its source has changed."""
+    del version
+    return make_estimator(references, home, parameters)
+
+
+def make_estimator(
+    references: tuple[str, ...], home: str, parameters: tuple[tuple[str, Any], ...]
+) -> Any:
+    """What references name: an estimator, or a pipeline of several.
+
+    Parameters
+    ----------
+    references
+        ``module:name`` or ``file.py:name`` of an estimator, a class, or a function that makes one.
+    home
+        The folder that a relative file starts from.
+    parameters
+        What to set.
+    """
+    from sklearn.pipeline import make_pipeline  # type: ignore[import-untyped] # slow to import
+
+    steps = [_step(one, home) for one in references]
+    made = steps[0] if len(steps) == 1 else make_pipeline(*steps)
+    return made.set_params(**dict(parameters)) if parameters else made
+
+
+def _step(reference: str, home: str) -> Any:
+    loaded = load_reference(reference, Path(home) if home else None)
+    is_made = not isinstance(loaded, type) and (hasattr(loaded, "fit") or not callable(loaded))
+    if is_made:
+        return loaded
+    try:
+        return loaded()
+    except USER_FAULTS as error:
+        raise InputError(f"{reference}() failed ({cause_of(error)})") from error

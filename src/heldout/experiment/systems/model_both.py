@@ -1,0 +1,141 @@
+"""Built-in models under two-way folds: held-out queries over held-out documents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heldout.experiment.documents.estimate import mean_of
+from heldout.experiment.documents.estimates import document_estimates
+from heldout.experiment.documents.methods import pool
+from heldout.experiment.documents.ranked_lists import TOP, Lists
+from heldout.experiment.execution.tasks import Task
+from heldout.experiment.systems.model_folds import merged_outcome, single_point
+from heldout.experiment.systems.model_records import TwoWayRecord
+from heldout.experiment.systems.model_schemes import Scheme, choose_point, make_candidates
+from heldout.experiment.systems.outcomes import Chosen, FoldRow, HeldOut, Place, RankedOutcome
+from heldout.experiment.systems.static import lists_of_some
+from heldout.retrieve.sides import seen_side
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from heldout.experiment.settings import RankingSettings
+    from heldout.experiment.systems.model_schemes import RankingContext
+    from heldout.experiment.systems.models import ModelSystem
+    from heldout.experiment.systems.records import Record
+    from heldout.resample.combined import TwoWaySplits
+
+    Numbers = NDArray[np.int32]
+
+__all__ = ["BOTH", "TwoWayFolds"]
+
+BOTH = "both"
+"""The kind of a task that evaluates all folds of queries and documents of one repeat."""
+
+
+class TwoWayFolds(Scheme):
+    """A task for each repeat.
+
+    For each fold of the queries a value is chosen for each fold of the documents, on the queries
+    and documents that neither holds out; the documents are then merged into one ranking.
+    """
+
+    bytes_per_place = 170
+
+    def tasks(self, system: ModelSystem, settings: RankingSettings) -> Iterator[Task]:
+        """One for each repeat."""
+        for repeat in range(settings.splits.repeats):
+            yield Task(f"{system.name}/both/r{repeat}", system.name, BOTH, repeat)
+
+    def perform(self, system: ModelSystem, task: Task, context: RankingContext) -> TwoWayRecord:
+        """Choose for each pair of folds, rank what it never saw, and merge the documents."""
+        settings = context.settings
+        queries, documents = _folds_of(settings.splits, task.split)  # type: ignore[arg-type]
+        candidates = make_candidates(system, context)
+        index, vocabulary = candidates.index, candidates.vocabulary
+        counts = int(queries.max()) + 1, int(documents.max()) + 1
+        table, measures = candidates.table, [*settings.measures, settings.tune_for]
+        tuning = [
+            candidates.evaluate(
+                seen_side(index, vocabulary, (documents >= 0) & (documents != fold)),
+                [settings.tune_for],
+            )[0]
+            for fold in (*range(counts[1]), counts[1])  # the last: no document is held out
+        ]
+        values = np.full((len(measures), table.n_queries), np.nan)
+        lists = np.full((table.n_queries, max(settings.depth, TOP)), -1, np.int32)
+        scores = np.full(lists.shape, -np.inf)
+        counted = (documents >= 0)[table.documents]
+        chosen, train = [], []
+        for fold in range(counts[0]):
+            seen = ((queries >= 0) & (queries != fold)).astype(np.int32)
+            picks = [choose_point(settings, one, seen) for one in tuning]
+            own = [pick.number for pick in picks[:-1]]
+            pooled = pool(candidates, documents, own, picks[-1].number, lists.shape[1])
+            found = table.evaluate(
+                pooled.ranks[:, None], counted, pooled.retrieved, measures, settings.depth
+            )[:, 0]
+            mine = queries == fold
+            values[:, mine], lists[mine], scores[mine] = (
+                found[:, mine],
+                pooled.documents[mine],
+                pooled.scores[mine],
+            )
+            chosen.append(tuple(own))
+            train.append(tuple(pick.mean for pick in picks[:-1]))
+        final = choose_point(settings, tuning[-1], (queries >= 0).astype(np.int32))
+        training = candidates.evaluate(
+            seen_side(index, vocabulary, documents >= 0), settings.measures, [final.number]
+        )[:, 0]
+        return TwoWayRecord(
+            query_folds=queries,
+            chosen=tuple(chosen),
+            train=tuple(train),
+            final=final.number,
+            final_surface=final.means,
+            values=values,
+            train_values=np.where(queries >= 0, training, np.nan),
+            estimates=document_estimates(
+                settings, table, lists, documents >= 0, values[:-1], training
+            ),
+            documents=lists[:, :TOP],
+            scores=scores[:, :TOP],
+        )
+
+    def collect(
+        self, system: ModelSystem, settings: RankingSettings, records: Mapping[str, Record]
+    ) -> RankedOutcome:
+        """The folds of all repeats; the merged documents of each fold of the queries."""
+        folds, held_out, found = [], [], []
+        for task in self.tasks(system, settings):
+            record: Any = records[task.key]
+            for fold, numbers in enumerate(record.chosen):
+                mine = record.query_folds == fold
+                values = np.where(mine, record.values, np.nan)
+                for other, number in enumerate(numbers):
+                    chosen = Chosen(number, record.train[fold][other], np.zeros(0))
+                    place = Place(task.split, fold, other)
+                    folds.append(FoldRow(place, chosen, mean_of(values[-1])))
+                lists = lists_of_some(Lists(record.documents, record.scores), mine)
+                place = Place(task.split, fold)
+                held_out.append(HeldOut(place, single_point(numbers), values[:-1], lists))
+            found.append(record)
+        return merged_outcome(folds, held_out, found)
+
+    def rankings(self, system: ModelSystem, settings: RankingSettings, task: Task) -> float:
+        """All points without each fold of the documents; the chosen ones for each of queries."""
+        del task
+        folds = float((len(settings.splits) / settings.splits.repeats) ** 0.5)
+        return (folds + 1) * len(system.points()) + 2 * folds
+
+
+def _folds_of(splits: TwoWaySplits, repeat: int) -> tuple[Numbers, Numbers]:
+    """Folds of queries and of documents; a plan with one repeat goes with all of the other."""
+    return (
+        splits.queries.folds(repeat % splits.queries.repeats),
+        splits.documents.folds(repeat % splits.documents.repeats),
+    )

@@ -1,0 +1,115 @@
+"""Built-in models under folds of the documents: one pass over the index for all folds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heldout.experiment.documents.cross_validate import cross_validate_documents
+from heldout.experiment.documents.ranked_lists import TOP, Lists
+from heldout.experiment.execution.tasks import Task
+from heldout.experiment.systems.model_records import FoldsRecord
+from heldout.experiment.systems.model_schemes import Scheme, index_of
+from heldout.experiment.systems.outcomes import Chosen, FoldRow, HeldOut, Place, RankedOutcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from heldout.experiment.settings import RankingSettings
+    from heldout.experiment.systems.model_records import TwoWayRecord
+    from heldout.experiment.systems.model_schemes import RankingContext
+    from heldout.experiment.systems.models import ModelSystem
+    from heldout.experiment.systems.records import Record
+
+__all__ = ["FOLDS", "DocumentFolds", "merged_outcome", "single_point"]
+
+FOLDS = "folds"
+"""The kind of a task that evaluates all document folds of one repeat."""
+
+
+class DocumentFolds(Scheme):
+    """A task for each repeat; values are chosen inside of it, on each train side."""
+
+    bytes_per_place = 150
+
+    def tasks(self, system: ModelSystem, settings: RankingSettings) -> Iterator[Task]:
+        """One for each repeat."""
+        for repeat in range(settings.splits.repeats):
+            yield Task(f"{system.name}/folds/r{repeat}", system.name, FOLDS, repeat)
+
+    def perform(self, system: ModelSystem, task: Task, context: RankingContext) -> FoldsRecord:
+        """Choose on each train side, rank what it never saw, and merge the folds."""
+        settings = context.settings
+        found = cross_validate_documents(
+            index_of(system, context),
+            settings.collection,
+            system.models(),
+            settings.splits.folds(task.split),
+            tune_for=settings.tune_for,
+            measures=settings.measures,
+            inner=settings.inner,
+            rule=settings.rule,
+            method=settings.method,
+            target_size=settings.target_size,
+            depth=settings.depth,
+            k=TOP,
+            seed=settings.seed,
+            replicates=settings.replicates,
+            level=1 - settings.alpha,
+        )
+        choices = found.choices
+        return FoldsRecord(
+            chosen=choices.chosen,
+            surface=choices.surface,
+            final=choices.final,
+            final_surface=choices.final_surface,
+            fold_scores=found.fold_scores,
+            values=found.values,
+            train_values=found.train_values,
+            estimates=found.estimates,
+            documents=found.documents,
+            scores=found.scores,
+        )
+
+    def collect(
+        self, system: ModelSystem, settings: RankingSettings, records: Mapping[str, Record]
+    ) -> RankedOutcome:
+        """The folds of all repeats; the merged ranking of each."""
+        folds, held_out, found = [], [], []
+        for task in self.tasks(system, settings):
+            record: Any = records[task.key]
+            for fold, number in enumerate(record.chosen):
+                means = record.surface[fold]
+                chosen = Chosen(number, float(means[number]), means)
+                row = FoldRow(Place(task.split, fold), chosen, float(record.fold_scores[fold]))
+                folds.append(row)
+            lists = Lists(record.documents, record.scores)
+            number = single_point(record.chosen)
+            held_out.append(HeldOut(Place(task.split), number, record.values, lists))
+            found.append(record)
+        return merged_outcome(folds, held_out, found)
+
+    def rankings(self, system: ModelSystem, settings: RankingSettings, task: Task) -> float:
+        """All points on each train side, and on everything; the chosen ones on what is held out."""
+        del task
+        folds, points = len(settings.splits) / settings.splits.repeats, len(system.points())
+        return (folds + 1) * (points * (settings.inner or 1) if points > 1 else 0) + 4
+
+
+def single_point(numbers: Sequence[int]) -> int:
+    """The point of several folds; −1: they have several."""
+    return int(numbers[0]) if len(set(numbers)) == 1 else -1
+
+
+def merged_outcome(
+    folds: Sequence[FoldRow],
+    held_out: Sequence[HeldOut],
+    records: Sequence[FoldsRecord | TwoWayRecord],
+) -> RankedOutcome:
+    """Repeats differ in their folds; the choice on everything is the same in all of them."""
+    number, means = records[0].final, records[0].final_surface
+    final = Chosen(number, float(means[number]) if len(means) else float("nan"), means)
+    training = np.stack([record.train_values for record in records]).mean(axis=0)
+    estimates = tuple(record.estimates for record in records)
+    return RankedOutcome(tuple(folds), final, tuple(held_out), training, estimates)

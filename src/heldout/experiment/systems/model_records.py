@@ -1,0 +1,159 @@
+"""What the tasks of built-in models find."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from heldout.experiment.documents.estimate import Estimate
+from heldout.experiment.documents.ranked_lists import Lists
+from heldout.experiment.systems.records import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Numbers = NDArray[np.int32]
+
+__all__ = ["FoldsRecord", "GridRecord", "ListsRecord", "SideRecord", "TwoWayRecord"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GridRecord(Record):
+    """Some values of a model on all queries.
+
+    Parameters
+    ----------
+    values
+        Measures × values × queries, the tuning measure last.
+    """
+
+    values: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ListsRecord(Record):
+    """The top of the rankings at some points.
+
+    Parameters
+    ----------
+    numbers
+        The points.
+    documents, scores
+        Queries × points × places.
+    """
+
+    numbers: tuple[int, ...]
+    documents: Numbers
+    scores: Floats
+
+    def by_point(self) -> dict[int, Lists]:
+        """The ranked lists at each point."""
+        return {
+            number: Lists(self.documents[:, at], self.scores[:, at])
+            for at, number in enumerate(self.numbers)
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _EstimatesRecord(Record):
+    """A record that has estimates of the score on new documents, one for each measure."""
+
+    def plain(self) -> dict[str, Any]:
+        """The fields by name; estimates by name as well."""
+        found = Record.plain(self)
+        return {**found, "estimates": [one.plain() for one in found["estimates"]]}
+
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> Self:
+        """The record that `plain` has described."""
+        found = super(_EstimatesRecord, cls).of(plain)
+        estimates = tuple(map(Estimate.of, found.estimates))  # type: ignore[attr-defined]
+        object.__setattr__(found, "estimates", estimates)
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FoldsRecord(_EstimatesRecord):
+    """A model under the document folds of one repeat.
+
+    Parameters
+    ----------
+    chosen, surface
+        The point of each fold, and folds × points: means on the train sides.
+    final, final_surface
+        The choice on all documents, and the means it was made by.
+    fold_scores
+        Mean of the tuning measure on the documents of each fold by themselves.
+    values, train_values
+        Measures × queries, on what was held out, and on what the final value was chosen on.
+    estimates
+        One a measure.
+    documents, scores
+        The top of the merged ranking.
+    """
+
+    chosen: tuple[int, ...]
+    surface: Floats
+    final: int
+    final_surface: Floats
+    fold_scores: Floats
+    values: Floats
+    train_values: Floats
+    estimates: tuple[Estimate, ...]
+    documents: Numbers
+    scores: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TwoWayRecord(_EstimatesRecord):
+    """A model under the folds of queries and documents of one repeat.
+
+    Parameters
+    ----------
+    query_folds
+        The fold of each query; −1: none.
+    chosen, train
+        Query folds × document folds: the point, and its mean on the train side.
+    values
+        Measures × queries on what was held out, the tuning measure last.
+    final, final_surface, train_values, estimates, documents, scores
+        As for `FoldsRecord`.
+    """
+
+    query_folds: Numbers
+    chosen: tuple[tuple[int, ...], ...]
+    train: tuple[tuple[float, ...], ...]
+    final: int
+    final_surface: Floats
+    values: Floats
+    train_values: Floats
+    estimates: tuple[Estimate, ...]
+    documents: Numbers
+    scores: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SideRecord(_EstimatesRecord):
+    """A model on one held-out side of the documents.
+
+    Parameters
+    ----------
+    number, train, surface
+        The point that was chosen, its mean on the train side, and the means of all points there.
+    values
+        Measures × queries on the held-out documents, the tuning measure last.
+    estimates, documents, scores
+        As for `FoldsRecord`.
+    """
+
+    number: int
+    train: float
+    surface: Floats
+    values: Floats
+    estimates: tuple[Estimate, ...]
+    documents: Numbers
+    scores: Floats

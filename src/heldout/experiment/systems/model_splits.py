@@ -1,0 +1,172 @@
+"""Built-in models on splits of the documents that are no folds, each measured by itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heldout.experiment.documents.estimate import mean_of
+from heldout.experiment.documents.estimates import document_estimates
+from heldout.experiment.documents.ranked_lists import TOP, Lists
+from heldout.experiment.execution.tasks import Task
+from heldout.experiment.systems.model_records import SideRecord
+from heldout.experiment.systems.model_schemes import (
+    GRID,
+    Scheme,
+    choose_point,
+    grid_tasks,
+    grid_values,
+    make_candidates,
+    perform_grid,
+)
+from heldout.experiment.systems.outcomes import Chosen, FoldRow, HeldOut, Place, RankedOutcome
+from heldout.retrieve.sides import Side
+from heldout.retrieve.statistics import weighted_statistics
+from heldout.tune.choose import choose
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from heldout.experiment.documents.candidates import Candidates
+    from heldout.experiment.settings import RankingSettings
+    from heldout.experiment.systems.model_schemes import RankingContext
+    from heldout.experiment.systems.models import ModelSystem
+    from heldout.experiment.systems.records import Record
+    from heldout.resample.split import Split
+
+__all__ = ["SIDE", "DocumentSplits"]
+
+SIDE = "side"
+"""The kind of a task that evaluates one split."""
+_PARTS = 10
+"""Parts of a seen side that are measured beside a held-out one, at most."""
+
+
+class DocumentSplits(Scheme):
+    """A task for each split, and the whole grid on everything for the parameters to ship."""
+
+    bytes_per_place = 60
+
+    def tasks(self, system: ModelSystem, settings: RankingSettings) -> Iterator[Task]:
+        """The whole grid, then one for each split."""
+        yield from grid_tasks(system)
+        yield from _side_tasks(system, settings)
+
+    def perform(self, system: ModelSystem, task: Task, context: RankingContext) -> Record:
+        """Measure some points on everything, or choose on one train side and measure the other."""
+        if task.kind == GRID:
+            return perform_grid(system, task, context)
+        settings, split = context.settings, context.settings.splits[task.split]
+        candidates = make_candidates(system, context)
+        seen, unseen = _sides(candidates, split)
+        chosen = Chosen.none()
+        if len(candidates) > 1:
+            means = candidates.evaluate(seen, [settings.tune_for])[0]
+            chosen = Chosen.of(choose_point(settings, means, np.ones(means.shape[1], np.int32)))
+        found = candidates.rank(unseen, [chosen.number], k=max(settings.depth, TOP))
+        measures, lists = [*settings.measures, settings.tune_for], found.documents[:, 0, 0]
+        values = candidates.table.evaluate(
+            found.ranks, candidates.counted(unseen), found.retrieved[:, 0], measures, settings.depth
+        )[:, 0]
+        held = split.test > 0
+        estimates = document_estimates(
+            settings, candidates.table, lists, held, values[:-1], share=len(settings.splits)
+        )
+        train = _seen_alike(settings, candidates, seen, int(held.sum()), chosen.number)
+        return SideRecord(
+            number=chosen.number,
+            train=chosen.train,
+            surface=chosen.surface,
+            values=values,
+            estimates=tuple(
+                replace(one, train=mean, optimism=mean - one.value)
+                for one, mean in zip(estimates, train, strict=True)
+            ),
+            documents=lists[:, :TOP],
+            scores=found.scores[:, 0, 0, :TOP],
+        )
+
+    def collect(
+        self, system: ModelSystem, settings: RankingSettings, records: Mapping[str, Record]
+    ) -> RankedOutcome:
+        """Each split by itself."""
+        whole = grid_values(system, records)
+        final = Chosen.of(
+            choose(whole[-1], rule=settings.rule, higher_is_better=settings.higher_is_better)
+        )
+        folds, held_out, estimates = [], [], []
+        for task in _side_tasks(system, settings):
+            record: Any = records[task.key]
+            place = Place.of(settings.splits.key(task.split))
+            chosen = Chosen(record.number, record.train, record.surface)
+            folds.append(FoldRow(place, chosen, mean_of(record.values[-1])))
+            lists = Lists(record.documents, record.scores)
+            held_out.append(HeldOut(place, chosen.number, record.values[:-1], lists))
+            estimates.append(record.estimates)
+        # The estimates have a score on what was seen that is of their own size.
+        training = np.full(whole.shape[::2], np.nan)[:-1]
+        return RankedOutcome(tuple(folds), final, tuple(held_out), training, tuple(estimates))
+
+    def rankings(self, system: ModelSystem, settings: RankingSettings, task: Task) -> float:
+        """All points on the train side; the chosen one on the other side and on parts as large."""
+        del settings
+        if task.kind == GRID:
+            return len(task.points)
+        points = len(system.points())
+        return (points if points > 1 else 0) + _PARTS + 2
+
+
+def _side_tasks(system: ModelSystem, settings: RankingSettings) -> Iterator[Task]:
+    for split in range(len(settings.splits)):
+        key = f"{system.name}/side/{settings.splits.key(split)}"
+        yield Task(key, system.name, SIDE, split)
+
+
+def _sides(candidates: Candidates, split: Split) -> tuple[Side, Side]:
+    """The documents that are seen, and those that are held out, scored as if they were added."""
+    index = candidates.index
+    terms = weighted_statistics(
+        index, candidates.vocabulary, np.minimum(split.train, 255).astype(np.uint8)[:, None]
+    )
+    zero = np.zeros(index.n_documents, np.int32)
+    seen = Side(np.where(split.train > 0, 0, -1).astype(np.int32), zero, 1, terms, added=False)
+    ranked = np.where(split.test > 0, 0, -1).astype(np.int32)
+    return seen, Side(ranked, zero, 1, terms, added=True, relative=True)
+
+
+def _seen_alike(
+    settings: RankingSettings, candidates: Candidates, seen: Side, size: int, number: int
+) -> list[float]:
+    """Mean of each measure on parts of the seen side that are as large as the held-out one.
+
+    The train side is another number of documents, and a score depends on that number; so it is cut
+    into parts of the held-out side's size, each ranked by itself. NaN: it is smaller.
+    """
+    index, table = candidates.index, candidates.table
+    rows = np.flatnonzero(seen.statistics >= 0)
+    parts = min(len(rows) // max(size, 1), _PARTS)
+    if not parts:
+        return [float("nan")] * len(settings.measures)
+    by_id = rows[np.argsort(np.asarray(index.id_order)[rows])]
+    drawn = np.random.default_rng([settings.seed, 0x7365656E]).permutation(by_id)[: parts * size]
+    part = np.full(index.n_documents, -1, np.int32)
+    part[drawn] = np.arange(len(drawn)) % parts
+    ranked = np.where(part >= 0, 0, -1).astype(np.int32)
+    side = replace(seen, statistics=ranked, lists=np.maximum(part, 0), n_lists=parts)
+    found = candidates.rank(side, [number])
+    means = [
+        [
+            mean_of(values)
+            for values in table.evaluate(
+                found.ranks,
+                part[table.documents] == one,
+                found.retrieved[:, one],
+                settings.measures,
+                settings.depth,
+            )[:, 0]
+        ]
+        for one in range(parts)
+    ]
+    return [mean_of(np.array(column)) for column in zip(*means, strict=True)]

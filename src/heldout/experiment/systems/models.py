@@ -1,0 +1,216 @@
+"""Built-in models as systems."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from heldout.experiment.systems.base import System
+from heldout.experiment.systems.model_records import (
+    FoldsRecord,
+    GridRecord,
+    ListsRecord,
+    SideRecord,
+    TwoWayRecord,
+)
+from heldout.resample.combined import TwoWaySplits
+from heldout.retrieve.models import Model
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from heldout.experiment.execution.tasks import Task
+    from heldout.experiment.settings import RankingSettings
+    from heldout.experiment.systems.model_schemes import RankingContext, Scheme
+    from heldout.experiment.systems.outcomes import RankedOutcome
+    from heldout.experiment.systems.records import Record
+    from heldout.resample.split import Splits
+    from heldout.retrieve.shards import AnyIndex
+    from heldout.retrieve.statistics import Vocabulary
+
+__all__ = ["ModelSystem"]
+
+_SAMPLE: Final = 16
+"""Queries that are ranked to see how fast this machine is."""
+_DOCUMENT_BYTES: Final = 16
+"""For each document: folds and sides."""
+_RANKED_BYTES: Final = 64
+"""For each document of the part of the index that is ranked: ratios, and copies of the side."""
+_JUDGEMENT_BYTES: Final = 40
+"""For each judgement and value: its rank, and what measures make of it."""
+_HALVING_SECONDS: Final = 1.2e-8
+"""For each place of a ranked list, replicate and measure; measured."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSystem(System["RankingSettings"]):
+    """A built-in model.
+
+    Parameters
+    ----------
+    model
+        Its name.
+    """
+
+    RECORDS: ClassVar[Mapping[str, type[Record]]] = {
+        "grid": GridRecord,
+        "lists": ListsRecord,
+        "folds": FoldsRecord,
+        "both": TwoWayRecord,
+        "side": SideRecord,
+    }
+    needs_index: ClassVar[bool] = True
+    needs_text: ClassVar[bool] = False
+    calls_user_code: ClassVar[bool] = False
+    has_document_methods: ClassVar[bool] = True
+
+    model: str
+
+    def models(self) -> tuple[Model, ...]:
+        """The model at every point."""
+        fixed = dict(self.parameters)
+        return tuple(Model.make(self.model, **{**fixed, **point}) for point in self.points())
+
+    @property
+    def learns(self) -> bool:
+        """No: what it knows of documents, it knows from the index."""
+        return False
+
+    def describe(self) -> dict[str, Any]:
+        """What it is, as plain values."""
+        values = [str(one) for one in self.models()]
+        return {**System.describe(self), "model": self.model, "values": values}
+
+    def misfits(self, by: str) -> Iterator[str]:
+        """None: a built-in model fits all splits."""
+        del by
+        return iter(())
+
+    def plan_problems(
+        self, splits: Splits, by: str, given: Mapping[str, Any]
+    ) -> Iterator[tuple[str, str]]:
+        """What cannot be done where documents are held out."""
+        if by == "query":
+            return
+        documents = splits.documents if isinstance(splits, TwoWaySplits) else splits
+        queries = splits.queries if isinstance(splits, TwoWaySplits) else splits
+        if by == "both" and not (documents.partitions and queries.partitions):
+            yield "plan", "with queries and documents held out, both need folds (kfold, given)"
+        if given["inner"] is not None and (by == "both" or not documents.partitions):
+            yield "inner", "built-in models choose on all of the train side under this plan"
+
+    def _scheme(self, settings: RankingSettings) -> Scheme:
+        # Imported where it is needed: estimates for documents are much code for held-out queries.
+        if settings.by == "query":
+            from heldout.experiment.systems.model_queries import HeldOutQueries
+
+            return HeldOutQueries()
+        if settings.by == "both":
+            from heldout.experiment.systems.model_both import TwoWayFolds
+
+            return TwoWayFolds()
+        if settings.splits.partitions:
+            from heldout.experiment.systems.model_folds import DocumentFolds
+
+            return DocumentFolds()
+        from heldout.experiment.systems.model_splits import DocumentSplits
+
+        return DocumentSplits()
+
+    def tasks(self, settings: RankingSettings) -> Iterator[Task]:
+        """All its tasks; which they are depends on what is held out."""
+        return self._scheme(settings).tasks(self, settings)
+
+    def resolve(
+        self, tasks: Sequence[Task], settings: RankingSettings, records: Mapping[str, Record]
+    ) -> list[Task]:
+        """Tasks of a stage with the points that were chosen for them."""
+        return self._scheme(settings).resolve(self, tasks, settings, records)
+
+    def perform(self, task: Task, context: RankingContext) -> Record:
+        """Do one task."""
+        return self._scheme(context.settings).perform(self, task, context)
+
+    def collect(self, settings: RankingSettings, records: Mapping[str, Record]) -> RankedOutcome:
+        """Put together what its tasks have found."""
+        return self._scheme(settings).collect(self, settings, records)
+
+    def runs_elsewhere(self, *, cluster: bool) -> bool:
+        """On a cluster only: here it has all cores already, by threads."""
+        return cluster
+
+    def memory(self, tasks: Sequence[Task], context: RankingContext) -> int:
+        """Bytes that the largest of some tasks holds while it is done.
+
+        Postings of an index in a file are not counted: they are read from there, and the system
+        takes back their pages when memory is short.
+        """
+        alike = {task.kind: task for task in tasks}  # others of the kind take the same
+        return max((self._task_bytes(task, context) for task in alike.values()), default=0)
+
+    def _task_bytes(self, task: Task, context: RankingContext) -> int:
+        settings, index, scheme = context.settings, context.index, self._scheme(context.settings)
+        whole = settings.collection
+        queries, depth = len(whole.queries), min(settings.depth, len(whole.documents))
+        values = scheme.points_at_once(self, task)
+        measures = len(settings.measures) + 1
+        found = _JUDGEMENT_BYTES * len(whole.qrels) * values + 16 * queries * values * measures
+        largest = len(whole.documents)
+        if index is not None:
+            largest = max(part.index.n_documents for part in index.parts)
+        found += _DOCUMENT_BYTES * len(whole.documents) + _RANKED_BYTES * largest
+        if scheme.halves(task):
+            found += scheme.bytes_per_place * queries * depth
+        if index is None:
+            return found
+        return found + self._score_bytes(settings, index, values)
+
+    def _score_bytes(self, settings: RankingSettings, index: AnyIndex, values: int) -> int:
+        from heldout.retrieve.rank import score_room
+        from heldout.retrieve.statistics import Vocabulary
+
+        vocabulary = Vocabulary.of(index.encode(settings.collection.queries.texts))
+        return score_room(index, vocabulary, self.models()[0], values)
+
+    def seconds(self, tasks: Sequence[Task], context: RankingContext) -> float:
+        """From some queries that are ranked on this machine, now."""
+        index, settings = context.index, context.settings
+        if index is None or not tasks:
+            return 0.0
+        scheme, whole = self._scheme(settings), settings.collection
+        speed = context.last(
+            "seconds a ranking", None, lambda: self._seconds_a_ranking(settings, index)
+        )
+        places = len(whole.queries) * min(settings.depth, len(whole.documents))
+        halving = _HALVING_SECONDS * places * settings.replicates * len(settings.measures)
+        return sum(
+            speed * scheme.rankings(self, settings, task) + scheme.halves(task) * halving
+            for task in tasks
+        )
+
+    def _seconds_a_ranking(self, settings: RankingSettings, index: AnyIndex) -> float:
+        """Seconds for one ranking of all queries at one point."""
+        from heldout.retrieve.rank import rank
+        from heldout.retrieve.sides import whole_side
+        from heldout.retrieve.statistics import Vocabulary
+
+        texts = settings.collection.queries.texts
+        step = max(len(texts) // _SAMPLE, 1)
+        every = Vocabulary.of(index.encode(texts))
+        some = Vocabulary.of(index.encode(texts[::step][:_SAMPLE]))
+        values = self.models()[:8]
+        side = whole_side(index, some)
+        for _ in range(2):  # the first may have to compile
+            begin = time.perf_counter()
+            rank(index, some, [list(values)], side, k=10)
+            took = time.perf_counter() - begin
+        share = _postings(index, some) / max(_postings(index, every), 1)
+        return took / max(len(values), 1) / max(share, 1e-12)
+
+
+def _postings(index: AnyIndex, vocabulary: Vocabulary) -> float:
+    """How many postings the queries have, each counted as often as it is walked."""
+    from heldout.retrieve.statistics import whole_statistics
+
+    return float(whole_statistics(index, vocabulary).df[vocabulary.places].sum())

@@ -1,0 +1,118 @@
+"""Systems that are called or fitted on every train side, and tuned inside of it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from heldout.errors import InputError
+from heldout.experiment.execution.tasks import EVERYTHING, Task
+from heldout.experiment.systems.base import System
+from heldout.experiment.systems.outcomes import Chosen
+from heldout.resample.hashing import seed_word
+from heldout.tune.choose import choose
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from heldout.experiment.settings import Settings
+    from heldout.experiment.systems.records import Record, TuneRecord
+
+__all__ = ["TEST", "TUNE", "NestedSystem", "call_seed", "shown_split"]
+
+S = TypeVar("S", bound="Settings")
+
+TUNE = "tune"
+"""The kind of a task that tries one point on a part of a train side."""
+TEST = "test"
+"""The kind of a task that measures the chosen point on a held-out side."""
+
+
+def shown_split(settings: Settings, task: Task) -> str:
+    """The split of a task, for messages and seeds."""
+    return "all" if task.split == EVERYTHING else str(settings.splits.key(task.split))
+
+
+def call_seed(seed: int, *parts: object) -> int:
+    """The seed of one call: from the root seed and the key of the task, and nothing else."""
+    return int(seed_word(seed, "call", *parts) >> np.uint64(33))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NestedSystem(System[S]):
+    """A system that sees each train side by itself: every point is tried on it, one is chosen."""
+
+    @abstractmethod
+    def why_no_choice(self, settings: S, tried: Sequence[TuneRecord]) -> str:
+        """Why there is no value to choose a point by."""
+
+    def tasks(self, settings: S) -> Iterator[Task]:
+        """Every point on each train side and on everything; then one test for each split."""
+        if self.tuned:
+            yield from self._tuning(settings)
+        points = () if self.tuned else (0,)
+        for split, shown in _named_splits(settings):
+            key = f"{self.name}/test/{shown}"
+            yield Task(key, self.name, TEST, split, points=points, stage=int(self.tuned))
+
+    def _tuning(self, settings: S) -> Iterator[Task]:
+        inner = [-1] if settings.inner is None else range(settings.inner)
+        for split, shown in [*_named_splits(settings), (EVERYTHING, "all")]:
+            for fold in inner:
+                for point in range(len(self.points())):
+                    part = f"/i{fold}" if fold >= 0 else ""
+                    key = f"{self.name}/tune/{shown}{part}/p{point}"
+                    yield Task(key, self.name, TUNE, split, fold, (point,))
+
+    def resolve(
+        self, tasks: Sequence[Task], settings: S, records: Mapping[str, Record]
+    ) -> list[Task]:
+        """Tests get the points that were chosen on their train sides."""
+        if all(task.points for task in tasks):
+            return list(tasks)
+        chosen = self.choices(settings, records)
+        return [replace(task, points=(chosen[task.split].number,)) for task in tasks]
+
+    def choices(self, settings: S, records: Mapping[str, Record]) -> dict[int, Chosen]:
+        """What was chosen for each split, and for everything."""
+        splits = [*range(len(settings.splits)), EVERYTHING]
+        if not self.tuned:
+            return dict.fromkeys(splits, Chosen.none())
+        by_split: dict[int, list[Task]] = {split: [] for split in splits}
+        for task in self._tuning(settings):
+            by_split[task.split].append(task)
+        return {split: self._choose(settings, mine, records) for split, mine in by_split.items()}
+
+    def _choose(self, settings: S, tasks: Sequence[Task], records: Mapping[str, Record]) -> Chosen:
+        """Choose by what each query got, averaged over the inner folds that it stood in.
+
+        For estimators it is what each inner fold got, and a point that failed in any is not chosen.
+        """
+        split = tasks[0].split
+        tried: list[TuneRecord] = [records[task.key] for task in tasks]  # type: ignore[misc]
+        rows = []
+        for point in range(len(self.points())):
+            mine = [one for one, task in zip(tried, tasks, strict=True) if task.points == (point,)]
+            parts = np.stack([one.values for one in mine])
+            if any(one.failed is not None for one in mine):
+                parts[:] = np.nan
+            there = np.isfinite(parts)
+            times = there.sum(axis=0)
+            total = np.where(there, parts, 0.0).sum(axis=0)
+            rows.append(np.where(times > 0, total / np.maximum(times, 1), np.nan))
+        values = np.stack(rows)
+        weights = None
+        if split != EVERYTHING and settings.by in {"query", "both"}:
+            weights = settings.splits[split].train
+        if not np.isfinite(values).any():
+            raise InputError(f"{tasks[0].key}: {self.why_no_choice(settings, tried)}")
+        return Chosen.of(
+            choose(values, weights, rule=settings.rule, higher_is_better=settings.higher_is_better)
+        )
+
+
+def _named_splits(settings: Settings) -> list[tuple[int, str]]:
+    return [(at, str(settings.splits.key(at))) for at in range(len(settings.splits))]

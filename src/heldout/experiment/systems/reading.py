@@ -1,0 +1,382 @@
+"""Systems from what a user writes: a text, a table of a TOML file, or an object of Python."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from heldout.data.paths import is_there, names_file, place_among
+from heldout.data.run import Run
+from heldout.errors import InputError
+from heldout.experiment.systems.base import System
+from heldout.experiment.systems.models import ModelSystem
+from heldout.experiment.systems.references import load_reference
+from heldout.experiment.systems.runs import RunSystem
+from heldout.retrieve.models import MODELS, Model
+from heldout.tune.listed import Listed, read_names
+from heldout.tune.space import Axis, Space, given, parse_axis, parse_value
+
+if TYPE_CHECKING:
+    from heldout.experiment.systems.calls import CallSystem
+
+__all__ = ["SYSTEM_KEYS", "SYSTEM_SOURCES", "model_system", "system_from_table", "system_of"]
+
+SYSTEM_KEYS: Final = (
+    "name",
+    "model",
+    "runs",
+    "function",
+    "object",
+    "transformer",
+    "parameters",
+    "space",
+    "sample",
+    "comparable",
+)
+SYSTEM_SOURCES: Final = ("model", "runs", "function", "object", "transformer")
+_MODEL: Final = re.compile(
+    # A name begins and ends with no blank: else a thousand blanks could be cut in a million ways.
+    r"\s*(?:([^=()\s](?:[^=()]*[^=()\s])?)\s*=\s*)?([\w-]+)\s*(?:\((.*)\))?\s*",
+    re.DOTALL,
+)
+_REFERENCE: Final = re.compile(r"(?:([^=]+)=)?((?:.*\.py|[\w.]+):[A-Za-z_]\w*)")
+_ENDING: Final = re.compile(
+    r"(\.(run|trec|txt|csv|tsv|json|jsonl|parquet|res))?(\.(gz|xz|bz2|zst))?$", re.IGNORECASE
+)
+_NEXT_PARAMETER: Final = re.compile(r",\s*(?=[^\W\d]\w*\s*=)")
+
+
+def system_of(given_system: Any, name: str | None = None, **settings: Any) -> System[Any]:
+    """Make a system; see `System.of`."""
+    if isinstance(given_system, System):
+        return _renamed(given_system, name)
+    if isinstance(given_system, Model):
+        fixed = {**dict(given_system.parameters), "k3": given_system.k3}
+        return ModelSystem(
+            name=name or given_system.name,
+            model=given_system.name,
+            parameters=tuple(fixed.items()),
+            space=_drawn(_space(settings.pop("space", None)), settings.pop("sample", None)),
+            **_no_more(settings),
+        )
+    if isinstance(given_system, str):
+        return _of_text(given_system, name, settings)
+    if isinstance(given_system, Run | os.PathLike):
+        return _of_runs({"run": given_system}, name or getattr(given_system, "name", None))
+    if isinstance(given_system, Mapping) and given_system:
+        return _of_runs(given_system, name)
+    return _of_call(given_system, name, settings)
+
+
+def _renamed(system: System[Any], name: str | None) -> System[Any]:
+    from dataclasses import replace
+
+    return system if name is None else replace(system, name=name)
+
+
+def _no_more(settings: dict[str, Any]) -> dict[str, Any]:
+    known = {"parameters", "comparable", "kind", "reference", "sample"}
+    for one in settings:
+        if one not in known:
+            raise InputError(f"a system has no setting {one!r}")
+    return {}
+
+
+def _of_text(text: str, name: str | None, settings: dict[str, Any]) -> System[Any]:
+    """``bm25(k1=0.5:3:6)``, ``ranker.py:rank`` or ``runs/*.run``, perhaps with ``NAME=`` before."""
+    match = _MODEL.fullmatch(text)
+    if match is not None and match[2] in MODELS and not is_there(text):
+        return _of_model(match[2], match[3] or "", name or match[1], settings)
+    reference = _REFERENCE.fullmatch(text.strip())
+    if reference is not None:
+        called = name or reference[1] or _attribute(reference[2])
+        loaded = load_reference(reference[2], system=called)
+        return _of_call(loaded, called, {"reference": reference[2], **settings})
+    own, pattern = _named_pattern(text)
+    paths = run_paths(pattern)
+    if not paths:
+        raise InputError(
+            f"{text!r} is no model, no file and no function: write bm25(k1=0.5:3:6), a run or a "
+            f"pattern of runs, or file.py:function; models are {', '.join(MODELS)}"
+        )
+    return _of_runs({one: one for one in paths}, name or own)
+
+
+def _named_pattern(text: str) -> tuple[str | None, str]:
+    """A name before the first ``=``, unless the text is a path as it stands."""
+    if run_paths(text):
+        return None, text
+    name, equals, rest = text.partition("=")
+    return (name.strip(), rest.strip()) if equals and rest.strip() else (None, text)
+
+
+def run_paths(pattern: str) -> list[str]:
+    """The files that a path or a pattern names, in the order of their names."""
+    if names_file(pattern):
+        return [pattern]
+    return sorted(one for one in glob.glob(pattern) if Path(one).is_file())  # noqa: PTH207
+
+
+def _attribute(reference: str) -> str:
+    return reference.rpartition(":")[2]
+
+
+def _of_model(
+    model: str, arguments: str, name: str | None, settings: dict[str, Any]
+) -> ModelSystem:
+    fixed: dict[str, Any] = dict(_pairs(settings.pop("parameters", None)))
+    axes: list[Axis] = []
+    for part in filter(str.strip, _NEXT_PARAMETER.split(arguments)):
+        key, equals, value = (one.strip() for one in part.partition("="))
+        if not equals or not value:
+            raise InputError(
+                f"{model}: {part.strip()!r} is not a parameter: write k1=0.9, k1=0.5:3:6 "
+                "(from:to:count) or b=0.3,0.75"
+            )
+        if ":" in value or "," in value:
+            axes.append(parse_axis(f"{key}={value}"))
+        else:
+            fixed[key] = parse_value(value)
+    space = _space(settings.pop("space", None))
+    axes += [] if space is None else list(space.axes)
+    drawn = _drawn(Space(tuple(axes)) if axes else None, settings.pop("sample", None))
+    _no_more(settings)
+    return _checked_model(
+        ModelSystem(name=name or model, model=model, parameters=tuple(fixed.items()), space=drawn)
+    )
+
+
+def model_system(model: str, parameters: Sequence[str]) -> ModelSystem:
+    """A built-in model by its name, with parameters such as ``k1=0.5:3:6``."""
+    if model not in MODELS:
+        raise InputError(f"{model} is not a built-in model: see heldout search --models")
+    return _of_model(model, ", ".join(parameters), model, {})
+
+
+def _checked_model(system: ModelSystem) -> ModelSystem:
+    twice = {key for key, _ in system.parameters} & {
+        axis.name for axis in (system.space.axes if system.space else ())
+    }
+    if twice:
+        raise InputError(f"{min(twice)} is both fixed and tuned: give it one of the two")
+    for axis in system.space.axes if system.space else ():
+        if not axis.ordered:
+            raise InputError(f"{axis.name}: values of a model are numbers, not {axis.values!r}")
+    for key, value in system.parameters:
+        if isinstance(value, str | bool):
+            raise InputError(f"{system.model}: {key} = {value!r} is not a number")
+    system.models()  # each value is looked at now, not in the middle of the night
+    return system
+
+
+def _of_runs(runs: Mapping[Any, Any], name: str | None) -> System[Any]:
+    listed = {
+        str(key): os.fspath(one) if isinstance(one, os.PathLike) else one
+        for key, one in runs.items()
+    }
+    for key, one in listed.items():
+        if not isinstance(one, Run | str):
+            raise InputError(f"{key}: expected a run or the path of one, not {type(one).__name__}")
+        if isinstance(one, str) and not names_file(one):
+            raise InputError(f"{one}: there is no such run")
+    labels = _labels(list(listed))
+    order, points = read_names(labels)
+    values = list(listed.values())
+    space: Space | Listed | None = None
+    if len(listed) > 1:
+        space = points or Space((given("run", [labels[at] for at in order]),))
+    return RunSystem(
+        name=name or (labels[0] if space is None else "runs"),
+        runs=tuple(values[at] for at in order),
+        space=space,
+    )
+
+
+def _labels(names: list[str]) -> list[str]:
+    """Names of files without folders and endings, if they can be told apart so."""
+    for short in (
+        [_ENDING.sub("", Path(one).name) or one for one in names],
+        [Path(one).name for one in names],
+    ):
+        if len(set(short)) == len(short):
+            return short
+    return [place_among(one, names) for one in names]
+
+
+def _of_call(call: Any, name: str | None, settings: dict[str, Any]) -> System[Any]:
+    kind = settings.pop("kind", None) or _kind_of(call)
+    described = name or getattr(call, "__name__", None) or type(call).__name__
+    space = _drawn(_space(settings.pop("space", None)), settings.pop("sample", None))
+    system = _call_class(kind)(
+        name=described,
+        call=call,
+        kind=kind,
+        space=space,
+        parameters=tuple(_pairs(settings.pop("parameters", None)).items()),
+        comparable=settings.pop("comparable", None),
+        reference=settings.pop("reference", ""),
+        home=settings.pop("home", ""),
+    )
+    _no_more(settings)
+    made = isinstance(call, type) or callable(call)
+    if kind != "function" and (space is not None or system.parameters) and not made:
+        raise InputError(
+            f"{described}: to set parameters, give a class or a function that makes the {kind}, "
+            "not one that is made already"
+        )
+    return system
+
+
+def _call_class(kind: str) -> type[CallSystem]:
+    if kind == "transformer":
+        from heldout.experiment.systems.transformers import TransformerSystem
+
+        return TransformerSystem
+    from heldout.experiment.systems.calls import CallSystem
+
+    return CallSystem
+
+
+def _kind_of(call: Any) -> Any:
+    if hasattr(call, "fit") and hasattr(call, "predict"):
+        return "object"
+    if hasattr(call, "transform"):
+        return "transformer"
+    if callable(call):
+        return "function"
+    raise InputError(
+        f"{call!r} is no system: give a text such as bm25(k1=0.5:3:6), a Model, a Run, a function "
+        "f(train, test, **parameters), an object with fit and predict, or a PyTerrier transformer"
+    )
+
+
+def _pairs(given_parameters: Any) -> Mapping[str, Any]:
+    if given_parameters is None:
+        return {}
+    if not isinstance(given_parameters, Mapping):
+        raise InputError(f"parameters are names with values, not {given_parameters!r}")
+    for key, value in given_parameters.items():
+        if not isinstance(value, int | float | str):
+            raise InputError(f"{key} = {value!r}: expected a number, a text, true or false")
+    return given_parameters
+
+
+def _space(described: Any) -> Space | None:
+    """A space from ``{"k1": "0.5:3:6", "b": [0.3, 0.75]}``, or as it is."""
+    if described is None or isinstance(described, Space):
+        return described
+    if not isinstance(described, Mapping) or not described:
+        raise InputError(
+            f'space: expected names with values such as {{k1 = "0.5:3:6", b = [0.3, 0.75]}}, not '
+            f"{described!r}"
+        )
+    return Space(tuple(_axis(str(key), value) for key, value in described.items()))
+
+
+def _drawn(space: Space | None, sample: Any) -> Space | Listed | None:
+    """Points drawn at random between the ends of the axes: a random search of so many."""
+    if sample is None:
+        return space
+    if space is None:
+        raise InputError("sample is how many points are drawn of a space: give one")
+    if isinstance(sample, bool) or not isinstance(sample, int) or sample < 1:
+        raise InputError(f"sample = {sample!r}: expected a whole number from 1 on")
+    return Listed(space.sample(sample))
+
+
+def _axis(name: str, value: Any) -> Axis:
+    if isinstance(value, Axis):
+        return value
+    if isinstance(value, str):
+        return parse_axis(f"{name}={value}")
+    if isinstance(value, Sequence) or hasattr(value, "tolist"):
+        return given(name, value.tolist() if hasattr(value, "tolist") else value)
+    return given(name, [value])
+
+
+def system_from_table(table: Mapping[str, Any], folder: Path | None = None) -> System[Any]:
+    """A system from a table of ``experiment.toml``.
+
+    Parameters
+    ----------
+    folder
+        Where relative paths are looked for.
+    """
+    sources = [one for one in SYSTEM_SOURCES if one in table]
+    if len(sources) != 1:
+        found = f"has {' and '.join(sources)}" if sources else "has none of them"
+        raise InputError(f"a system has one of {', '.join(SYSTEM_SOURCES)}; this one {found}")
+    kind, given_source = sources[0], table[sources[0]]
+    name = table.get("name")
+    if name is not None and (not isinstance(name, str) or not name.strip()):
+        raise InputError(f"name = {name!r}: expected a text")
+    keys = ("parameters", "space", "sample", "comparable")
+    settings = {key: table[key] for key in keys if key in table}
+    if "comparable" in settings and not isinstance(settings["comparable"], bool):
+        raise InputError(f"comparable = {settings['comparable']!r}: expected true or false")
+    return _MAKERS[kind](given_source, name, settings, folder, kind)
+
+
+def _model_from(
+    text: Any, name: str | None, settings: dict[str, Any], folder: Path | None, kind: str
+) -> System[Any]:
+    del folder, kind
+    match = _MODEL.fullmatch(text) if isinstance(text, str) else None
+    if match is None or match[1] or match[2] not in MODELS:
+        raise InputError(f"there is no model {text!r}; there are {', '.join(MODELS)}")
+    _refuse_comparable(settings)
+    return _of_model(match[2], match[3] or "", name, settings)
+
+
+def _runs_from(
+    given_runs: Any, name: str | None, settings: dict[str, Any], folder: Path | None, kind: str
+) -> System[Any]:
+    del kind
+    for key in ("parameters", "space", "sample"):
+        if key in settings:
+            raise InputError(f"runs have no {key}: their values are read from the files' names")
+    _refuse_comparable(settings)
+    listed = [given_runs] if isinstance(given_runs, str) else given_runs
+    texts = isinstance(listed, list) and all(isinstance(one, str) for one in listed)
+    if not texts or not listed:
+        raise InputError(f"runs = {given_runs!r}: expected a path, a pattern, or a list of them")
+    base = folder or Path()
+    paths: dict[str, str] = {}
+    for one in listed:
+        found = run_paths(str(base / one))
+        if not found:
+            raise InputError(f"no run is called {one}")
+        paths.update({path: path for path in found})
+    return _of_runs(paths, name)
+
+
+def _refuse_comparable(settings: dict[str, Any]) -> None:
+    if "comparable" in settings:
+        raise InputError("comparable is for functions and objects")
+
+
+def _call_from(
+    reference: Any, name: str | None, settings: dict[str, Any], folder: Path | None, kind: str
+) -> System[Any]:
+    if not isinstance(reference, str) or ":" not in reference:
+        raise InputError(f'{kind} = {reference!r}: expected "file.py:name" or "module:name"')
+    called = name or _attribute(reference)
+    loaded = load_reference(reference, folder, system=called)
+    home = "" if folder is None else str(folder)
+    settings = {"kind": kind, "reference": reference, "home": home, **settings}
+    if kind == "function" and not callable(loaded):
+        raise InputError(f"{reference} is not a function")
+    return _of_call(loaded, called, settings)
+
+
+_MAKERS: Final[dict[str, Callable[..., System[Any]]]] = {
+    "model": _model_from,
+    "runs": _runs_from,
+    "function": _call_from,
+    "object": _call_from,
+    "transformer": _call_from,
+}

@@ -1,0 +1,97 @@
+"""Systems that stand in a file: loading what ``file.py:name`` names, and noticing changes."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from heldout.data.paths import names_file
+from heldout.errors import USER_FAULTS, InputError, cause_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["FILE_MODULE", "load_reference", "qualified_name", "reference_hash", "source_hash"]
+
+FILE_MODULE: Final = "heldout_experiment_"
+"""How modules begin that are loaded from a file; the rest of the name is its place."""
+
+
+def load_reference(reference: str, folder: Path | None = None, *, system: str = "") -> Any:
+    """What ``file.py:name`` or ``package.module:name`` names.
+
+    Parameters
+    ----------
+    folder
+        Where a relative file is looked for.
+    system
+        The name of the system that it is for, to be put before what is wrong.
+    """
+    try:
+        return _loaded(reference, folder)
+    except InputError as error:
+        raise InputError(f"{system}: {error}" if system else str(error)) from error.__cause__
+
+
+def _loaded(reference: str, folder: Path | None) -> Any:
+    place, _, attribute = reference.rpartition(":")
+    module = _load_file(place, folder) if place.endswith(".py") else _load_module(place)
+    if not hasattr(module, attribute):
+        raise InputError(f"{place} has no {attribute!r}")
+    return getattr(module, attribute)
+
+
+def _load_module(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise InputError(f"{name} cannot be imported ({error})") from None
+    except USER_FAULTS as error:
+        raise InputError(f"{name} cannot be imported ({cause_of(error)})") from error
+
+
+def _load_file(place: str, folder: Path | None) -> Any:
+    path = (folder or Path()) / place
+    if not names_file(path):
+        raise InputError(f"{path}: there is no such file")
+    name = f"{FILE_MODULE}{re.sub(r'[^0-9A-Za-z]', '_', str(path.resolve()))}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise InputError(f"{path}: not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except USER_FAULTS as error:
+        del sys.modules[name]
+        raise InputError(f"{path} cannot be run ({cause_of(error)})") from error
+    return module
+
+
+def reference_hash(reference: str, home: str) -> str:
+    """A hash of the file that a reference such as ``ranker.py:rank`` names; empty: of none."""
+    place = reference.rpartition(":")[0]
+    if not place.endswith(".py"):
+        return ""
+    return hashlib.sha256((Path(home) / place).read_bytes()).hexdigest()
+
+
+def qualified_name(call: Any) -> str:
+    """The module and name of a function or class, or of the class of an object."""
+    named: Callable[..., Any] = call if hasattr(call, "__qualname__") else type(call)
+    return f"{named.__module__}.{named.__qualname__}"
+
+
+def source_hash(call: Any) -> str:
+    """A hash of the source, so that a changed function is noticed; empty if there is none."""
+    try:
+        text = inspect.getsource(call if hasattr(call, "__qualname__") else type(call))
+    except (OSError, TypeError):
+        return ""
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,115 @@
+"""Run files, and runs at hand, as systems."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from heldout.data.run import Run
+from heldout.errors import InputError
+from heldout.experiment.documents.rank_table import RankTable
+from heldout.experiment.documents.ranked_lists import TOP, lists_of_run, measure_lists
+from heldout.experiment.systems.base import System
+from heldout.experiment.systems.records import RankedRecord
+from heldout.experiment.systems.static import POINT, collect_points, point_tasks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from heldout.experiment.execution.tasks import Task
+    from heldout.experiment.settings import RankingSettings
+    from heldout.experiment.systems.base import Context
+    from heldout.experiment.systems.outcomes import RankedOutcome
+    from heldout.experiment.systems.records import Record
+
+__all__ = ["RunSystem"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSystem(System["RankingSettings"]):
+    """Runs that are there already: one, or one for each parameter value.
+
+    Parameters
+    ----------
+    runs
+        Paths or runs, in the order of the points.
+    """
+
+    RECORDS: ClassVar[Mapping[str, type[Record]]] = {POINT: RankedRecord}
+    needs_text: ClassVar[bool] = False
+    calls_user_code: ClassVar[bool] = False
+
+    runs: tuple[Run | str, ...]
+
+    def read(self, number: int) -> Run:
+        """One of the runs."""
+        given = self.runs[number]
+        return given if isinstance(given, Run) else Run.read(given)
+
+    @property
+    def learns(self) -> bool:
+        """No: it was made before."""
+        return False
+
+    def describe(self) -> dict[str, Any]:
+        """What it is, as plain values, with a hash of each run."""
+        hashes = [_run_hash(one) for one in self.runs]
+        return {**System.describe(self), "runs": hashes}
+
+    def misfits(self, by: str) -> Iterator[str]:
+        """Why it cannot be evaluated on such splits."""
+        if by != "query":
+            yield (
+                "runs were made with all documents at hand, so no document is held out of them: "
+                "divide the queries, or give a function that searches one side"
+            )
+
+    def tasks(self, settings: RankingSettings) -> Iterator[Task]:
+        """One for each run."""
+        del settings
+        return point_tasks(self)
+
+    def perform(self, task: Task, context: Context[RankingSettings]) -> RankedRecord:
+        """Measure a run on all queries."""
+        (number,), settings = task.points, context.settings
+        lists = lists_of_run(self.read(number), settings.collection, settings.depth)
+        table = RankTable.of(settings.collection)
+        measures = [*settings.measures, settings.tune_for]
+        counted = np.ones(len(table), np.bool_)
+        top = lists.top(TOP)
+        return RankedRecord(
+            number=number,
+            values=measure_lists(table, lists, counted, measures, settings.depth),
+            documents=top.documents,
+            scores=top.scores,
+        )
+
+    def collect(self, settings: RankingSettings, records: Mapping[str, Record]) -> RankedOutcome:
+        """Read what each split held out."""
+        return collect_points(self, settings, records)
+
+    def runs_elsewhere(self, *, cluster: bool) -> bool:
+        """Never: runs are measured where their files are."""
+        del cluster
+        return False
+
+    def sendable(self) -> Self:
+        """The same without the runs, which stay here."""
+        return replace(self, runs=())
+
+
+def _run_hash(run: Run | str) -> str:
+    if isinstance(run, Run):
+        digest = hashlib.sha256("\0".join(run.queries).encode())
+        digest.update(run.offsets.tobytes() + run.scores.tobytes())
+        digest.update("\0".join(run.docs.tolist()).encode())
+        return digest.hexdigest()
+    try:
+        with Path(run).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"{run}: cannot be read ({error.strerror})") from None

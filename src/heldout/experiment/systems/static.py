@@ -1,0 +1,106 @@
+"""Systems whose ranking of a query depends on nothing but their parameters.
+
+Each point is ranked once, on all queries; the values for any split, and what is chosen for it, are
+then read from one table.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heldout.experiment.documents.estimate import mean_of
+from heldout.experiment.documents.ranked_lists import NONE, Lists
+from heldout.experiment.execution.tasks import Task
+from heldout.experiment.systems.outcomes import Chosen, FoldRow, HeldOut, Place, RankedOutcome
+from heldout.tune.cross_validate import cross_validate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from heldout.experiment.settings import RankingSettings
+    from heldout.experiment.systems.base import System
+    from heldout.experiment.systems.records import RankedRecord, Record
+
+    Floats = NDArray[np.float64]
+    RankingSystem = System[RankingSettings]
+
+__all__ = [
+    "POINT",
+    "choose_static",
+    "collect_points",
+    "collect_static",
+    "lists_of_some",
+    "point_tasks",
+]
+
+POINT = "point"
+"""The kind of a task that ranks all queries at one point."""
+
+
+def point_tasks(system: RankingSystem) -> Iterator[Task]:
+    """One task for each point."""
+    for number in range(len(system.points())):
+        yield Task(f"{system.name}/point/p{number}", system.name, POINT, points=(number,))
+
+
+def collect_points(
+    system: RankingSystem, settings: RankingSettings, records: Mapping[str, Record]
+) -> RankedOutcome:
+    """Put together what the tasks of all points have found."""
+    found: list[RankedRecord] = [records[task.key] for task in point_tasks(system)]  # type: ignore[misc]
+    values = np.stack([one.values for one in found], axis=1)
+    return collect_static(system, settings, values, {at: one.lists for at, one in enumerate(found)})
+
+
+def choose_static(
+    system: RankingSystem, settings: RankingSettings, values: Floats
+) -> tuple[list[Chosen], Chosen]:
+    """For each split, and for everything: by the values of all points on all queries.
+
+    Parameters
+    ----------
+    values
+        Measures × points × queries, the tuning measure last.
+    """
+    tuned = cross_validate(
+        values[-1],
+        settings.splits,
+        rule=settings.rule,
+        higher_is_better=settings.higher_is_better,
+        space=system.space,
+    )
+    found = [Chosen(one.number, one.train, one.surface) for one in tuned.folds]
+    return found, Chosen.of(tuned.final)
+
+
+def collect_static(
+    system: RankingSystem, settings: RankingSettings, values: Floats, lists: Mapping[int, Lists]
+) -> RankedOutcome:
+    """Read what each split held out from the values of all points.
+
+    Parameters
+    ----------
+    values
+        Measures × points × queries, the tuning measure last.
+    lists
+        The top of the ranked lists, of those points that are chosen anywhere.
+    """
+    chosen, final = choose_static(system, settings, values)
+    folds, held_out = [], []
+    for split, choice in zip(settings.splits, chosen, strict=True):
+        place, mine = Place.of(split.key), split.test > 0
+        own = np.where(mine, values[:, choice.number], np.nan)
+        folds.append(FoldRow(place, choice, mean_of(np.repeat(own[-1], split.test))))
+        top = lists_of_some(lists[choice.number], mine)
+        held_out.append(HeldOut(place, choice.number, own[:-1], top))
+    return RankedOutcome(tuple(folds), final, tuple(held_out), values[:-1, final.number])
+
+
+def lists_of_some(lists: Lists, mine: NDArray[np.bool_]) -> Lists:
+    """The lists of some queries; those of the others are empty."""
+    documents = np.where(mine[:, None], lists.documents, NONE).astype(np.int32)
+    return Lists(documents, np.where(mine[:, None], lists.scores, -np.inf))
