@@ -391,10 +391,10 @@ OWN_WAY = {
     # file: why what it opens is not renamed into place
     "cli.py": "is the null device, in place of a stream that is closed",
     "data/aside.py": "is what writes aside",
-    "experiment/journal.py": "is appended to, with checksums",
-    "experiment/lock.py": "is no content",
+    "experiment/execution/journal.py": "is appended to, with checksums",
+    "experiment/execution/lock.py": "is no content",
     "retrieve/indexing/spill.py": "is a temporary file without a name",
-    "experiment/shared.py": "is in a temporary folder, and opened there",
+    "experiment/execution/parcels.py": "is in a temporary folder, and opened there",
 }
 CALLED_INSIDE = {
     # functions that are given a path aside, or write into a folder that is renamed as a whole

@@ -47,9 +47,12 @@ KNOWN = {
     ("data/vectors.py", "np.load"): "allow_pickle=False",
     ("measure/text.py", "import_module"): "sacrebleu, rouge-score",
     ("measure/text_wordnet.py", "import_module"): "NLTK",
-    ("experiment/shared.py", "pickle.Unpickler"): "from memory: what this run has packed itself",
-    ("experiment/system_settings.py", "importlib.import_module"): "what the user names",
-    ("experiment/system_settings.py", "importlib.util.spec_from_file_location"): (
+    ("experiment/execution/parcels.py", "pickle.Unpickler"): (
+        "from memory: what this run has packed itself"
+    ),
+    ("experiment/systems/__init__.py", "import_module"): "our own public names",
+    ("experiment/systems/references.py", "importlib.import_module"): "what the user names",
+    ("experiment/systems/references.py", "importlib.util.spec_from_file_location"): (
         "what the user names"
     ),
 }

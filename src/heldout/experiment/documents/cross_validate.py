@@ -10,11 +10,12 @@ import numpy as np
 from heldout.data.notes import count_of
 from heldout.errors import InputError
 from heldout.experiment.documents.candidates import Candidates
-from heldout.experiment.documents.estimate import ESTIMANDS, Estimate, mean_of
+from heldout.experiment.documents.estimate import mean_of
+from heldout.experiment.documents.estimates import estimate_of
 from heldout.experiment.documents.extrapolate import FARTHEST, check_extrapolation, extrapolate
 from heldout.experiment.documents.methods import check_method, fold_values, per_fold, pool
 from heldout.experiment.documents.rank_table import check_measures
-from heldout.experiment.documents.uncertainty import SAME_SIZE, half_sample_spread, interval
+from heldout.experiment.documents.uncertainty import SAME_SIZE, half_sample_spread
 from heldout.retrieve.sides import held_out_side, seen_side
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.data.collection import Collection
-    from heldout.experiment.documents.estimate import Estimand
+    from heldout.experiment.documents.estimate import Estimand, Estimate
     from heldout.experiment.documents.uncertainty import Spread
     from heldout.measure.names import Measure
     from heldout.retrieve.models import Model
@@ -253,15 +254,20 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
             depth=depth,
             seed=seed,
         ).means
-    estimates = []
-    for place, measure in enumerate(measures):
-        bounds = measure.definition.bounds
-        basis = _Basis(method, estimand, target, size, level, bounds)
-        value = mean_of(values[place]) if carried is None else float(carried[place])
-        optimism = mean_of(training[place]) - mean_of(merged[place])
-        estimates.append(
-            _estimate(str(measure), value, values[place], optimism, spreads[place], basis)
+    estimates = tuple(
+        estimate_of(
+            measure,
+            values[place],
+            spreads[place],
+            value=None if carried is None else float(carried[place]),
+            method=method,
+            estimand=estimand,
+            optimism=mean_of(training[place]) - mean_of(merged[place]),
+            target_size=target,
+            level=level,
         )
+        for place, measure in enumerate(measures)
+    )
     with np.errstate(invalid="ignore"):
         scores = np.array([mean_of(part) for part in parts.values[-1]])
     return DocumentEstimate(
@@ -269,40 +275,9 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
         tuple(measures),
         values,
         training,
-        tuple(estimates),
+        estimates,
         scores,
         pooled.documents[:, :k],
         pooled.scores[:, :k],
         spreads,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Basis:
-    method: str
-    estimand: Estimand
-    target: int
-    size: int
-    level: float
-    bounds: tuple[float, float]
-
-
-def _estimate(
-    measure: str, value: float, values: Floats, optimism: float, spread: Spread, basis: _Basis
-) -> Estimate:
-    low, high = interval(value, spread, basis.estimand, level=basis.level, bounds=basis.bounds)
-    there = int(np.isfinite(values).sum())
-    return Estimate(
-        measure,
-        basis.method,
-        value,
-        low,
-        high,
-        ESTIMANDS[basis.estimand],
-        there,
-        len(values) - there,
-        optimism,
-        basis.target,
-        spread.halves,
-        spread.target_halves,
     )

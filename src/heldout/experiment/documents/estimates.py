@@ -14,11 +14,13 @@ if TYPE_CHECKING:
 
     from heldout.experiment.documents.estimate import Estimand
     from heldout.experiment.documents.rank_table import RankTable
+    from heldout.experiment.documents.uncertainty import Spread
     from heldout.experiment.settings import RankingSettings
+    from heldout.measure.names import Measure
 
     Floats = NDArray[np.float64]
 
-__all__ = ["document_estimates"]
+__all__ = ["document_estimates", "estimate_of"]
 
 _FEWEST: Final = 100
 
@@ -62,28 +64,61 @@ def document_estimates(
     )
     found = []
     for row, (measure, spread) in enumerate(zip(settings.measures, spreads, strict=True)):
-        kept = np.isfinite(values[row])
-        value = mean_of(values[row])
-        bounds = measure.definition.bounds
-        level = 1 - settings.alpha
-        low, high = interval(value, spread, estimand, level=level, bounds=bounds)
         optimism = float("nan")
         if training is not None:
-            optimism = mean_of(training[row, kept]) - value
+            kept = np.isfinite(values[row])
+            optimism = mean_of(training[row, kept]) - mean_of(values[row])
         found.append(
-            Estimate(
-                str(measure),
-                "pooled",
-                value,
-                low,
-                high,
-                ESTIMANDS[estimand],
-                int(kept.sum()),
-                int((~kept).sum()),
-                optimism,
-                len(sample),
-                spread.halves,
-                spread.target_halves,
+            estimate_of(
+                measure,
+                values[row],
+                spread,
+                estimand=estimand,
+                optimism=optimism,
+                target_size=len(sample),
+                level=1 - settings.alpha,
             )
         )
     return tuple(found)
+
+
+def estimate_of(
+    measure: Measure,
+    values: Floats,
+    spread: Spread,
+    *,
+    value: float | None = None,
+    method: str = "pooled",
+    estimand: Estimand,
+    optimism: float,
+    target_size: int,
+    level: float,
+) -> Estimate:
+    """The estimate of one measure, with its interval.
+
+    Parameters
+    ----------
+    values
+        Of each query; NaN: left out.
+    value
+        The estimate; by default the mean of the values.
+    method, estimand, optimism, target_size
+        As in `Estimate`.
+    """
+    there = int(np.isfinite(values).sum())
+    found = mean_of(values) if value is None else value
+    low, high = interval(found, spread, estimand, level=level, bounds=measure.definition.bounds)
+    return Estimate(
+        str(measure),
+        method,
+        found,
+        low,
+        high,
+        ESTIMANDS[estimand],
+        there,
+        len(values) - there,
+        optimism,
+        target_size,
+        spread.halves,
+        spread.target_halves,
+    )

@@ -10,6 +10,7 @@ import numpy as np
 
 from heldout.data.notes import count_of
 from heldout.errors import InputError
+from heldout.experiment.documents.estimate import mean_of
 from heldout.experiment.documents.rank_table import check_measures
 from heldout.experiment.studies.bias import unseen_values
 from heldout.measure.names import parse_measure
@@ -180,7 +181,7 @@ class _DocumentDraw:
         if best is None:
             return np.nan, np.nan
         unseen = unseen_values(own, mask[0], mask[1], best, self.measure)
-        return float(np.nanmean(values[best])), _mean(unseen)
+        return float(np.nanmean(values[best])), mean_of(unseen)
 
 
 class _QueryDraw:
@@ -195,7 +196,7 @@ class _QueryDraw:
         best = _best(self.values[:, seen], self.measure)
         if best is None:
             return np.nan, np.nan
-        return _mean(self.values[best, seen]), _mean(self.values[best, held])
+        return mean_of(self.values[best, seen]), mean_of(self.values[best, held])
 
 
 def _best(values: Floats, measure: Measure) -> int | None:
@@ -205,8 +206,3 @@ def _best(values: Floats, measure: Measure) -> int | None:
         return None
     higher = measure.definition.higher_is_better is not False
     return int(choose(values, None, higher_is_better=higher).number)
-
-
-def _mean(values: Floats) -> float:
-    kept = values[np.isfinite(values)]
-    return float(kept.mean()) if len(kept) else float("nan")

@@ -13,7 +13,7 @@ from heldout.experiment.documents.ranked_lists import TOP, Lists
 from heldout.experiment.execution.tasks import Task
 from heldout.experiment.systems.model_folds import merged_outcome, single_point
 from heldout.experiment.systems.model_records import TwoWayRecord
-from heldout.experiment.systems.model_schemes import Scheme, choose_point, make_candidates
+from heldout.experiment.systems.model_schemes import Scheme, choose_point
 from heldout.experiment.systems.outcomes import Chosen, FoldRow, HeldOut, Place, RankedOutcome
 from heldout.experiment.systems.static import lists_of_some
 from heldout.retrieve.sides import seen_side
@@ -23,11 +23,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from heldout.experiment.settings import RankingSettings
-    from heldout.experiment.systems.model_schemes import RankingContext
-    from heldout.experiment.systems.models import ModelSystem
     from heldout.experiment.systems.records import Record
     from heldout.resample.combined import TwoWaySplits
+    from heldout.retrieve.shards import AnyIndex
 
     Numbers = NDArray[np.int32]
 
@@ -46,17 +44,18 @@ class TwoWayFolds(Scheme):
 
     bytes_per_place = 170
 
-    def tasks(self, system: ModelSystem, settings: RankingSettings) -> Iterator[Task]:
+    def tasks(self) -> Iterator[Task]:
         """One for each repeat."""
-        for repeat in range(settings.splits.repeats):
-            yield Task(f"{system.name}/both/r{repeat}", system.name, BOTH, repeat)
+        name = self.system.name
+        for repeat in range(self.settings.splits.repeats):
+            yield Task(f"{name}/both/r{repeat}", name, BOTH, repeat)
 
-    def perform(self, system: ModelSystem, task: Task, context: RankingContext) -> TwoWayRecord:
+    def perform(self, task: Task, index: AnyIndex) -> TwoWayRecord:
         """Choose for each pair of folds, rank what it never saw, and merge the documents."""
-        settings = context.settings
+        settings = self.settings
         queries, documents = _folds_of(settings.splits, task.split)  # type: ignore[arg-type]
-        candidates = make_candidates(system, context)
-        index, vocabulary = candidates.index, candidates.vocabulary
+        candidates = self.candidates(index)
+        vocabulary = candidates.vocabulary
         counts = int(queries.max()) + 1, int(documents.max()) + 1
         table, measures = candidates.table, [*settings.measures, settings.tune_for]
         tuning = [
@@ -106,12 +105,10 @@ class TwoWayFolds(Scheme):
             scores=scores[:, :TOP],
         )
 
-    def collect(
-        self, system: ModelSystem, settings: RankingSettings, records: Mapping[str, Record]
-    ) -> RankedOutcome:
+    def collect(self, records: Mapping[str, Record]) -> RankedOutcome:
         """The folds of all repeats; the merged documents of each fold of the queries."""
         folds, held_out, found = [], [], []
-        for task in self.tasks(system, settings):
+        for task in self.tasks():
             record: Any = records[task.key]
             for fold, numbers in enumerate(record.chosen):
                 mine = record.query_folds == fold
@@ -126,11 +123,12 @@ class TwoWayFolds(Scheme):
             found.append(record)
         return merged_outcome(folds, held_out, found)
 
-    def rankings(self, system: ModelSystem, settings: RankingSettings, task: Task) -> float:
+    def rankings(self, task: Task) -> float:
         """All points without each fold of the documents; the chosen ones for each of queries."""
         del task
-        folds = float((len(settings.splits) / settings.splits.repeats) ** 0.5)
-        return (folds + 1) * len(system.points()) + 2 * folds
+        splits = self.settings.splits
+        folds = float((len(splits) / splits.repeats) ** 0.5)
+        return (folds + 1) * len(self.system.points()) + 2 * folds
 
 
 def _folds_of(splits: TwoWaySplits, repeat: int) -> tuple[Numbers, Numbers]:

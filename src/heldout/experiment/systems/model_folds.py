@@ -10,17 +10,15 @@ from heldout.experiment.documents.cross_validate import cross_validate_documents
 from heldout.experiment.documents.ranked_lists import TOP, Lists
 from heldout.experiment.execution.tasks import Task
 from heldout.experiment.systems.model_records import FoldsRecord
-from heldout.experiment.systems.model_schemes import Scheme, index_of
+from heldout.experiment.systems.model_schemes import Scheme
 from heldout.experiment.systems.outcomes import Chosen, FoldRow, HeldOut, Place, RankedOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.model_records import TwoWayRecord
-    from heldout.experiment.systems.model_schemes import RankingContext
-    from heldout.experiment.systems.models import ModelSystem
     from heldout.experiment.systems.records import Record
+    from heldout.retrieve.shards import AnyIndex
 
 __all__ = ["FOLDS", "DocumentFolds", "merged_outcome", "single_point"]
 
@@ -33,18 +31,19 @@ class DocumentFolds(Scheme):
 
     bytes_per_place = 150
 
-    def tasks(self, system: ModelSystem, settings: RankingSettings) -> Iterator[Task]:
+    def tasks(self) -> Iterator[Task]:
         """One for each repeat."""
-        for repeat in range(settings.splits.repeats):
-            yield Task(f"{system.name}/folds/r{repeat}", system.name, FOLDS, repeat)
+        name = self.system.name
+        for repeat in range(self.settings.splits.repeats):
+            yield Task(f"{name}/folds/r{repeat}", name, FOLDS, repeat)
 
-    def perform(self, system: ModelSystem, task: Task, context: RankingContext) -> FoldsRecord:
+    def perform(self, task: Task, index: AnyIndex) -> FoldsRecord:
         """Choose on each train side, rank what it never saw, and merge the folds."""
-        settings = context.settings
+        settings = self.settings
         found = cross_validate_documents(
-            index_of(system, context),
+            index,
             settings.collection,
-            system.models(),
+            self.system.models(),
             settings.splits.folds(task.split),
             tune_for=settings.tune_for,
             measures=settings.measures,
@@ -72,12 +71,10 @@ class DocumentFolds(Scheme):
             scores=found.scores,
         )
 
-    def collect(
-        self, system: ModelSystem, settings: RankingSettings, records: Mapping[str, Record]
-    ) -> RankedOutcome:
+    def collect(self, records: Mapping[str, Record]) -> RankedOutcome:
         """The folds of all repeats; the merged ranking of each."""
         folds, held_out, found = [], [], []
-        for task in self.tasks(system, settings):
+        for task in self.tasks():
             record: Any = records[task.key]
             for fold, number in enumerate(record.chosen):
                 means = record.surface[fold]
@@ -90,11 +87,12 @@ class DocumentFolds(Scheme):
             found.append(record)
         return merged_outcome(folds, held_out, found)
 
-    def rankings(self, system: ModelSystem, settings: RankingSettings, task: Task) -> float:
+    def rankings(self, task: Task) -> float:
         """All points on each train side, and on everything; the chosen ones on what is held out."""
         del task
-        folds, points = len(settings.splits) / settings.splits.repeats, len(system.points())
-        return (folds + 1) * (points * (settings.inner or 1) if points > 1 else 0) + 4
+        splits, points = self.settings.splits, len(self.system.points())
+        folds = len(splits) / splits.repeats
+        return (folds + 1) * (points * (self.settings.inner or 1) if points > 1 else 0) + 4
 
 
 def single_point(numbers: Sequence[int]) -> int:

@@ -11,10 +11,6 @@ from heldout.experiment.systems.model_records import ListsRecord
 from heldout.experiment.systems.model_schemes import (
     GRID,
     Scheme,
-    grid_tasks,
-    grid_values,
-    make_candidates,
-    perform_grid,
 )
 from heldout.experiment.systems.static import choose_static, collect_static
 from heldout.retrieve.sides import whole_side
@@ -22,11 +18,9 @@ from heldout.retrieve.sides import whole_side
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from heldout.experiment.settings import RankingSettings
-    from heldout.experiment.systems.model_schemes import RankingContext
-    from heldout.experiment.systems.models import ModelSystem
     from heldout.experiment.systems.outcomes import RankedOutcome
     from heldout.experiment.systems.records import Record
+    from heldout.retrieve.shards import AnyIndex
 
 __all__ = ["LISTS", "HeldOutQueries"]
 
@@ -37,50 +31,41 @@ LISTS = "lists"
 class HeldOutQueries(Scheme):
     """All points on all queries; then the lists of those that were chosen for any split."""
 
-    def tasks(self, system: ModelSystem, settings: RankingSettings) -> Iterator[Task]:
+    def tasks(self) -> Iterator[Task]:
         """The whole grid, then the lists."""
-        del settings
-        yield from grid_tasks(system)
-        yield _lists_task(system)
+        yield from self.grid_tasks()
+        yield self._lists_task()
 
-    def resolve(
-        self,
-        system: ModelSystem,
-        tasks: Sequence[Task],
-        settings: RankingSettings,
-        records: Mapping[str, Record],
-    ) -> list[Task]:
+    def resolve(self, tasks: Sequence[Task], records: Mapping[str, Record]) -> list[Task]:
         """The lists are made at the points that were chosen for any split."""
         if all(task.points for task in tasks):
             return list(tasks)
-        chosen, _ = choose_static(system, settings, grid_values(system, records))
+        chosen, _ = choose_static(self.system, self.settings, self.grid_values(records))
         points = tuple(sorted({one.number for one in chosen}))
         return [replace(task, points=points) for task in tasks]
 
-    def perform(self, system: ModelSystem, task: Task, context: RankingContext) -> Record:
+    def perform(self, task: Task, index: AnyIndex) -> Record:
         """Measure some points, or keep the top of their lists."""
         if task.kind == GRID:
-            return perform_grid(system, task, context)
-        candidates = make_candidates(system, context)
-        side = whole_side(candidates.index, candidates.vocabulary)
+            return self.perform_grid(task, index)
+        candidates = self.candidates(index)
+        side = whole_side(index, candidates.vocabulary)
         found = candidates.rank(side, task.points, k=TOP, judged=False)
         return ListsRecord(
             numbers=task.points, documents=found.documents[:, 0], scores=found.scores[:, 0]
         )
 
-    def collect(
-        self, system: ModelSystem, settings: RankingSettings, records: Mapping[str, Record]
-    ) -> RankedOutcome:
+    def collect(self, records: Mapping[str, Record]) -> RankedOutcome:
         """Read what each split held out."""
-        lists: Any = records[_lists_task(system).key]
-        return collect_static(system, settings, grid_values(system, records), lists.by_point())
+        lists: Any = records[self._lists_task().key]
+        values = self.grid_values(records)
+        return collect_static(self.system, self.settings, values, lists.by_point())
 
-    def rankings(self, system: ModelSystem, settings: RankingSettings, task: Task) -> float:
+    def rankings(self, task: Task) -> float:
         """One for each point."""
         if task.kind == GRID:
             return len(task.points)
-        return min(len(system.points()), len(settings.splits))
+        return min(len(self.system.points()), len(self.settings.splits))
 
-
-def _lists_task(system: ModelSystem) -> Task:
-    return Task(f"{system.name}/lists", system.name, LISTS, stage=1)
+    def _lists_task(self) -> Task:
+        return Task(f"{self.system.name}/lists", self.system.name, LISTS, stage=1)

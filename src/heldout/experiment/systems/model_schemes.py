@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.experiment.settings import RankingSettings
-    from heldout.experiment.systems.base import Context
     from heldout.experiment.systems.models import ModelSystem
     from heldout.experiment.systems.outcomes import RankedOutcome
     from heldout.experiment.systems.records import Record
@@ -28,18 +27,8 @@ if TYPE_CHECKING:
     from heldout.tune.choose import Choice
 
     Floats = NDArray[np.float64]
-    RankingContext = Context[RankingSettings]
 
-__all__ = [
-    "GRID",
-    "Scheme",
-    "choose_point",
-    "grid_tasks",
-    "grid_values",
-    "index_of",
-    "make_candidates",
-    "perform_grid",
-]
+__all__ = ["GRID", "Scheme", "choose_point"]
 
 GRID: Final = "grid"
 """The kind of a task that ranks all queries at some points."""
@@ -48,83 +37,73 @@ _CHUNK: Final = 32
 
 
 class Scheme(ABC):
-    """How built-in models are evaluated under one kind of splits."""
+    """How a built-in model is evaluated under one kind of splits.
+
+    Parameters
+    ----------
+    system, settings
+        The model, and the experiment.
+    """
 
     bytes_per_place: ClassVar[int] = 0
     """For each place of a ranked list that is merged and halved; measured."""
 
-    @abstractmethod
-    def tasks(self, system: ModelSystem, settings: RankingSettings) -> Iterator[Task]:
-        """All tasks of a model."""
+    def __init__(self, system: ModelSystem, settings: RankingSettings) -> None:
+        self.system, self.settings = system, settings
 
-    def resolve(
-        self,
-        system: ModelSystem,
-        tasks: Sequence[Task],
-        settings: RankingSettings,
-        records: Mapping[str, Record],
-    ) -> list[Task]:
+    @abstractmethod
+    def tasks(self) -> Iterator[Task]:
+        """All tasks of the model."""
+
+    def resolve(self, tasks: Sequence[Task], records: Mapping[str, Record]) -> list[Task]:
         """Tasks of a stage with the points that were chosen for them."""
-        del system, settings, records
+        del records
         return list(tasks)
 
     @abstractmethod
-    def perform(self, system: ModelSystem, task: Task, context: RankingContext) -> Record:
+    def perform(self, task: Task, index: AnyIndex) -> Record:
         """Do one task."""
 
     @abstractmethod
-    def collect(
-        self, system: ModelSystem, settings: RankingSettings, records: Mapping[str, Record]
-    ) -> RankedOutcome:
+    def collect(self, records: Mapping[str, Record]) -> RankedOutcome:
         """Put together what the tasks have found."""
 
     @abstractmethod
-    def rankings(self, system: ModelSystem, settings: RankingSettings, task: Task) -> float:
+    def rankings(self, task: Task) -> float:
         """How many rankings of all queries a task takes."""
 
-    def points_at_once(self, system: ModelSystem, task: Task) -> int:
+    def points_at_once(self, task: Task) -> int:
         """How many points a task ranks at the same time."""
-        return len(task.points) or len(system.points())
+        return len(task.points) or len(self.system.points())
 
     def halves(self, task: Task) -> bool:
         """Whether a task makes intervals from halves of the documents."""
         return self.bytes_per_place > 0 and task.kind != GRID
 
+    def candidates(self, index: AnyIndex) -> Candidates:
+        """The model at every point, ready to rank."""
+        settings = self.settings
+        models = self.system.models()
+        return Candidates.make(index, settings.collection, models, depth=settings.depth)
 
-def index_of(system: ModelSystem, context: RankingContext) -> AnyIndex:
-    """The index that a model searches."""
-    if context.index is None:
-        raise InputError(f"{system.name}: there is no index")
-    return context.index
+    def grid_tasks(self) -> Iterator[Task]:
+        """All points on all queries, many in each task."""
+        name, count = self.system.name, len(self.system.points())
+        for begin in range(0, count, _CHUNK):
+            points = tuple(range(begin, min(begin + _CHUNK, count)))
+            yield Task(f"{name}/grid/p{begin}", name, GRID, points=points)
 
+    def perform_grid(self, task: Task, index: AnyIndex) -> GridRecord:
+        """Rank and measure some points on all queries."""
+        candidates = self.candidates(index)
+        side = whole_side(index, candidates.vocabulary)
+        measures = [*self.settings.measures, self.settings.tune_for]
+        return GridRecord(values=candidates.evaluate(side, measures, task.points))
 
-def make_candidates(system: ModelSystem, context: RankingContext) -> Candidates:
-    """The model at every point, ready to rank."""
-    settings = context.settings
-    index = index_of(system, context)
-    return Candidates.make(index, settings.collection, system.models(), depth=settings.depth)
-
-
-def grid_tasks(system: ModelSystem) -> Iterator[Task]:
-    """All points on all queries, many in each task."""
-    count = len(system.points())
-    for begin in range(0, count, _CHUNK):
-        points = tuple(range(begin, min(begin + _CHUNK, count)))
-        yield Task(f"{system.name}/grid/p{begin}", system.name, GRID, points=points)
-
-
-def perform_grid(system: ModelSystem, task: Task, context: RankingContext) -> GridRecord:
-    """Rank and measure some points on all queries."""
-    settings, candidates = context.settings, make_candidates(system, context)
-    side = whole_side(candidates.index, candidates.vocabulary)
-    measures = [*settings.measures, settings.tune_for]
-    return GridRecord(values=candidates.evaluate(side, measures, task.points))
-
-
-def grid_values(system: ModelSystem, records: Mapping[str, Record]) -> Floats:
-    """Measures × points × queries on everything, the tuning measure last."""
-    found: list[Any] = [records[task.key] for task in grid_tasks(system)]
-    return np.concatenate([one.values for one in found], axis=1)
+    def grid_values(self, records: Mapping[str, Record]) -> Floats:
+        """Measures × points × queries on everything, the tuning measure last."""
+        found: list[Any] = [records[task.key] for task in self.grid_tasks()]
+        return np.concatenate([one.values for one in found], axis=1)
 
 
 def choose_point(

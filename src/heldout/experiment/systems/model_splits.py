@@ -16,10 +16,6 @@ from heldout.experiment.systems.model_schemes import (
     GRID,
     Scheme,
     choose_point,
-    grid_tasks,
-    grid_values,
-    make_candidates,
-    perform_grid,
 )
 from heldout.experiment.systems.outcomes import Chosen, FoldRow, HeldOut, Place, RankedOutcome
 from heldout.retrieve.sides import Side
@@ -31,10 +27,9 @@ if TYPE_CHECKING:
 
     from heldout.experiment.documents.candidates import Candidates
     from heldout.experiment.settings import RankingSettings
-    from heldout.experiment.systems.model_schemes import RankingContext
-    from heldout.experiment.systems.models import ModelSystem
     from heldout.experiment.systems.records import Record
     from heldout.resample.split import Split
+    from heldout.retrieve.shards import AnyIndex
 
 __all__ = ["SIDE", "DocumentSplits"]
 
@@ -49,17 +44,17 @@ class DocumentSplits(Scheme):
 
     bytes_per_place = 60
 
-    def tasks(self, system: ModelSystem, settings: RankingSettings) -> Iterator[Task]:
+    def tasks(self) -> Iterator[Task]:
         """The whole grid, then one for each split."""
-        yield from grid_tasks(system)
-        yield from _side_tasks(system, settings)
+        yield from self.grid_tasks()
+        yield from self._side_tasks()
 
-    def perform(self, system: ModelSystem, task: Task, context: RankingContext) -> Record:
+    def perform(self, task: Task, index: AnyIndex) -> Record:
         """Measure some points on everything, or choose on one train side and measure the other."""
         if task.kind == GRID:
-            return perform_grid(system, task, context)
-        settings, split = context.settings, context.settings.splits[task.split]
-        candidates = make_candidates(system, context)
+            return self.perform_grid(task, index)
+        settings, split = self.settings, self.settings.splits[task.split]
+        candidates = self.candidates(index)
         seen, unseen = _sides(candidates, split)
         chosen = Chosen.none()
         if len(candidates) > 1:
@@ -88,16 +83,14 @@ class DocumentSplits(Scheme):
             scores=found.scores[:, 0, 0, :TOP],
         )
 
-    def collect(
-        self, system: ModelSystem, settings: RankingSettings, records: Mapping[str, Record]
-    ) -> RankedOutcome:
+    def collect(self, records: Mapping[str, Record]) -> RankedOutcome:
         """Each split by itself."""
-        whole = grid_values(system, records)
+        settings, whole = self.settings, self.grid_values(records)
         final = Chosen.of(
             choose(whole[-1], rule=settings.rule, higher_is_better=settings.higher_is_better)
         )
         folds, held_out, estimates = [], [], []
-        for task in _side_tasks(system, settings):
+        for task in self._side_tasks():
             record: Any = records[task.key]
             place = Place.of(settings.splits.key(task.split))
             chosen = Chosen(record.number, record.train, record.surface)
@@ -109,19 +102,17 @@ class DocumentSplits(Scheme):
         training = np.full(whole.shape[::2], np.nan)[:-1]
         return RankedOutcome(tuple(folds), final, tuple(held_out), training, tuple(estimates))
 
-    def rankings(self, system: ModelSystem, settings: RankingSettings, task: Task) -> float:
+    def rankings(self, task: Task) -> float:
         """All points on the train side; the chosen one on the other side and on parts as large."""
-        del settings
         if task.kind == GRID:
             return len(task.points)
-        points = len(system.points())
+        points = len(self.system.points())
         return (points if points > 1 else 0) + _PARTS + 2
 
-
-def _side_tasks(system: ModelSystem, settings: RankingSettings) -> Iterator[Task]:
-    for split in range(len(settings.splits)):
-        key = f"{system.name}/side/{settings.splits.key(split)}"
-        yield Task(key, system.name, SIDE, split)
+    def _side_tasks(self) -> Iterator[Task]:
+        name, splits = self.system.name, self.settings.splits
+        for split in range(len(splits)):
+            yield Task(f"{name}/side/{splits.key(split)}", name, SIDE, split)
 
 
 def _sides(candidates: Candidates, split: Split) -> tuple[Side, Side]:

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from heldout.errors import InputError
 from heldout.experiment.systems.base import System
 from heldout.experiment.systems.model_records import (
     FoldsRecord,
@@ -22,12 +23,15 @@ if TYPE_CHECKING:
 
     from heldout.experiment.execution.tasks import Task
     from heldout.experiment.settings import RankingSettings
-    from heldout.experiment.systems.model_schemes import RankingContext, Scheme
+    from heldout.experiment.systems.base import Context
+    from heldout.experiment.systems.model_schemes import Scheme
     from heldout.experiment.systems.outcomes import RankedOutcome
     from heldout.experiment.systems.records import Record
     from heldout.resample.split import Splits
     from heldout.retrieve.shards import AnyIndex
     from heldout.retrieve.statistics import Vocabulary
+
+    RankingContext = Context[RankingSettings]
 
 __all__ = ["ModelSystem"]
 
@@ -105,36 +109,38 @@ class ModelSystem(System["RankingSettings"]):
         if settings.by == "query":
             from heldout.experiment.systems.model_queries import HeldOutQueries
 
-            return HeldOutQueries()
+            return HeldOutQueries(self, settings)
         if settings.by == "both":
             from heldout.experiment.systems.model_both import TwoWayFolds
 
-            return TwoWayFolds()
+            return TwoWayFolds(self, settings)
         if settings.splits.partitions:
             from heldout.experiment.systems.model_folds import DocumentFolds
 
-            return DocumentFolds()
+            return DocumentFolds(self, settings)
         from heldout.experiment.systems.model_splits import DocumentSplits
 
-        return DocumentSplits()
+        return DocumentSplits(self, settings)
 
     def tasks(self, settings: RankingSettings) -> Iterator[Task]:
         """All its tasks; which they are depends on what is held out."""
-        return self._scheme(settings).tasks(self, settings)
+        return self._scheme(settings).tasks()
 
     def resolve(
         self, tasks: Sequence[Task], settings: RankingSettings, records: Mapping[str, Record]
     ) -> list[Task]:
         """Tasks of a stage with the points that were chosen for them."""
-        return self._scheme(settings).resolve(self, tasks, settings, records)
+        return self._scheme(settings).resolve(tasks, records)
 
     def perform(self, task: Task, context: RankingContext) -> Record:
         """Do one task."""
-        return self._scheme(context.settings).perform(self, task, context)
+        if context.index is None:
+            raise InputError(f"{self.name}: there is no index")
+        return self._scheme(context.settings).perform(task, context.index)
 
     def collect(self, settings: RankingSettings, records: Mapping[str, Record]) -> RankedOutcome:
         """Put together what its tasks have found."""
-        return self._scheme(settings).collect(self, settings, records)
+        return self._scheme(settings).collect(records)
 
     def runs_elsewhere(self, *, cluster: bool) -> bool:
         """On a cluster only: here it has all cores already, by threads."""
@@ -153,7 +159,7 @@ class ModelSystem(System["RankingSettings"]):
         settings, index, scheme = context.settings, context.index, self._scheme(context.settings)
         whole = settings.collection
         queries, depth = len(whole.queries), min(settings.depth, len(whole.documents))
-        values = scheme.points_at_once(self, task)
+        values = scheme.points_at_once(task)
         measures = len(settings.measures) + 1
         found = _JUDGEMENT_BYTES * len(whole.qrels) * values + 16 * queries * values * measures
         largest = len(whole.documents)
@@ -184,10 +190,7 @@ class ModelSystem(System["RankingSettings"]):
         )
         places = len(whole.queries) * min(settings.depth, len(whole.documents))
         halving = _HALVING_SECONDS * places * settings.replicates * len(settings.measures)
-        return sum(
-            speed * scheme.rankings(self, settings, task) + scheme.halves(task) * halving
-            for task in tasks
-        )
+        return sum(speed * scheme.rankings(task) + scheme.halves(task) * halving for task in tasks)
 
     def _seconds_a_ranking(self, settings: RankingSettings, index: AnyIndex) -> float:
         """Seconds for one ranking of all queries at one point."""
