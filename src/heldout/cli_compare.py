@@ -171,13 +171,16 @@ def _predictions(task: str, options: argparse.Namespace) -> list[Compared]:
         raise InputError("--test-share: predictions with a column fold or repeat know their own")
     if options.lower_is_better or options.intersection:
         raise InputError("--lower-is-better and --intersection are not for predictions")
-    several = read_predictions(task, [options.qrels, *options.runs], options)
+    with progress_bar("reading", quiet=options.quiet) as progress:
+        several = read_predictions(task, [options.qrels, *options.runs], options, progress)
     _check_gate(options, [one.name for one in several])
-    found = compare_predictions(
-        several,
-        options.measure or (),
-        positive=options.positive,
-        by="unit" if options.by_unit else "auto",
-        **claim_settings(options),
-    )
+    with progress_bar("comparing", quiet=options.quiet) as progress:
+        found = compare_predictions(
+            several,
+            options.measure or (),
+            positive=options.positive,
+            by="unit" if options.by_unit else "auto",
+            progress=progress,
+            **claim_settings(options),
+        )
     return [Compared(*one) for one in found]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
@@ -30,7 +31,7 @@ from heldout.measure.prediction_weights import weighing
 from heldout.measure.undefined import Undefined
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from heldout.data.predictions import NumberPredictions
     from heldout.data.words import Ints
@@ -75,6 +76,7 @@ def compare_predictions(
     *,
     positive: str | None = None,
     by: By = "auto",
+    progress: Callable[[int, int], None] | None = None,
     **settings: Any,
 ) -> list[ComparedPredictions]:
     """Compare predictions of two or more systems, paired by unit.
@@ -83,7 +85,9 @@ def compare_predictions(
     whatever the measure. On a hold-out, means over units are compared as `heldout.compare` does
     (McNemar's test for accuracy); F1, MCC, kappa, RMSE, R² and the like, and all measures of
     grouped or weighted units, by swapping outputs and resampling sums; the AUC of two classes by
-    DeLong's test; other measures of order by the bootstrap.
+    DeLong's test; other measures of order by the bootstrap. More than 100,000 units are not drawn
+    one by one: numbers of units of each kind are, where kinds are few; else the score is linearised
+    and compared by a t test.
 
     Parameters
     ----------
@@ -95,6 +99,8 @@ def compare_predictions(
         The positive one of two classes.
     by
         ``fold``, ``unit``, or ``auto``: folds where there are some.
+    progress
+        Called with the measures that are compared and the number of all.
     settings
         As for `heldout.compare`.
 
@@ -117,7 +123,12 @@ def compare_predictions(
     usual = "accuracy" if task == "classification" else "MSE"
     wanted = parse_prediction_measures(task, list(measures) or [usual])
     folded = by == "fold" or (by == "auto" and _all_have_splits(several))
-    found = [_compared(several, one, positive, folded, settings) for one in wanted]
+    given = _Given(several)
+    found = []
+    for one in wanted:
+        found.append(_compared(given, one, positive, folded, settings))
+        if progress:
+            progress(len(found), len(wanted))
     noted = note_measures([one.comparison for one in found])
     return [one._replace(comparison=two) for one, two in zip(found, noted, strict=True)]
 
@@ -150,12 +161,13 @@ def _alike(predictions: Sequence[Any]) -> list[Any]:
 
 
 def _compared(
-    several: list[Any],
+    given: _Given,
     measure: PredictionMeasure,
     positive: str | None,
     folded: bool,
     settings: dict[str, Any],
 ) -> ComparedPredictions:
+    several = given.systems
     if folded:
         found = fold_scores(several, measure, positive)
         return ComparedPredictions(
@@ -164,11 +176,11 @@ def _compared(
     notes = _fold_notes(several)
     plain = all(one.weights is None and not one.groups for one in several)
     if plain and measure.per_unit:
-        scores = unit_scores(several, measure)
+        scores = unit_scores(several, measure, given.data)
         return ComparedPredictions(
             compare(replace(scores, notes=(*scores.notes, *notes)), **settings)
         )
-    return _made(_pair(several), measure, positive, notes, settings)
+    return _made(given.paired, measure, positive, notes, settings)
 
 
 def _fold_notes(several: Sequence[Predictions]) -> list[str]:
@@ -189,9 +201,24 @@ class _Paired(NamedTuple):
     data: str
 
 
-def _pair(several: list[Any]) -> _Paired:
+@dataclass(frozen=True)
+class _Given:
+    """Systems, and what all measures need to know about them: it is found once."""
+
+    systems: list[Any]
+
+    @cached_property
+    def data(self) -> str:
+        return data_fingerprint(self.systems)
+
+    @cached_property
+    def paired(self) -> _Paired:
+        return _pair(self.systems, self.data)
+
+
+def _pair(several: list[Any], data: str) -> _Paired:
     if same_units(several):
-        return _Paired(several, (), data_fingerprint(several))
+        return _Paired(several, (), data)
     keys = [list(zip(one.units, one.repeats or one.units, strict=True)) for one in several]
     common = set.intersection(*map(set, keys))
     order = [key for key in keys[0] if key in common]
@@ -203,7 +230,7 @@ def _pair(several: list[Any]) -> _Paired:
         found.append(one.select([place[key] for key in order]))
     kept = {unit for unit, _ in order}
     lost = dict.fromkeys(unit for own in keys for unit, _ in own if unit not in kept)
-    return _Paired(found, tuple(lost), data_fingerprint(several))
+    return _Paired(found, tuple(lost), data)
 
 
 def _made(

@@ -63,7 +63,9 @@ def note_lines(notes: list[str], comparisons: list[CorpusComparison]) -> list[st
     """What a reader should know: how many segments, and what to be careful about."""
     first = comparisons[0]
     level = f"{round(100 * first.systems[0].level, 6):g}%"
-    lines = [f"segments: {first.segments:,}; intervals: {level}, bootstrap over segments"]
+    linear = first.systems[0].method.startswith("t")
+    how = "t of the linearised score" if linear else "bootstrap"
+    lines = [f"segments: {first.segments:,}; intervals: {level}, {how} over segments"]
     lines += [careful_line(one) for one in notes]
     return [plain_text(line) for line in lines]
 
