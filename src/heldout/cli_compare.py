@@ -183,14 +183,17 @@ def _predictions(task: str, options: argparse.Namespace) -> list[Compared]:
         raise InputError("--lower-is-better and --intersection are not for predictions")
     files = [options.qrels, *options.runs]
     refuse_same_file(files)
-    several = read_predictions(task, files, options)
+    with progress_bar("reading", quiet=options.quiet) as progress:
+        several = read_predictions(task, files, options, progress)
     _check_gate(options, [one.name for one in several])
-    found = compare_predictions(
-        several,
-        options.measure or (),
-        positive=options.positive,
-        by="unit" if options.by_unit else "auto",
-        undefined=options.undefined,
-        **claim_settings(options),
-    )
+    with progress_bar("comparing", quiet=options.quiet) as progress:
+        found = compare_predictions(
+            several,
+            options.measure or (),
+            positive=options.positive,
+            by="unit" if options.by_unit else "auto",
+            undefined=options.undefined,
+            progress=progress,
+            **claim_settings(options),
+        )
     return [Compared(*one) for one in found]

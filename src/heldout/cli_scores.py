@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from heldout.errors import InputError, MeasureError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
     from heldout.data.scores import Scores
     from heldout.measure.evaluate import Missing
@@ -90,22 +92,31 @@ def prediction_task(options: argparse.Namespace) -> str:
     return told_task([options.qrels, *options.runs])
 
 
-def read_predictions(task: str, files: list[str], options: argparse.Namespace) -> list[Any]:
+def read_predictions(
+    task: str,
+    files: list[str],
+    options: argparse.Namespace,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Any]:
     """The predictions of all files, one object a system."""
     from heldout.data.prediction_files import read_class_predictions, read_number_predictions
 
+    read: Callable[[str], list[Any]]
     if task == "regression":
         for name in ("positive", "threshold", "undefined"):
             if getattr(options, name, None) is not None:
                 raise InputError(f"--{name} is for classes, and these are numbers")
-        return [one for path in files for one in read_number_predictions(path)]
-    return [
-        one
-        for path in files
-        for one in read_class_predictions(
-            path, positive=options.positive, threshold=options.threshold
+        read = read_number_predictions
+    else:
+        read = partial(
+            read_class_predictions, positive=options.positive, threshold=options.threshold
         )
-    ]
+    found: list[Any] = []
+    for done, path in enumerate(files, 1):
+        found += read(path)
+        if progress:
+            progress(done, len(files))
+    return found
 
 
 def read_inputs(options: argparse.Namespace) -> list[Scores]:

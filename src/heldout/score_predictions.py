@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from heldout.cli_claims import Compared, claim_settings, present
+from heldout.cli_progress import progress_bar
 from heldout.cli_scores import read_predictions
 from heldout.data.predictions import ClassPredictions, one_set_of_classes, positive_number
 from heldout.errors import InputError
@@ -45,19 +46,22 @@ def score_files(options: argparse.Namespace) -> int:
     """
     from heldout.cli import emit  # the main module imports commands
 
-    predictions = read_predictions(options.task, options.files, options)
+    with progress_bar("reading", quiet=options.quiet) as progress:
+        predictions = read_predictions(options.task, options.files, options, progress)
     positive = getattr(options, "positive", None)
     if getattr(options, "curve", None):
         emit(_curves(predictions, positive, options), options.output)
         return 0
-    scores = score_predictions(
-        predictions,
-        options.measure or (),
-        positive=positive,
-        level=1 - options.alpha,
-        seed=options.seed,
-        undefined=getattr(options, "undefined", None),
-    )
+    with progress_bar("measures", quiet=options.quiet) as progress:
+        scores = score_predictions(
+            predictions,
+            options.measure or (),
+            positive=positive,
+            level=1 - options.alpha,
+            seed=options.seed,
+            undefined=getattr(options, "undefined", None),
+            progress=progress,
+        )
     hull = _hull(scores) if getattr(options, "hull", False) else None
     lines = report.score_lines(scores)
     if hull is not None:
@@ -91,14 +95,16 @@ def _compare(scores: PredictionScores, options: argparse.Namespace) -> list[Comp
     several = scores.predictions
     if options.gate and options.baseline is None and len(several) > 2:
         raise InputError("a gate needs a baseline: name it with --baseline")
-    found = compare_predictions(
-        several,
-        options.measure or (),
-        positive=scores.positive,
-        by="unit" if options.by_unit else "fold" if options.by_fold else "auto",
-        undefined=getattr(options, "undefined", None),
-        **claim_settings(options),
-    )
+    with progress_bar("comparing", quiet=options.quiet) as progress:
+        found = compare_predictions(
+            several,
+            options.measure or (),
+            positive=scores.positive,
+            by="unit" if options.by_unit else "fold" if options.by_fold else "auto",
+            undefined=getattr(options, "undefined", None),
+            progress=progress,
+            **claim_settings(options),
+        )
     return [Compared(*one) for one in found]
 
 

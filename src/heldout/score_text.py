@@ -6,6 +6,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
+from heldout.cli_progress import progress_bar
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -47,12 +48,18 @@ def score_text(options: argparse.Namespace) -> int:
     measures = parse_text_measures(options.measure or DEFAULT_TEXT_MEASURES)
     needed = any(one.needs_references for one in measures)
     references = _references(options) if needed else None
-    evaluation = evaluate_text(references, _systems(options.files), measures)
+    with progress_bar("counting", quiet=options.quiet) as progress:
+        evaluation = evaluate_text(references, _systems(options.files), measures, progress=progress)
     notes = evaluation.notes()
     if options.compare:
         return _compared(evaluation, notes, options)
     level = 1 - options.alpha
-    scores = [corpus_intervals(evaluation, one, seed=options.seed, level=level) for one in measures]
+    with progress_bar("intervals", quiet=options.quiet) as progress:
+        scores = []
+        for one in measures:
+            scores.append(corpus_intervals(evaluation, one, seed=options.seed, level=level))
+            if progress:
+                progress(len(scores), len(measures))
     if options.format == "json":
         record = text_score_record(evaluation.names, scores, notes)
         text = json.dumps(record, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
@@ -76,11 +83,15 @@ def _compared(
 
     settings = claim_settings(options)
     if settings.pop("interval"):
-        raise InputError("scores of texts have percentile intervals: leave --interval out")
+        raise InputError("scores of texts have intervals of their own: leave --interval out")
     settings["baseline"] = options.baseline or evaluation.names[0]
-    found = note_measures(
-        [compare_texts(evaluation, one, **settings) for one in evaluation.measures]
-    )
+    with progress_bar("comparing", quiet=options.quiet) as progress:
+        several = []
+        for measure in evaluation.measures:
+            several.append(compare_texts(evaluation, measure, **settings))
+            if progress:
+                progress(len(several), len(evaluation.measures))
+    found = note_measures(several)
     scores = [
         CorpusComparison(
             measure,

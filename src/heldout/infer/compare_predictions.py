@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
@@ -37,7 +38,7 @@ from heldout.measure.undefined_hint import undefined_hint
 from heldout.notes import Note
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from heldout.data.predictions import NumberPredictions
     from heldout.data.words import Ints
@@ -83,6 +84,7 @@ def compare_predictions(
     positive: str | None = None,
     by: By = "auto",
     undefined: float | None = None,
+    progress: Callable[[int, int], None] | None = None,
     **settings: Any,
 ) -> list[ComparedPredictions]:
     """Compare predictions of two or more systems, paired by unit.
@@ -91,7 +93,9 @@ def compare_predictions(
     whatever the measure. On a hold-out, means over units are compared as `heldout.compare` does
     (McNemar's test for accuracy); F1, MCC, kappa, RMSE, R² and the like, and all measures of
     grouped or weighted units, by swapping outputs and resampling sums; the AUC of two classes by
-    DeLong's test; other measures of order by the bootstrap.
+    DeLong's test; other measures of order by the bootstrap. More than 100,000 units are not drawn
+    one by one: numbers of units of each kind are, where kinds are few; else the score is linearised
+    and compared by a t test.
 
     Parameters
     ----------
@@ -105,6 +109,8 @@ def compare_predictions(
         ``fold``, ``unit``, or ``auto``: folds where there are some.
     undefined
         As for `score_predictions`.
+    progress
+        Called with the measures that are compared and the number of all.
     settings
         As for `heldout.compare`.
 
@@ -127,7 +133,12 @@ def compare_predictions(
     usual = "accuracy" if task == "classification" else "RMSE"
     wanted = parse_prediction_measures(task, list(measures) or [usual], undefined)
     folded = by == "fold" or (by == "auto" and _all_have_splits(several))
-    found = [_compared(several, one, positive, folded, settings) for one in wanted]
+    given = _Given(several)
+    found = []
+    for one in wanted:
+        found.append(_compared(given, one, positive, folded, settings))
+        if progress:
+            progress(len(found), len(wanted))
     noted = note_measures([one.comparison for one in found])
     return [one._replace(comparison=two) for one, two in zip(found, noted, strict=True)]
 
@@ -160,12 +171,13 @@ def _alike(predictions: Sequence[Any]) -> list[Any]:
 
 
 def _compared(
-    several: list[Any],
+    given: _Given,
     measure: PredictionMeasure,
     positive: str | None,
     folded: bool,
     settings: dict[str, Any],
 ) -> ComparedPredictions:
+    several = given.systems
     if folded:
         found = fold_scores(several, measure, positive)
         return ComparedPredictions(
@@ -174,11 +186,11 @@ def _compared(
     notes = _fold_notes(several)
     plain = all(one.weights is None and not one.groups for one in several)
     if plain and measure.per_unit:
-        scores = unit_scores(several, measure)
+        scores = unit_scores(several, measure, given.data)
         return ComparedPredictions(
             compare(replace(scores, notes=(*scores.notes, *notes)), **settings)
         )
-    return _made(_pair(several), measure, positive, notes, settings)
+    return _made(given.paired, measure, positive, notes, settings)
 
 
 def _fold_notes(several: Sequence[Predictions]) -> list[Note]:
@@ -199,9 +211,24 @@ class _Paired(NamedTuple):
     data: str
 
 
-def _pair(several: list[Any]) -> _Paired:
+@dataclass(frozen=True)
+class _Given:
+    """Systems, and what all measures need to know about them: it is found once."""
+
+    systems: list[Any]
+
+    @cached_property
+    def data(self) -> str:
+        return data_fingerprint(self.systems)
+
+    @cached_property
+    def paired(self) -> _Paired:
+        return _pair(self.systems, self.data)
+
+
+def _pair(several: list[Any], data: str) -> _Paired:
     if same_units(several):
-        return _Paired(several, (), data_fingerprint(several))
+        return _Paired(several, (), data)
     keys = [list(zip(one.units, one.repeats or one.units, strict=True)) for one in several]
     common = set.intersection(*map(set, keys))
     order = [key for key in keys[0] if key in common]
@@ -213,7 +240,7 @@ def _pair(several: list[Any]) -> _Paired:
         found.append(one.select([place[key] for key in order]))
     kept = {unit for unit, _ in order}
     lost = dict.fromkeys(unit for own in keys for unit, _ in own if unit not in kept)
-    return _Paired(found, tuple(lost), data_fingerprint(several))
+    return _Paired(found, tuple(lost), data)
 
 
 def _made(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from heldout.data.scores import Scores, fingerprint
@@ -12,6 +13,7 @@ from heldout.infer.made_claims import made_comparison
 from heldout.infer.multiplicity import adjust
 from heldout.infer.resampled_claims import SumMaker
 from heldout.infer.results import Interval
+from heldout.infer.unit_kinds import MANY_UNITS
 from heldout.notes import Note
 
 if TYPE_CHECKING:
@@ -88,12 +90,20 @@ class CorpusComparison(NamedTuple):
 def corpus_intervals(
     evaluation: TextEvaluation, measure: TextMeasure, *, seed: int = 0, level: float = 0.95
 ) -> CorpusComparison:
-    """Scores of all systems with intervals, and no claim about differences."""
+    """Scores of all systems with intervals, and no claim about differences.
+
+    Intervals are those of the percentile bootstrap; of more than 100,000 segments, t intervals of
+    the jackknife.
+    """
     count = len(evaluation.references.ids)
     if count < 2:
         scores = [evaluation.score(at, measure) for at in range(len(evaluation.systems))]
         alone = tuple(Interval(one, math.nan, math.nan, level, "none") for one in scores)
         return CorpusComparison(measure, evaluation.signature(measure), alone, (), count)
+    if count > MANY_UNITS:
+        maker = SumMaker(evaluation.of(measure), measure.score)
+        found = tuple(maker.system(at, level) for at in range(len(evaluation.systems)))
+        return CorpusComparison(measure, evaluation.signature(measure), found, (), count)
     drawn = _bootstrap(evaluation, measure, seed)
     return _comparison(evaluation, measure, drawn, (), level)
 
@@ -113,7 +123,9 @@ def compare_texts(
     measure
         One of its measures.
     replicates
-        Assignments of the randomization test; the bootstrap draws 10,000 corpora.
+        Assignments of the randomization test; the bootstrap draws 10,000 corpora. Of more than
+        100,000 segments intervals are t intervals of the jackknife instead, and there is no
+        bootstrap-shift test.
     settings
         ``baseline`` (a name; of two systems the first), ``tests`` (``randomization``,
         ``bootstrap-shift``), ``tail``, ``alpha``, ``correction``, ``tuned``, ``seed``.
@@ -134,6 +146,8 @@ def compare_texts(
         "the systems segment by segment"
     )
     maker = SumMaker(evaluation.of(measure), measure.score, replicates, BOOTSTRAPS, seed, why=why)
+    if maker.is_linear:
+        maker = replace(maker, tests=("randomization",))
     parts = evaluation.references.ids
     if measure.needs_references:
         parts = tuple(text for texts in evaluation.references.texts for text in texts)

@@ -21,7 +21,11 @@ from heldout.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from numpy.typing import NDArray
+
     from heldout.data.words import Floats
+
+    Places = NDArray[np.intp]
 
 __all__ = ["all_signed_sums", "check_draws", "drawn_sums", "signed_sums"]
 
@@ -45,6 +49,12 @@ LARGEST: Final = 2**17
 
 DRAWN_BLOCK: Final = 12_500
 """Replicates a piece of work draws with replacement."""
+
+DRAWN_STEPS: Final = 64
+"""Units that are drawn for all of them before their statistics are added."""
+
+DRAWN_SLICE: Final = 2**15
+"""Sums to which they are added at a time, to stay in the cache."""
 
 
 def check_draws(replicates: int, seed: int) -> None:
@@ -157,15 +167,20 @@ def drawn_sums(
     """
     units = len(columns[0])
     width = _tuple_width(units)
-    tables = [_tuple_sums(column, width) for column in columns]
-    rest = [_tuple_sums(column, units % width) for column in columns]
-    plan = [tables] * (units // width) + [rest] * (units % width > 0)
+    plan = [(_table(columns, width), units // width), (_table(columns, units % width), 1)]
+    plan = plan[: 1 + (units % width > 0)]
     starts = range(0, replicates, DRAWN_BLOCK)
 
     def draw(block: int) -> tuple[Floats, ...]:
-        return _draw_block(plan, min(DRAWN_BLOCK, replicates - block * DRAWN_BLOCK), seed, block)
+        count = min(DRAWN_BLOCK, replicates - block * DRAWN_BLOCK)
+        return _draw_block(plan, count, seed, block)
 
     yield from stream_threads(draw, range(len(starts)))
+
+
+def _table(columns: Sequence[Floats], width: int) -> Floats:
+    """Sums of tuples of units, a row a tuple: what is drawn together lies together."""
+    return np.column_stack([_tuple_sums(column, width) for column in columns])
 
 
 def _tuple_width(units: int) -> int:
@@ -184,17 +199,38 @@ def _tuple_sums(values: Floats, width: int) -> Floats:
     return sums
 
 
-def _draw_block(plan: list[list[Floats]], count: int, seed: int, block: int) -> tuple[Floats, ...]:
+def _draw_block(
+    plan: list[tuple[Floats, int]], count: int, seed: int, block: int
+) -> tuple[Floats, ...]:
     source = np.random.SFC64(np.random.SeedSequence([seed, block]))
-    sums = tuple(np.zeros(count) for _ in plan[0])
-    place, found = np.empty(count, np.uint64), np.empty(count)
-    for tables in plan:
-        # A 32-bit word w chooses place w * size / 2^32: even to size / 2^32 (3e-5 at the most for
-        # tables of tuples), far below what so many replicates could show.
-        place[:] = source.random_raw(-(-count // 2)).view(np.uint32)[:count]
-        place *= np.uint64(len(tables[0]))
-        place >>= np.uint64(32)
-        for column, table in zip(sums, tables, strict=True):
-            table.take(place.view(np.intp), out=found, mode="wrap")
-            np.add(column, found, out=column)
-    return sums
+    sums = np.zeros((count, plan[0][0].shape[1]))
+    for table, times in plan:
+        for start in range(0, times, DRAWN_STEPS):
+            places = _draw_places(source, min(DRAWN_STEPS, times - start), count, len(table))
+            _add_rows(table, places, sums)
+    return tuple(np.ascontiguousarray(column) for column in sums.T)
+
+
+def _draw_places(source: np.random.SFC64, steps: int, count: int, size: int) -> Places:
+    """Places in a table, a row a step, a column a replicate."""
+    places = np.empty((steps, count), np.uint64)
+    for step in range(steps):
+        places[step] = source.random_raw(-(-count // 2)).view(np.uint32)[:count]
+    # A 32-bit word w chooses place w * size / 2^32: even to size / 2^32 (3e-5 at the most for
+    # tables of tuples), far below what so many replicates could show.
+    places *= np.uint64(size)
+    places >>= np.uint64(32)
+    return places.view(np.intp)
+
+
+def _add_rows(table: Floats, places: Places, sums: Floats) -> None:
+    """Add the rows of a table at some places, step after step, to the sums of the replicates."""
+    if table.shape[1] == 1:
+        table, sums = table[:, 0], sums[:, 0]
+    size = max(1, DRAWN_SLICE // (table.size // len(table)))
+    found = np.empty((size, *table.shape[1:]))
+    for start in range(0, len(sums), size):
+        part = sums[start : start + size]
+        for place in places[:, start : start + size]:
+            table.take(place, axis=0, out=found[: len(part)], mode="wrap")
+            np.add(part, found[: len(part)], out=part)

@@ -40,7 +40,7 @@ from heldout.measure.undefined import Number, Undefined
 from heldout.notes import Note, distinct
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from heldout.infer.results import Interval
 
@@ -125,6 +125,7 @@ class _Intervals(NamedTuple):
 
     level: float
     seed: int
+    progress: Callable[[int, int], None] | None
 
 
 def _listed(measures: Sequence[PredictionMeasure]) -> str:
@@ -139,6 +140,7 @@ def score_predictions(
     level: float = 0.95,
     seed: int = 0,
     undefined: float | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> PredictionScores:
     """Score predictions of one or more systems.
 
@@ -159,6 +161,8 @@ def score_predictions(
     undefined
         0: precision, recall and F of a class count 0 where they do not exist (it was never
         predicted), as with ``zero_division=0`` of scikit-learn; None: they are `Undefined` then.
+    progress
+        Called with the values that have their interval and the number of all, system by system.
 
     Examples
     --------
@@ -178,22 +182,24 @@ def score_predictions(
         return _numbers(
             [one for one in predictions if isinstance(one, NumberPredictions)],
             measures,
-            _Intervals(level, seed),
+            _Intervals(level, seed, progress),
         )
     classed = one_set_of_classes([one for one in predictions if isinstance(one, ClassPredictions)])
-    return _classes(classed, measures, positive, _Intervals(level, seed), undefined)
+    made = _Intervals(level, seed, progress)
+    return _classes(classed, measures, positive, made, undefined)
 
 
 def _numbers(
     several: list[NumberPredictions], names: Sequence[str], made: _Intervals
 ) -> PredictionScores:
     measures = parse_prediction_measures("regression", names or DEFAULT_NUMBER_MEASURES)
-    rows = [_row(one, measures, None, made, asked=bool(names)) for one in several]
+    rows = _rows(several, measures, None, made, asked=bool(names))
     first = several[0]
     base = replace(first, name=MEAN, predicted=mean_baseline(first.truth, first.weights))
     if MEAN not in [one.name for one in several]:
-        row = _row(base, measures, None, None, asked=False)
-        rows.append(row._replace(baseline=True))
+        values = _values(base, measures, None, asked=False)
+        blank = (None,) * len(measures)
+        rows.append(ScoreRow(MEAN, tuple(values), blank, unit_count(base), baseline=True))
     said = f"{MEAN} predicts the mean of the truth of these very units: what R2 compares with"
     own = MEAN not in [one.name for one in several]
     return PredictionScores(
@@ -227,7 +233,7 @@ def _classes(
         positive = classes[positive_number(classes, positive)]
     if not names:  # what no system has is not shown; what was asked for always is
         measures = [one for one in measures if any(_has(given, one) for given in several)]
-    rows = [_row(one, measures, positive, made, asked=bool(names)) for one in several]
+    rows = _rows(several, measures, positive, made, asked=bool(names))
     first = several[0]
     truth = Confusion(classes, np.diag(np.bincount(first.truth, first.weights, len(classes))))
     for name, make in ((MAJORITY, majority_baseline), (RANDOM, random_baseline)):
@@ -308,14 +314,39 @@ def _how_units_count(several: Sequence[Predictions]) -> list[str]:
     return found
 
 
-def _row(
+def _rows(
+    several: Sequence[Predictions],
+    measures: Sequence[PredictionMeasure],
+    positive: str | None,
+    made: _Intervals,
+    *,
+    asked: bool,
+) -> list[ScoreRow]:
+    rows, done = [], 0
+    for one in several:
+        values = _values(one, measures, positive, asked=asked)
+        found: list[Interval | None] = []
+        for measure, value in zip(measures, values, strict=True):
+            found.append(
+                None
+                if isinstance(value, Undefined)
+                else prediction_interval(one, measure, positive, level=made.level, seed=made.seed)
+            )
+            done += 1
+            if made.progress:
+                made.progress(done, len(several) * len(measures))
+        given = one.name in BASELINES
+        rows.append(ScoreRow(one.name, tuple(values), tuple(found), unit_count(one), given))
+    return rows
+
+
+def _values(
     one: Predictions,
     measures: Sequence[PredictionMeasure],
     positive: str | None,
-    made: _Intervals | None,
     *,
     asked: bool,
-) -> ScoreRow:
+) -> list[Number]:
     values: list[Number] = []
     for measure in measures:
         try:
@@ -325,11 +356,4 @@ def _row(
             if asked:
                 raise InputError(f"{measure} of {one.name}: {error}") from None
             values.append(Undefined(str(error)))
-    found = [
-        None
-        if made is None or isinstance(value, Undefined)
-        else prediction_interval(one, measure, positive, level=made.level, seed=made.seed)
-        for measure, value in zip(measures, values, strict=True)
-    ]
-    given = one.name in BASELINES
-    return ScoreRow(one.name, tuple(values), tuple(found), unit_count(one), given)
+    return values

@@ -12,9 +12,15 @@ import numpy as np
 from heldout.errors import InputError
 from heldout.infer.auc import delong_test
 from heldout.infer.intervals import normal_quantile
-from heldout.infer.linearised import jackknife
+from heldout.infer.linearised import jackknife, linear_interval
 from heldout.infer.results import TIE, Interval
-from heldout.infer.unit_kinds import bootstrap_sums, bootstrap_weights, randomize_sums, total_of
+from heldout.infer.unit_kinds import (
+    MANY_UNITS,
+    bootstrap_sums,
+    bootstrap_weights,
+    randomize_sums,
+    total_of,
+)
 from heldout.measure.delong import auc_components, auc_covariance
 
 if TYPE_CHECKING:
@@ -101,13 +107,27 @@ class SumMaker:
             counts=self._counts,
         )
 
+    @property
+    def is_linear(self) -> bool:
+        """Whether intervals are made of linearised scores: there are too many units to be drawn."""
+        return self.kind is None and len(self.tables[0]) > MANY_UNITS
+
+    def _score(self, at: int) -> float:
+        return float(self.score(total_of(self.tables[at], self._counts))[0])
+
     def difference(self, pair: tuple[int, int], level: float) -> Interval:
-        """The percentile interval."""
-        return self.drawn.difference(*pair, level=level)
+        """The percentile interval; the t interval of many units."""
+        if not self.is_linear:
+            return self.drawn.difference(*pair, level=level)
+        first, second = pair
+        gaps = self.values[:, first] - self.values[:, second]
+        return linear_interval(gaps, self._score(first) - self._score(second), level)
 
     def system(self, at: int, level: float) -> Interval:
-        """The percentile interval."""
-        return self.drawn.interval(at, level)
+        """The percentile interval; the t interval of many units."""
+        if not self.is_linear:
+            return self.drawn.interval(at, level)
+        return linear_interval(self.values[:, at], self._score(at), level)
 
     def signs(self, pair: tuple[int, int]) -> tuple[int, int]:
         """Units without whose swap the difference would be smaller, and larger."""

@@ -109,24 +109,29 @@ def _has_truth_of(one: Predictions, first: Predictions) -> bool:
 
 def data_fingerprint(several: Sequence[Predictions]) -> str:
     """A short text that changes with the units or their truth."""
-    if same_units(several):
-        # The truth is that of the last, as below; units are different already.
-        several = several[-1:]
-    known = {unit: truth for one in several for unit, truth in _written_truth(one)}
-    if len(known) < MANY:
-        return fingerprint([f"{unit}\t{truth}" for unit, truth in sorted(known.items())])
+    if same_units(several):  # then the truth is that of the last, as it is below
+        units: Sequence[str] = several[-1].units
+        truth = list(_written_truth(several[-1]))
+    else:
+        known = {
+            unit: truth
+            for one in several
+            for unit, truth in zip(one.units, _written_truth(one), strict=True)
+        }
+        units, truth = list(known), list(known.values())
+    if len(units) < MANY:
+        pairs = sorted(zip(units, truth, strict=True))
+        return fingerprint([f"{unit}\t{said}" for unit, said in pairs])
     import polars as pl  # slow to import
 
-    table = pl.DataFrame({"unit": list(known), "truth": list(known.values())}).sort("unit")
+    table = pl.DataFrame({"unit": units, "truth": truth}).sort("unit")
     return fingerprint(table.select(pl.format("{}\t{}", "unit", "truth")).to_series().to_list())
 
 
-def _written_truth(one: Predictions) -> Iterable[tuple[str, str]]:
+def _written_truth(one: Predictions) -> Iterable[str]:
     if isinstance(one, ClassPredictions):
-        truth: Iterable[str] = map(one.classes.__getitem__, np.asarray(one.truth).tolist())
-    else:
-        truth = map(str, np.asarray(one.truth, np.float64).tolist())
-    return zip(one.units, truth, strict=True)
+        return map(one.classes.__getitem__, np.asarray(one.truth).tolist())
+    return map(str, np.asarray(one.truth, np.float64).tolist())
 
 
 def _refuse_weights(several: Sequence[Predictions]) -> None:

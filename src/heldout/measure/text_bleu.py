@@ -29,6 +29,9 @@ SMOOTHINGS: Final = ("exp", "none", "floor", "add-k", "add-one")
 SMOOTH_VALUES: Final = {"floor": 0.1, "add-k": 1.0}
 """What sacrebleu takes unless told, after Chen and Cherry (2014)."""
 
+BLOCK: Final = 5000
+"""Segments whose n-grams are held at a time."""
+
 TOKENIZERS: Final = ("13a", "intl", "char", "zh", "none", "ja-mecab", "ko-mecab")
 
 
@@ -45,18 +48,24 @@ class _Sacrebleu(TextMeasure):
 
     def tables(self, references: Segments, systems: Sequence[Segments]) -> list[Floats]:
         """The counts of several systems; n-grams of the references are taken once."""
-        most = max(len(texts) for texts in references.texts)
-        streams = [
-            [texts[at] if at < len(texts) else None for texts in references.texts]
-            for at in range(most)
+        parts = [
+            self._counts(
+                references.texts[at : at + BLOCK], [one.texts[at : at + BLOCK] for one in systems]
+            )
+            for at in range(0, len(references.texts), BLOCK)
         ]
-        metric = self._metric(streams)
-        found = []
-        for system in systems:
-            written = [texts[0] for texts in system.texts]
-            counted = metric._extract_corpus_statistics(written, None)  # noqa: SLF001 - see above
-            found.append(self._of_segments(np.array(counted, np.float64)))
-        return found
+        return [self._of_segments(np.concatenate(one)) for one in zip(*parts, strict=True)]
+
+    def _counts(
+        self, references: Sequence[Sequence[str]], systems: list[Sequence[Sequence[str]]]
+    ) -> list[Floats]:
+        """The counts of some segments: sacrebleu holds all n-grams of the references at once."""
+        most = max(len(texts) for texts in references)
+        metric = self._metric(
+            [[texts[at] if at < len(texts) else None for texts in references] for at in range(most)]
+        )
+        extract = metric._extract_corpus_statistics  # noqa: SLF001 - see above
+        return [np.array(extract([texts[0] for texts in one], None), np.float64) for one in systems]
 
     def _of_segments(self, counts: Floats) -> Floats:
         """The statistics for counts of segments."""

@@ -14,7 +14,7 @@ from heldout.measure.text_names import parse_text_measure, parse_text_measures
 from heldout.notes import Note, distinct
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from heldout.data.words import Floats
     from heldout.measure.text import TextMeasure
@@ -114,6 +114,8 @@ def evaluate_text(
     references: Texts | None,
     systems: Mapping[str, Texts] | Iterable[Segments],
     measures: Iterable[str | TextMeasure] = DEFAULT_TEXT_MEASURES,
+    *,
+    progress: Callable[[int, int], None] | None = None,
 ) -> TextEvaluation:
     """Evaluate what systems wrote against references.
 
@@ -126,6 +128,8 @@ def evaluate_text(
         What each system wrote, by its name.
     measures
         Names, see `heldout.measure.text_names.parse_text_measure`.
+    progress
+        Called with the measures that are counted and the number of all.
 
     Returns
     -------
@@ -150,8 +154,12 @@ def evaluate_text(
         made = references if isinstance(references, Segments) else Segments.of(references)
         base = _checked(made)
     paired = tuple(pair_segments(base, one) for one in found)
-    tables = tuple(_tables(one, base, paired) for one in wanted)
-    return TextEvaluation(base, paired, wanted, tables)
+    tables = []
+    for one in wanted:
+        tables.append(_tables(one, base, paired))
+        if progress:
+            progress(len(tables), len(wanted))
+    return TextEvaluation(base, paired, wanted, tuple(tables))
 
 
 def _systems(systems: Mapping[str, Texts] | Iterable[Segments]) -> list[Segments]:

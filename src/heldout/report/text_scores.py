@@ -64,7 +64,9 @@ def about_line(comparisons: Sequence[CorpusComparison]) -> str:
     """How many segments there are, and what the intervals are."""
     first = comparisons[0]
     level = f"{round(100 * first.systems[0].level, 6):g}%"
-    return f"segments: {first.segments:,}; intervals: {level}, bootstrap over segments"
+    linear = first.systems[0].method.startswith("t")
+    how = "t of the linearised score" if linear else "bootstrap"
+    return f"segments: {first.segments:,}; intervals: {level}, {how} over segments"
 
 
 def text_score_record(

@@ -160,17 +160,17 @@ def _rows_in(block: bytes, separator: int, width: int) -> int | None:
         or (of_lines[:, -1] > ends).any()
         or sizes.max() >= LONGEST
         or sizes.min() < width  # a line of separators alone
-        or _has_blank_line(data, separator, starts)
+        or _has_blank_line(data, separator, starts, len(ends) + len(marks))
         or (b'"' in block and not _plain_quotes(data, np.sort(np.append(ends, marks))))
         or not _is_utf8(block)
     )
     return None if odd else len(ends)
 
 
-def _has_blank_line(data: Bytes, separator: int, starts: Ints) -> bool:
+def _has_blank_line(data: Bytes, separator: int, starts: Ints, cuts: int) -> bool:
     """Whether a line has nothing but blanks and separators."""
-    blank = (data <= BLANK) & (data != NEWLINE) & (data != separator)
-    if not blank.any():
+    cuts = cuts if separator <= BLANK else len(starts)
+    if np.count_nonzero(data <= BLANK) == cuts:  # there is no blank at all
         return False
     filled = (data > BLANK) & (data != separator)
     return not np.logical_or.reduceat(filled, starts).all()
