@@ -77,7 +77,6 @@ def add_gate_and_ledger(parser: argparse.ArgumentParser) -> None:
     add(
         "--ledger",
         metavar="FILE",
-        default=os.environ.get("HELDOUT_LEDGER"),
         help="count this look at the data in FILE (default $HELDOUT_LEDGER)",
     )
     add(
@@ -98,6 +97,7 @@ def check_claims(options: argparse.Namespace) -> None:
         raise InputError(f"--alpha {options.alpha:g}: expected a number between 0 and {most}")
     if options.data is not None and not options.data.strip():
         raise InputError("--data: expected a name of the held-out data")
+    options.ledger = options.ledger or os.environ.get("HELDOUT_LEDGER")
     if options.ledger:
         from heldout.infer.ledger import check_ledger
 

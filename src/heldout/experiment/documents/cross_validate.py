@@ -11,8 +11,8 @@ from heldout.data.notes import count_of
 from heldout.errors import InputError
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.documents.estimate import mean_of
-from heldout.experiment.documents.estimates import estimate_of
 from heldout.experiment.documents.extrapolate import FARTHEST, check_extrapolation, extrapolate
+from heldout.experiment.documents.make_estimates import estimate_of
 from heldout.experiment.documents.methods import check_method, fold_values, per_fold, pool
 from heldout.experiment.documents.rank_table import check_measures
 from heldout.experiment.documents.uncertainty import SAME_SIZE, half_sample_spread

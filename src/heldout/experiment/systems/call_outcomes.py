@@ -8,7 +8,7 @@ import numpy as np
 
 from heldout.experiment.documents.align import merge_lists
 from heldout.experiment.documents.estimate import mean_of
-from heldout.experiment.documents.estimates import document_estimates
+from heldout.experiment.documents.make_estimates import document_estimates
 from heldout.experiment.documents.rank_table import RankTable
 from heldout.experiment.documents.ranked_lists import NONE, TOP, Lists, measure_lists
 from heldout.experiment.execution.tasks import EVERYTHING

@@ -69,7 +69,8 @@ def collect_fits(
     for task in system.tasks(settings):
         if task.kind != TEST:
             continue
-        split, record = settings.splits[task.split], _fit(records[task.key])
+        record: Any = records[task.key]
+        split = settings.splits[task.split]
         found = Predicted(record.predicted, record.scores, record.probabilities)
         rows = np.flatnonzero(split.test)
         predictions = settings.data.predictions(system.name, rows, found)
@@ -82,11 +83,6 @@ def collect_fits(
     return PredictedOutcome(tuple(folds), chosen[EVERYTHING], tuple(held_out), notes)
 
 
-def _fit(record: Record) -> Any:
-    """Records of other systems are not asked for."""
-    return record
-
-
 def _notes(
     system: EstimatorSystem, settings: PredictionSettings, records: Mapping[str, Record]
 ) -> tuple[Note, ...]:
@@ -94,7 +90,7 @@ def _notes(
     failed: dict[int, list[str]] = {}
     warned: Counter[str] = Counter()
     for task in system.tasks(settings):
-        record = _fit(records[task.key])
+        record: Any = records[task.key]
         if task.kind != TEST and record.failed is not None:
             failed.setdefault(task.points[0], []).append(record.failed)
         warned.update(record.warned)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heldout.experiment.documents.estimate import mean_of
-from heldout.experiment.documents.estimates import document_estimates
+from heldout.experiment.documents.make_estimates import document_estimates
 from heldout.experiment.documents.ranked_lists import TOP, Lists
 from heldout.experiment.execution.tasks import Task
 from heldout.experiment.systems.model_records import SideRecord
