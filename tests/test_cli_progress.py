@@ -10,6 +10,9 @@ import pytest
 
 pty = pytest.importorskip("pty")
 
+BAR = "\x1b[?25l"
+"""A bar hides the cursor, even one that is gone before it is drawn."""
+
 COMMAND = [sys.executable, "-c", "from heldout.cli import main; main()"]
 
 
@@ -51,11 +54,45 @@ def table(tmp_path):
 
 def test_compare_shows_how_many_pairs_are_done(table):
     shown, output = errors_on_a_terminal("compare", "--table", table)
-    assert "pairs" in shown
+    assert BAR in shown
     quiet, same = errors_on_a_terminal("compare", "--table", table, "--quiet")
-    assert "pairs" not in quiet
+    assert BAR not in quiet
     assert output == same
 
 
 def test_compare_shows_nothing_where_there_is_no_terminal(table):
     assert without_a_terminal("compare", "--table", table)[0] == ""
+
+
+@pytest.fixture
+def predictions(tmp_path):
+    paths = []
+    for name in "AB":
+        rows = [f"u{at},{'xy'[at % 2]},{'xy'[at * ord(name) % 3 % 2]}" for at in range(30)]
+        path = tmp_path / f"{name}.csv"
+        path.write_text("\n".join(["unit,truth,prediction", *rows]) + "\n")
+        paths.append(str(path))
+    return paths
+
+
+def test_scores_show_how_far_they_are(predictions):
+    command = ("score", "classification", *predictions, "--compare")
+    shown, output = errors_on_a_terminal(*command)
+    assert shown.count(BAR) == 3  # reading, measures, comparing
+    quiet, _ = errors_on_a_terminal(*command, "--quiet")
+    assert quiet == ""
+    said, same = without_a_terminal(*command)
+    assert BAR not in said
+    assert output == same
+
+
+def test_texts_show_how_far_they_are(tmp_path):
+    pytest.importorskip("sacrebleu")
+    for name in ("r", "a"):
+        (tmp_path / name).write_text("the cat sat on the mat\n" * 3)
+    command = ("score", "text", "-r", str(tmp_path / "r"), str(tmp_path / "a"), "-m", "BLEU")
+    shown, output = errors_on_a_terminal(*command)
+    assert shown.count(BAR) == 2  # counting, intervals
+    said, same = without_a_terminal(*command)
+    assert BAR not in said
+    assert output == same

@@ -6,7 +6,8 @@ import pytest
 from heldout import ClassPredictions, InputError, NumberPredictions, compare
 from heldout.errors import MeasureError
 from heldout.infer.paired import corrected_t_test
-from heldout.measure.paired_predictions import fold_scores, unit_scores
+from heldout.measure import paired_predictions
+from heldout.measure.paired_predictions import data_fingerprint, fold_scores, unit_scores
 from heldout.measure.predicted import parse_prediction_measures
 
 UNITS = tuple(f"u{n}" for n in range(12))
@@ -94,3 +95,29 @@ def test_what_cannot_be_paired_is_refused():
     again = NumberPredictions("M", ("u0",), np.array([1.5]), np.array([2.0]))
     with pytest.raises(InputError, match=r"truth of unit u0 is 1\.5, but 1\.0 in N"):
         unit_scores([other, again], measure("MAE", "regression"))
+
+
+def test_the_fingerprint_does_not_depend_on_who_sorts(monkeypatch):
+    classes, numbers = made("A", [0]), NumberPredictions("N", UNITS, TRUTH / 3, TRUTH / 4)
+    turned = classes.select(range(11, -1, -1))
+    plain = [data_fingerprint(one) for one in ([classes], [classes, turned], [numbers])]
+    assert plain[0] == plain[1] != plain[2]
+    # Written out once, so that ledgers keep knowing their data.
+    assert plain[0] == "f6300611ca82cbd8"
+    monkeypatch.setattr(paired_predictions, "MANY", 0)
+    assert plain == [data_fingerprint(one) for one in ([classes], [classes, turned], [numbers])]
+
+
+def test_the_same_units_in_the_same_order_are_scored_as_in_any_other():
+    first, second = made("A", [0, 3]), made("B", [1])
+    turned = second.select(range(11, -1, -1))
+    straight, paired = (unit_scores([first, one], measure("accuracy")) for one in (second, turned))
+    assert straight.units == paired.units
+    assert straight.values.tolist() == paired.values.tolist()
+    assert (straight.data, straight.dropped) == (paired.data, paired.dropped)
+
+
+def test_the_first_unit_with_another_truth_is_named():
+    other = ClassPredictions("B", UNITS, ("no", "yes"), 1 - TRUTH, TRUTH)
+    with pytest.raises(InputError, match="B, unit u0: the truth of unit u0 is yes, but no in A"):
+        unit_scores([made("A", [0]), other], measure("accuracy"))

@@ -1,0 +1,179 @@
+"""Units that are too many to be drawn: the same numbers from counts, or nearly the same ones."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from heldout import ClassPredictions, NumberPredictions, compare_predictions, score_predictions
+from heldout.infer import many_units
+from heldout.infer.linearised import LinearMaker, jackknife
+from heldout.infer.many_units import made_of_many
+from heldout.infer.prediction_intervals import prediction_interval
+from heldout.infer.resampled_claims import SumMaker
+from heldout.infer.unit_kinds import MANY_UNITS, affordable, bootstrap_sums, randomize_sums
+from heldout.measure.predicted import parse_prediction_measures
+from heldout.measure.prediction_sums import cell_sums, unit_sums
+
+PAIR = (0, 1)
+
+
+def classes(name, seed, units=900, size=3, **more):
+    truth = np.random.default_rng(7).integers(0, size, units)
+    source = np.random.default_rng(seed)
+    scores = source.normal(size=(units, size))
+    scores[np.arange(units), truth] += 1
+    shares = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    names = tuple(f"c{at}" for at in range(size))
+    ids = tuple(map(str, range(units)))
+    guess = shares.argmax(axis=1)
+    return ClassPredictions(name, ids, names, truth, guess, shares, probabilities=True, **more)
+
+
+def numbers(name, seed, units=900, **more):
+    truth = np.random.default_rng(8).normal(5, 2, units)
+    guess = truth + np.random.default_rng(seed).normal(0, 1, units)
+    return NumberPredictions(name, tuple(map(str, range(units))), truth, guess, **more)
+
+
+def measure(name):
+    task = "regression" if name in {"RMSE", "R2", "median-AE"} else "classification"
+    return parse_prediction_measures(task, [name])[0]
+
+
+@pytest.mark.parametrize("name", ["F1(macro)", "MCC", "kappa", "balanced-accuracy", "F1(class=c1)"])
+def test_counted_kinds_give_the_same_numbers_to_the_last_bit(name):
+    systems, wanted = [classes("A", 1), classes("B", 2)], measure(name)
+    sums = [unit_sums(one, wanted) for one in systems]
+    every = SumMaker(
+        [one.table for one in sums], sums[0].score, replicates=3000, bootstraps=2000, seed=4
+    )
+    units = np.arange(900)
+    counted = replace(
+        made_of_many(systems, wanted, None, units, replicates=3000, seed=4), bootstraps=2000
+    )
+    assert isinstance(counted, SumMaker)
+    assert len(counted.tables[0]) <= 27
+    assert counted.drawn.scores.tolist() == every.drawn.scores.tolist()
+    assert counted.drawn.observed.tolist() == every.drawn.observed.tolist()
+    for test in every.tests:
+        assert counted.outcome(test, PAIR, "two") == every.outcome(test, PAIR, "two")
+    assert counted.difference(PAIR, 0.95) == every.difference(PAIR, 0.95)
+    assert counted.system(1, 0.9) == every.system(1, 0.9)
+    assert counted.signs(PAIR) == every.signs(PAIR)
+    assert counted.values == pytest.approx(every.values, abs=1e-12)
+
+
+def test_counts_stand_for_rows():
+    source = np.random.default_rng(1)
+    kinds = source.integers(0, 3, (2, 40, 3)).astype(float)
+    counts = source.integers(1, 9, 40)
+    rows = [np.repeat(one, counts, axis=0) for one in kinds]
+
+    def score(sums):
+        return sums[:, 0] / (sums[:, 1] + sums[:, 2])
+
+    drawn = bootstrap_sums(kinds, score, replicates=500, counts=counts)
+    assert drawn.scores.tolist() == bootstrap_sums(rows, score, replicates=500).scores.tolist()
+    for tail in ("two", "greater", "less"):
+        one = randomize_sums(*kinds, score, tail=tail, replicates=500, counts=counts)
+        assert one == randomize_sums(*rows, score, tail=tail, replicates=500)
+    for table, counted in zip(rows, kinds, strict=True):
+        values = np.repeat(jackknife(counted, score, counts), counts)
+        assert jackknife(table, score) == pytest.approx(values, rel=1e-12)
+
+
+def test_rows_of_cells_are_the_statistics_of_units():
+    given, wanted = classes("A", 1), measure("MCC")
+    cells = cell_sums(given, wanted)
+    assert cells.rows(3 * given.truth + given.predicted).tolist() == (
+        unit_sums(given, wanted).table.tolist()
+    )
+    assert cell_sums(replace(given, weights=np.ones(900)), wanted) is None
+    assert cell_sums(given, measure("log-loss")) is None
+
+
+def test_codes_are_numbered_alike_with_and_without_a_table(monkeypatch):
+    code = np.random.default_rng(2).integers(0, 50, 300) * 3
+    kinds, kind = many_units._numbered(code, 150)
+    assert kinds[kind].tolist() == code.tolist()
+    monkeypatch.setattr(many_units, "TABLED", 0)
+    again = many_units._numbered(code, 150)
+    assert [one.tolist() for one in again] == [kinds.tolist(), kind.tolist()]
+
+
+@pytest.mark.parametrize("rest", ["", "weights", "groups"])
+@pytest.mark.parametrize(
+    "name",
+    ["AUC", "AUC(ovo)", "average-precision(class=c1)", "F1(macro)", "RMSE", "R2", "median-AE"],
+)
+def test_linearised_intervals_are_nearly_those_of_the_bootstrap(monkeypatch, name, rest):
+    more = {
+        "weights": {"weights": np.random.default_rng(5).random(900) + 0.5},
+        "groups": {"groups": tuple(f"g{at % 150}" for at in range(900))},
+    }.get(rest, {})
+    wanted = measure(name)
+    given = (numbers if wanted.task == "regression" else classes)("A", 1, **more)
+    drawn = prediction_interval(given, wanted)
+    clusters = np.arange(900) % 150 if rest == "groups" else np.arange(900)
+    monkeypatch.setattr(many_units, "MOST_KINDS", 0)
+    maker = made_of_many([given], wanted, None, clusters)
+    if drawn is None:
+        assert maker is None
+        return
+    found = maker.system(0, 0.95)
+    assert isinstance(maker, LinearMaker)
+    assert found.method == "t, linearised"
+    assert found.estimate == pytest.approx(drawn.estimate, rel=1e-12)
+    room = 0.15 * (drawn.high - drawn.low)
+    if name == "median-AE":  # the bootstrap of a median is rough
+        room *= 2
+    assert found.low == pytest.approx(drawn.low, abs=room)
+    assert found.high == pytest.approx(drawn.high, abs=room)
+
+
+def test_the_auc_of_two_classes_is_delongs():
+    given = classes("A", 3, size=2)
+    drawn = prediction_interval(given, measure("AUC"))
+    assert drawn.method == "DeLong"
+    found = made_of_many([given], measure("AUC"), None, np.arange(900)).system(0, 0.95)
+    assert found.estimate == pytest.approx(drawn.estimate, rel=1e-12)
+    assert found.high - found.low == pytest.approx(drawn.high - drawn.low, rel=0.005)
+
+
+@pytest.mark.parametrize("name", ["AUC", "RMSE"])
+def test_the_t_test_of_linearised_scores_agrees_with_the_bootstrap(name):
+    wanted = measure(name)
+    make = numbers if wanted.task == "regression" else classes
+    systems = [make("A", 1), make("B", 2)]
+    maker = made_of_many(systems, wanted, None, np.arange(900))
+    [drawn] = compare_predictions(systems, [name])
+    [claim] = drawn.comparison.claims
+    outcome = maker.outcome("t", (1, 0), "two")
+    assert outcome.p == pytest.approx(claim.outcomes[0].p, abs=0.05)
+    gap = maker.difference((1, 0), 0.95)
+    assert gap.estimate == pytest.approx(claim.difference.estimate, abs=1e-12)
+    assert sum(maker.signs(PAIR)) <= 900
+
+
+def test_more_than_a_hundred_thousand_units_are_not_drawn():
+    assert MANY_UNITS == 100_000
+    assert affordable(MANY_UNITS) == 1000
+    count = MANY_UNITS + 1
+    systems = [numbers("A", 1, count), numbers("B", 2, count)]
+    scores = score_predictions(systems[:1], ["RMSE", "median-AE", "MAE"])
+    methods = [one.method for one in scores.rows[0].intervals]
+    assert methods == ["t, linearised", "t, linearised", "t"]
+    [found] = compare_predictions(systems, ["RMSE"])
+    [claim] = found.comparison.claims
+    assert [one.test for one in claim.outcomes] == ["t"]
+    assert "nearly one" in found.comparison.advice.why
+    three = [classes("A", 1, count), classes("B", 2, count)]
+    scores = score_predictions(three[:1], ["MCC", "AUC"])
+    methods = [one.method for one in scores.rows[0].intervals]
+    assert methods == ["bootstrap percentile", "t, linearised"]
+    [found] = compare_predictions(three, ["MCC"], replicates=2000)
+    assert [one.test for one in found.comparison.claims[0].outcomes] == [
+        "randomization",
+        "bootstrap-shift",
+    ]
