@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heldout.errors import InputError
+from heldout.infer import randomization
+from heldout.infer.paired import mcnemar_test
 from heldout.infer.randomization import randomization_interval, randomization_test
 
 A = np.array([0.2, 0.3, 0.1, 0.4, 1, 0.8, 0.3, 0.1, 0, 0.9])
@@ -258,3 +260,22 @@ def test_grid_p_values_are_those_of_the_whole_distribution(units, shift, tail, p
     outcome = randomization_test(values, tail=tail, method="grid")
     assert outcome.p == pytest.approx(p, rel=1e-12)
     assert outcome.error == pytest.approx(error, rel=1e-9)
+
+
+@pytest.mark.parametrize("tail", ["two", "greater", "less"])
+def test_differences_of_one_size_are_coins(monkeypatch, tail):
+    values = np.repeat([0.25, -0.25, 0.0], [140, 110, 50])
+    convolved = randomization_test(values, tail=tail)
+    assert "convolution" in convolved.detail
+    monkeypatch.setattr(randomization, "WAIT", 0)
+    thrown = randomization_test(values, tail=tail)
+    assert (thrown.method, thrown.error) == ("exact", 0.0)
+    assert "binomial" in thrown.detail
+    assert thrown.p == pytest.approx(convolved.p, rel=1e-12)
+
+
+def test_millions_of_units_that_are_right_or_wrong_are_tested_exactly():
+    first, second = np.random.default_rng(1).random((2, 5_000_000)) < 0.5
+    outcome = randomization_test(first.astype(float) - second)
+    assert outcome.method == "exact"
+    assert outcome.p == pytest.approx(mcnemar_test(first, second).p, rel=1e-9)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "check_share",
     "corrected_t_test",
+    "fair_coin",
     "is_constant",
     "mcnemar_test",
     "sign_test",
@@ -178,7 +179,7 @@ def sign_test(differences: Iterable[float], *, tail: Tail = "two") -> Outcome:
     """
     values = as_values(differences, "differences", 1)
     wins, losses = int((values > 0).sum()), int((values < 0).sum())
-    p = _fair_coin(wins, wins + losses, check_tail(tail))
+    p = fair_coin(wins, wins + losses, check_tail(tail))
     ties = len(values) - wins - losses
     counted = count_of(wins, "win"), count_of(losses, "loss", "losses"), count_of(ties, "tie")
     detail = ", ".join(counted)
@@ -216,7 +217,7 @@ def mcnemar_test(first: Iterable[float], second: Iterable[float], *, tail: Tail 
         raise InputError(f"first has {len(one)} units, second {len(two)}: pair them by unit")
     only_first, only_second = int((one > two).sum()), int((one < two).sum())
     discordant = only_first + only_second
-    p = _fair_coin(only_first, discordant, check_tail(tail))
+    p = fair_coin(only_first, discordant, check_tail(tail))
     middle = _fair_coin_mid(only_first, discordant, tail)
     units = count_of(discordant, "discordant unit")
     detail = f"{only_first:,} of {units} won; mid-p {middle:.6g}"
@@ -235,7 +236,7 @@ def _zero_one(values: Iterable[float], what: str) -> Floats:
     return array
 
 
-def _fair_coin(heads: int, throws: int, tail: Tail) -> float:
+def fair_coin(heads: int, throws: int, tail: Tail) -> float:
     """Exact binomial p-value at probability 1/2."""
     from scipy.special import bdtr  # slow to import
 
@@ -251,8 +252,8 @@ def _fair_coin_mid(heads: int, throws: int, tail: Tail) -> float:
     """The same with half of the observed point left out, of each tail."""
     if throws == 0:
         return 1.0
-    greater = _fair_coin(heads, throws, "greater")
-    less = _fair_coin(heads, throws, "less")
+    greater = fair_coin(heads, throws, "greater")
+    less = fair_coin(heads, throws, "less")
     half = (greater + less - 1.0) / 2.0
     return _choose_tail(greater - half, less - half, tail)
 

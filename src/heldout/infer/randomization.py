@@ -16,12 +16,13 @@ from heldout.infer.lattice import (
     signed_cost,
     signed_tail,
 )
+from heldout.infer.paired import fair_coin
 from heldout.infer.results import TIE, Interval, Outcome, Tail, as_values, check_tail
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from heldout.data.words import Floats
+    from heldout.data.words import Floats, Ints
 
 __all__ = ["Method", "randomization_interval", "randomization_test"]
 
@@ -78,7 +79,8 @@ def randomization_test(
         Of the random assignments.
     method
         ``auto`` takes the first that is feasible of: ``exact``, by enumeration for few units, by
-        convolution for differences on a lattice (P@10, hit rates, printed decimals); ``grid``,
+        convolution for differences on a lattice (P@10, hit rates, printed decimals), by the
+        binomial distribution for millions of one size; ``grid``,
         differences rounded to a fine grid, with bounds for what that can do to p, used when they
         are within 2 % of p or 0.0001; ``monte carlo``, p = (c + 1) / (B + 1) [3]_. Any of them
         can be asked for by name.
@@ -188,14 +190,23 @@ def _enumerate(case: _Case) -> _Answer:
 
 def _convolve(case: _Case, wait: float) -> _Answer | None:
     lattice = find_lattice(case.values)
-    if lattice is None or signed_cost(np.abs(lattice.cells)) > wait:
+    if lattice is None:
         return None
+    sizes = np.abs(lattice.cells)
+    if signed_cost(sizes) > wait:
+        return _coins(lattice.cells, two=case.two) if (sizes == 1).all() else None
     observed = int(lattice.cells.sum())
     if case.two and observed <= 0:
         return _Answer(1.0, "exact", 0.0, "the mean difference is 0")
     p = signed_tail(lattice.cells, observed) * (2 if case.two else 1)
     detail = f"all sign assignments, by convolution on a lattice of step {lattice.step:.6g}"
     return _Answer(min(1.0, p), "exact", 0.0, detail)
+
+
+def _coins(cells: Ints, *, two: bool) -> _Answer:
+    """Differences of one size are coins, of which millions are no trouble."""
+    p = fair_coin(int((cells > 0).sum()), len(cells), "greater") * (2 if two else 1)
+    return _Answer(min(1.0, p), "exact", 0.0, "all sign assignments, by the binomial distribution")
 
 
 def _grid_cells(count: int, *, asked: bool) -> int:
