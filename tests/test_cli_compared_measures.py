@@ -10,7 +10,7 @@ from sklearn.dummy import DummyClassifier
 from heldout import (
     Experiment,
     Undefined,
-    compare_predictions,
+    compare,
     read_class_predictions,
     read_number_predictions,
     score_predictions,
@@ -78,8 +78,8 @@ def test_numbers_are_compared_by_the_measure_that_is_shown_first(numbers, capsys
 def test_compare_takes_the_same_measure(numbers, capsys):
     [found] = json.loads(run(capsys, "compare", *numbers, "--json").out)
     assert found["measure"] == "RMSE"
-    [python] = compare_predictions([read_number_predictions(path)[0] for path in numbers])
-    assert python.comparison.scores.measure == "RMSE"
+    python = compare([read_number_predictions(path)[0] for path in numbers])
+    assert python.scores.measure == "RMSE"
 
 
 @pytest.mark.parametrize("command", [["score", "classification"], ["compare"]])
@@ -143,8 +143,8 @@ def test_python_takes_it_for_scores_and_comparisons(classes):
     several = [read_class_predictions(path)[0] for path in classes]
     assert isinstance(score_predictions(several, ["F1"]).value("two", "F1"), Undefined)
     value = score_predictions(several, ["F1"], undefined=0).value("two", "F1")
-    [found] = compare_predictions(several, ["F1"], undefined=0)
-    assert found.comparison.systems[0].mean.estimate == pytest.approx(value, rel=1e-12)
+    found = compare(several, "F1", undefined=0)
+    assert found.systems[0].mean.estimate == pytest.approx(value, rel=1e-12)
 
 
 @pytest.mark.parametrize("value", [1, 0.5])

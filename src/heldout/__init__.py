@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from heldout.experiment.systems import System
     from heldout.experiment.systems.estimators import EstimatorSystem
     from heldout.infer.compare import Comparison, compare
-    from heldout.infer.compare_predictions import compare_predictions
-    from heldout.infer.corpus_compare import compare_corpora
     from heldout.infer.prediction_scores import PredictionScores, score_predictions
     from heldout.measure.custom import RankedList, define_measure
     from heldout.measure.evaluate import Evaluation, evaluate
@@ -123,8 +121,6 @@ _HOMES = {
     "charts": "heldout.notebook",
     "choose": "heldout.tune.choose",
     "compare": "heldout.infer.compare",
-    "compare_corpora": "heldout.infer.corpus_compare",
-    "compare_predictions": "heldout.infer.compare_predictions",
     "cross_validate": "heldout.tune.cross_validate",
     "define_measure": "heldout.measure.custom",
     "evaluate": "heldout.measure.evaluate",
@@ -212,8 +208,6 @@ __all__ = [
     "charts",
     "choose",
     "compare",
-    "compare_corpora",
-    "compare_predictions",
     "cross_validate",
     "define_measure",
     "evaluate",

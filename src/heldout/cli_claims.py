@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from heldout.cli_files import emit, show
+from heldout.cli_progress import progress_bar
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,31 +19,13 @@ if TYPE_CHECKING:
     from heldout.report.gate import GateResult
 
 __all__ = [
-    "Compared",
     "add_claim_arguments",
     "add_gate_and_ledger",
     "check_claims",
     "claim_settings",
+    "compare_measures",
     "present",
 ]
-
-
-class Compared(NamedTuple):
-    """A comparison, and what its gate must know.
-
-    Parameters
-    ----------
-    comparison
-        The claims.
-    test_share
-        n_test / n_train, if the units are folds.
-    linear
-        Whether the values of units are a linearised score: then a gate goes by the t test.
-    """
-
-    comparison: Comparison
-    test_share: float | None = None
-    linear: bool = False
 
 
 def add_claim_arguments(parser: argparse.ArgumentParser) -> None:
@@ -119,8 +102,35 @@ def claim_settings(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
+def compare_measures(
+    given: Any, measures: Sequence[Any], options: argparse.Namespace, **more: Any
+) -> list[Comparison]:
+    """Compare systems in each of several measures, as was asked.
+
+    Parameters
+    ----------
+    given
+        What `heldout.compare` takes: evaluations, predictions.
+    measures
+        The measures.
+    options
+        As `add_claim_arguments` makes them, and ``quiet``.
+    more
+        Further parameters of `heldout.compare`.
+    """
+    from heldout.infer.compare import compare, note_measures
+
+    found = []
+    with progress_bar("comparing", quiet=options.quiet) as progress:
+        for measure in measures:
+            found.append(compare(given, measure, **claim_settings(options), **more))
+            if progress:
+                progress(len(found), len(measures))
+    return note_measures(found)
+
+
 def present(
-    several: Sequence[Compared],
+    comparisons: Sequence[Comparison],
     options: argparse.Namespace,
     *,
     before: str = "",
@@ -134,8 +144,8 @@ def present(
 
     Parameters
     ----------
-    several
-        The comparisons, one a measure.
+    comparisons
+        One per measure.
     options
         With ``gate``, ``margin``, ``ledger``, ``data``, ``format`` (none of them auto), ``output``.
     before
@@ -158,9 +168,8 @@ def present(
     """
     from heldout.report.tables import note_lines
 
-    several = [_named(one, options.data) for one in several]
-    gates = [_gate(one, options) for one in several] if options.gate else []
-    comparisons = [one.comparison for one in several]
+    comparisons = [_named(one, options.data) for one in comparisons]
+    gates = [_gate(one, options) for one in comparisons] if options.gate else []
     text = None
     if shown and options.format == "json":
         text = _json(comparisons, gates, content)
@@ -178,26 +187,26 @@ def present(
     return 0 if all(result.passed for result in results) else 1
 
 
-def _named(one: Compared, data: str | None) -> Compared:
+def _named(comparison: Comparison, data: str | None) -> Comparison:
     from dataclasses import replace
 
     if data is None:
-        return one
-    scores = replace(one.comparison.scores, data=data.strip())
-    return one._replace(comparison=replace(one.comparison, scores=scores))
+        return comparison
+    return replace(comparison, scores=replace(comparison.scores, data=data.strip()))
 
 
-def _gate(one: Compared, options: argparse.Namespace) -> list[GateResult]:
+def _gate(comparison: Comparison, options: argparse.Namespace) -> list[GateResult]:
     from heldout.report.gate import gate_results, gate_test
 
-    test = "t" if one.linear else gate_test(options.test or (), one.test_share)
+    share = comparison.test_share
+    test = "t" if comparison.linearised else gate_test(options.test or (), share)
     return gate_results(
-        one.comparison,
+        comparison,
         options.gate,
         options.margin,
         alpha=options.alpha,
         test=test,
-        test_share=one.test_share,
+        test_share=share,
         replicates=options.replicates,
         seed=options.seed,
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.cli_claims import (
-    Compared,
     add_claim_arguments,
     add_gate_and_ledger,
     check_claims,
     claim_settings,
+    compare_measures,
     present,
 )
 from heldout.cli_output import TABLE_FORMATS, add_output, output_format
@@ -20,6 +20,8 @@ from heldout.errors import InputError
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping, Sequence
+
+    from heldout.infer.compare import Comparison
 
 __all__ = ["CORRECTION_WORDS", "TEST_WORDS", "add_compare"]
 
@@ -130,7 +132,7 @@ def _compare(options: argparse.Namespace) -> int:
     if pages:
         from heldout.compare_page import write_comparison
 
-        write_comparison([one.comparison for one in several], options, pages)
+        write_comparison(several, options, pages)
     return code
 
 
@@ -152,7 +154,7 @@ def _pages(options: argparse.Namespace) -> list[str]:
     return pages
 
 
-def _scores(options: argparse.Namespace) -> list[Compared]:
+def _scores(options: argparse.Namespace) -> list[Comparison]:
     from heldout.infer.compare import compare, note_measures
 
     for name in ("positive", "threshold", "by_unit", "undefined"):
@@ -164,7 +166,7 @@ def _scores(options: argparse.Namespace) -> list[Compared]:
     settings = claim_settings(options) | {"test_share": options.test_share}
     with progress_bar("pairs", quiet=options.quiet) as progress:
         found = [compare(scores, progress=progress, **settings) for scores in inputs]
-    return [Compared(one, options.test_share) for one in note_measures(found)]
+    return note_measures(found)
 
 
 def _check_gate(options: argparse.Namespace, systems: Sequence[str]) -> None:
@@ -172,10 +174,10 @@ def _check_gate(options: argparse.Namespace, systems: Sequence[str]) -> None:
         raise InputError("a gate needs a baseline: name it with --baseline")
 
 
-def _predictions(task: str, options: argparse.Namespace) -> list[Compared]:
+def _predictions(task: str, options: argparse.Namespace) -> list[Comparison]:
     from heldout.cli_files import refuse_same_file
     from heldout.cli_scores import read_predictions
-    from heldout.infer.compare_predictions import compare_predictions
+    from heldout.infer.scored_predictions import PredictionSystems
 
     if options.test_share is not None:
         raise InputError("--test-share: predictions with a column fold or repeat know their own")
@@ -186,14 +188,11 @@ def _predictions(task: str, options: argparse.Namespace) -> list[Compared]:
     with progress_bar("reading", quiet=options.quiet) as progress:
         several = read_predictions(task, files, options, progress)
     _check_gate(options, [one.name for one in several])
-    with progress_bar("comparing", quiet=options.quiet) as progress:
-        found = compare_predictions(
-            several,
-            options.measure or (),
-            positive=options.positive,
-            by="unit" if options.by_unit else "auto",
-            undefined=options.undefined,
-            progress=progress,
-            **claim_settings(options),
-        )
-    return [Compared(*one) for one in found]
+    systems = PredictionSystems.of(several, options.baseline)
+    return compare_measures(
+        systems,
+        systems.measures(options.measure or (), options.undefined),
+        options,
+        positive=options.positive,
+        by="unit" if options.by_unit else "auto",
+    )

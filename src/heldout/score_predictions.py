@@ -6,13 +6,13 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli_claims import Compared, claim_settings, present
+from heldout.cli_claims import compare_measures, present
 from heldout.cli_progress import progress_bar
 from heldout.cli_scores import read_predictions
 from heldout.data.predictions import ClassPredictions, one_set_of_classes, positive_number
 from heldout.errors import InputError
-from heldout.infer.compare_predictions import compare_predictions
 from heldout.infer.prediction_scores import score_predictions
+from heldout.infer.scored_predictions import PredictionSystems
 from heldout.measure.curves import curves
 from heldout.measure.hull import roc_hull
 from heldout.measure.roc import roc_curve
@@ -25,6 +25,7 @@ from heldout.report.tables import note_lines
 if TYPE_CHECKING:
     import argparse
 
+    from heldout.infer.compare import Comparison
     from heldout.infer.prediction_scores import PredictionScores
     from heldout.measure.hull import RocHull
 
@@ -91,21 +92,17 @@ def _as_json(scores: PredictionScores, hull: RocHull | None, options: argparse.N
     return 0
 
 
-def _compare(scores: PredictionScores, options: argparse.Namespace) -> list[Compared]:
-    several = scores.predictions
-    if options.gate and options.baseline is None and len(several) > 2:
+def _compare(scores: PredictionScores, options: argparse.Namespace) -> list[Comparison]:
+    if options.gate and options.baseline is None and len(scores.predictions) > 2:
         raise InputError("a gate needs a baseline: name it with --baseline")
-    with progress_bar("comparing", quiet=options.quiet) as progress:
-        found = compare_predictions(
-            several,
-            options.measure or (),
-            positive=scores.positive,
-            by="unit" if options.by_unit else "fold" if options.by_fold else "auto",
-            undefined=getattr(options, "undefined", None),
-            progress=progress,
-            **claim_settings(options),
-        )
-    return [Compared(*one) for one in found]
+    systems = PredictionSystems.of(scores.predictions, options.baseline)
+    return compare_measures(
+        systems,
+        systems.measures(options.measure or (), scores.undefined),
+        options,
+        positive=scores.positive,
+        by="unit" if options.by_unit else "fold" if options.by_fold else "auto",
+    )
 
 
 def _tables(scores: PredictionScores, hull: RocHull | None, options: argparse.Namespace) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import argparse
 
     from heldout.data.segments import Segments
-    from heldout.infer.corpus_compare import CorpusComparison
+    from heldout.infer.text_intervals import TextScores
     from heldout.measure.text_evaluate import TextEvaluation
     from heldout.notes import Note
 
@@ -36,7 +36,7 @@ def score_text(options: argparse.Namespace) -> int:
         The exit code: 1 if a gate stays shut.
     """
     from heldout.cli import emit  # the main module imports commands
-    from heldout.infer.corpus_compare import corpus_intervals
+    from heldout.infer.text_intervals import corpus_intervals
     from heldout.measure.text_evaluate import DEFAULT_TEXT_MEASURES, evaluate_text
     from heldout.measure.text_names import parse_text_measures
     from heldout.report.markup import finished
@@ -76,39 +76,25 @@ def score_text(options: argparse.Namespace) -> int:
 def _compared(
     evaluation: TextEvaluation, notes: tuple[Note, ...], options: argparse.Namespace
 ) -> int:
-    from heldout.cli_claims import Compared, claim_settings, present
-    from heldout.infer.compare import note_measures
-    from heldout.infer.corpus_compare import CorpusComparison, compare_texts
+    from heldout.cli_claims import compare_measures, present
+    from heldout.infer.text_intervals import TextScores
     from heldout.report.text_scores import about_line, text_score_record
 
-    settings = claim_settings(options)
-    if settings.pop("interval"):
-        raise InputError("scores of texts have intervals of their own: leave --interval out")
-    settings["baseline"] = options.baseline or evaluation.names[0]
-    with progress_bar("comparing", quiet=options.quiet) as progress:
-        several = []
-        for measure in evaluation.measures:
-            several.append(compare_texts(evaluation, measure, **settings))
-            if progress:
-                progress(len(several), len(evaluation.measures))
-    found = note_measures(several)
+    options.baseline = options.baseline or evaluation.names[0]
+    found = compare_measures(evaluation, evaluation.measures, options)
     scores = [
-        CorpusComparison(
+        TextScores(
             measure,
             evaluation.signature(measure),
             tuple(row.mean for row in one.systems),
-            (),
             len(one.scores.units),
         )
         for measure, one in zip(evaluation.measures, found, strict=True)
     ]
-    compared = [Compared(one, linear=True) for one in found]
     if options.format == "json":
-        return present(
-            compared, options, content=text_score_record(evaluation.names, scores, notes)
-        )
+        return present(found, options, content=text_score_record(evaluation.names, scores, notes))
     return present(
-        compared,
+        found,
         options,
         before=_text(evaluation.names, scores, options),
         lines=[about_line(scores)],
@@ -116,9 +102,7 @@ def _compared(
     )
 
 
-def _text(
-    names: tuple[str, ...], scores: list[CorpusComparison], options: argparse.Namespace
-) -> str:
+def _text(names: tuple[str, ...], scores: list[TextScores], options: argparse.Namespace) -> str:
     from heldout.report import text_scores
 
     terminal = options.output is None and sys.stdout.isatty()

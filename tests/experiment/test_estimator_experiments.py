@@ -30,7 +30,7 @@ from heldout import (
 )
 from heldout.errors import MeasureError
 from heldout.experiment.problems import ExperimentError
-from heldout.infer.compare_predictions import compare_predictions
+from heldout.infer.compare import compare
 from heldout.infer.folds import corrected_t
 from heldout.infer.paired import corrected_t_test, mcnemar_test
 from heldout.measure.undefined import Undefined
@@ -185,7 +185,7 @@ def test_scores_that_are_no_means_are_compared_over_units(plan, measure, test, i
     given = [replace(one, folds=()) for one in given]
     claim = results.compare().claims[0]
     assert claim.outcomes[0].test == test
-    assert claim == compare_predictions(given, [measure])[0].comparison.claims[0]
+    assert claim == compare(given, measure).claims[0]
     estimate = results.estimate("k-NN")
     row = score_predictions(given, [measure]).rows[0]
     assert estimate["value"] == pytest.approx(row.values[0])
@@ -289,9 +289,9 @@ def test_kept_predictions_are_scored_and_compared_as_the_experiment_does(tmp_pat
             assert value == pytest.approx(results.mean(row.name, str(measure)), rel=1e-12)
             own = results.interval(row.name, str(measure))
             assert interval[1:3] == pytest.approx(own[1:3], rel=1e-9)
-    [found] = compare_predictions(read, ["F1(macro)"])
+    found = compare(read, "F1(macro)")
     own = results.compare("F1(macro)")
-    assert [one.adjusted for one in found.comparison.claims] == pytest.approx(
+    assert [one.adjusted for one in found.claims] == pytest.approx(
         [one.adjusted for one in own.claims]
     )
 

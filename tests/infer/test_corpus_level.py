@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from heldout.errors import InputError
 from heldout.infer.bootstrap import shift_test
-from heldout.infer.corpus_compare import compare_corpora, corpus_intervals
+from heldout.infer.compare import compare
 from heldout.infer.corpus_level import corpus_bootstrap, corpus_randomization_test
 from heldout.infer.randomization import randomization_test
+from heldout.infer.text_intervals import corpus_intervals
 from heldout.measure.text_bleu import Bleu
 from heldout.measure.text_evaluate import evaluate_text
 from heldout.measure.text_overlap import Rouge
@@ -260,26 +261,27 @@ def evaluation():
 
 def test_comparison_of_several_systems(evaluation):
     for measure in evaluation.measures:
-        found = compare_corpora(evaluation, measure, replicates=2000)
+        found = compare(evaluation, measure, baseline="base", replicates=2000)
         copy, worse = found.claims
-        assert (copy.system, copy.baseline, copy.adjusted, copy.better) == (
-            "copy",
-            "base",
-            1,
-            False,
-        )
-        assert worse.adjusted == pytest.approx(min(1, 2 * worse.randomization.p))
-        assert worse.randomization.p == pytest.approx(1 / 2001)
-        assert not worse.better
+        assert (copy.first, copy.second, copy.adjusted) == ("copy", "base", 1)
+        assert (copy.effects.wins, copy.effects.losses) == (0, 0)
+        assert found.advice.correction == "holm"
+        assert worse.adjusted == pytest.approx(min(1, 2 * worse.outcomes[0].p))
+        assert worse.outcomes[0].p == pytest.approx(1 / 2001)
+        assert worse.effects.wins < worse.effects.losses
         assert (worse.difference.high < 0) == measure.higher_is_better
-        assert found.systems[0].estimate == pytest.approx(evaluation.score(0, measure))
-        assert found.signature == evaluation.signature(measure)
+        assert found.systems[0].mean.estimate == pytest.approx(evaluation.score(0, measure))
+        alone = corpus_intervals(evaluation, measure)
+        assert [one.estimate for one in alone.systems] == [
+            row.mean.estimate for row in found.systems
+        ]
+        assert alone.signature == evaluation.signature(measure)
 
 
 def test_lower_is_better_for_edits(evaluation):
     measure = evaluation.measures[2]
-    claim = compare_corpora(evaluation, measure, baseline=2, replicates=200).claims[0]
-    assert (claim.system, claim.better) == ("base", True)
+    claim = compare(evaluation, measure, baseline="worse", replicates=200).claims[0]
+    assert (claim.first, claim.effects.wins > claim.effects.losses) == ("base", True)
     assert claim.difference.high < 0
 
 
@@ -287,8 +289,8 @@ def test_few_segments_are_pointed_out():
     found = evaluate_text(
         ["a b", "c", "d"], {"A": ["a", "c", "x"], "B": ["b", "c", "d"]}, ["TokenF1"]
     )
-    assert "3 segments are few" in compare_corpora(found, found.measures[0]).warnings[0].text
-    assert not corpus_intervals(found, found.measures[0]).warnings
+    warnings = compare(found, "TokenF1").warnings
+    assert any("the intervals are too sure with 3 units" in one.text for one in warnings)
 
 
 def test_one_segment_has_a_score_and_no_interval():
@@ -296,5 +298,5 @@ def test_one_segment_has_a_score_and_no_interval():
     interval = corpus_intervals(found, found.measures[0]).systems[0]
     assert interval.estimate == pytest.approx(2 / 3)
     assert np.isnan(interval.low)
-    with pytest.raises(InputError, match="nothing to compare it with"):
-        compare_corpora(found, found.measures[0])
+    with pytest.raises(InputError, match="one system cannot be compared"):
+        compare(found, found.measures[0])

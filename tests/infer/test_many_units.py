@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from heldout import ClassPredictions, NumberPredictions, compare_predictions, score_predictions
+from heldout import ClassPredictions, NumberPredictions, compare, score_predictions
 from heldout.infer import many_units
-from heldout.infer.linearised import LinearMaker, jackknife
-from heldout.infer.many_units import made_of_many
+from heldout.infer.linearised import LinearScoring, jackknife
+from heldout.infer.many_units import scoring_of_many
 from heldout.infer.prediction_intervals import prediction_interval
-from heldout.infer.resampled_claims import SumMaker
+from heldout.infer.resampled import SumScoring
 from heldout.infer.unit_kinds import MANY_UNITS, affordable, bootstrap_sums, randomize_sums
 from heldout.measure.predicted import parse_prediction_measures
 from heldout.measure.prediction_sums import cell_sums, unit_sums
@@ -45,14 +45,14 @@ def measure(name):
 def test_counted_kinds_give_the_same_numbers_to_the_last_bit(name):
     systems, wanted = [classes("A", 1), classes("B", 2)], measure(name)
     sums = [unit_sums(one, wanted) for one in systems]
-    every = SumMaker(
+    every = SumScoring(
         [one.table for one in sums], sums[0].score, replicates=3000, bootstraps=2000, seed=4
     )
     units = np.arange(900)
     counted = replace(
-        made_of_many(systems, wanted, None, units, replicates=3000, seed=4), bootstraps=2000
+        scoring_of_many(systems, wanted, None, units, replicates=3000, seed=4), bootstraps=2000
     )
-    assert isinstance(counted, SumMaker)
+    assert isinstance(counted, SumScoring)
     assert len(counted.tables[0]) <= 27
     assert counted.drawn.scores.tolist() == every.drawn.scores.tolist()
     assert counted.drawn.observed.tolist() == every.drawn.observed.tolist()
@@ -117,12 +117,12 @@ def test_linearised_intervals_are_nearly_those_of_the_bootstrap(monkeypatch, nam
     drawn = prediction_interval(given, wanted)
     clusters = np.arange(900) % 150 if rest == "groups" else np.arange(900)
     monkeypatch.setattr(many_units, "MOST_KINDS", 0)
-    maker = made_of_many([given], wanted, None, clusters)
+    maker = scoring_of_many([given], wanted, None, clusters)
     if drawn is None:
         assert maker is None
         return
     found = maker.system(0, 0.95)
-    assert isinstance(maker, LinearMaker)
+    assert isinstance(maker, LinearScoring)
     assert found.method == "t, linearised"
     assert found.estimate == pytest.approx(drawn.estimate, rel=1e-12)
     room = 0.15 * (drawn.high - drawn.low)
@@ -136,7 +136,7 @@ def test_the_auc_of_two_classes_is_delongs():
     given = classes("A", 3, size=2)
     drawn = prediction_interval(given, measure("AUC"))
     assert drawn.method == "DeLong"
-    found = made_of_many([given], measure("AUC"), None, np.arange(900)).system(0, 0.95)
+    found = scoring_of_many([given], measure("AUC"), None, np.arange(900)).system(0, 0.95)
     assert found.estimate == pytest.approx(drawn.estimate, rel=1e-12)
     assert found.high - found.low == pytest.approx(drawn.high - drawn.low, rel=0.005)
 
@@ -146,9 +146,9 @@ def test_the_t_test_of_linearised_scores_agrees_with_the_bootstrap(name):
     wanted = measure(name)
     make = numbers if wanted.task == "regression" else classes
     systems = [make("A", 1), make("B", 2)]
-    maker = made_of_many(systems, wanted, None, np.arange(900))
-    [drawn] = compare_predictions(systems, [name])
-    [claim] = drawn.comparison.claims
+    maker = scoring_of_many(systems, wanted, None, np.arange(900))
+    drawn = compare(systems, name)
+    [claim] = drawn.claims
     outcome = maker.outcome("t", (1, 0), "two")
     assert outcome.p == pytest.approx(claim.outcomes[0].p, abs=0.05)
     gap = maker.difference((1, 0), 0.95)
@@ -164,16 +164,16 @@ def test_more_than_a_hundred_thousand_units_are_not_drawn():
     scores = score_predictions(systems[:1], ["RMSE", "median-AE", "MAE"])
     methods = [one.method for one in scores.rows[0].intervals]
     assert methods == ["t, linearised", "t, linearised", "t"]
-    [found] = compare_predictions(systems, ["RMSE"])
-    [claim] = found.comparison.claims
+    found = compare(systems, "RMSE")
+    [claim] = found.claims
     assert [one.test for one in claim.outcomes] == ["t"]
-    assert "nearly one" in found.comparison.advice.why
+    assert "nearly one" in found.advice.why
     three = [classes("A", 1, count), classes("B", 2, count)]
     scores = score_predictions(three[:1], ["MCC", "AUC"])
     methods = [one.method for one in scores.rows[0].intervals]
     assert methods == ["bootstrap percentile", "t, linearised"]
-    [found] = compare_predictions(three, ["MCC"], replicates=2000)
-    assert [one.test for one in found.comparison.claims[0].outcomes] == [
+    found = compare(three, "MCC", replicates=2000)
+    assert [one.test for one in found.claims[0].outcomes] == [
         "randomization",
         "bootstrap-shift",
     ]

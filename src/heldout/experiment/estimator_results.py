@@ -14,7 +14,6 @@ from heldout.data.scores import Scores
 from heldout.errors import InputError, MeasureError
 from heldout.experiment.instances import defined_value
 from heldout.experiment.results import PREDICTIONS, Results
-from heldout.infer.compare_predictions import compare_predictions
 from heldout.infer.folds import corrected_t
 from heldout.infer.prediction_scores import score_predictions
 from heldout.measure.paired_predictions import data_fingerprint, repeated_value, unit_scores
@@ -302,8 +301,7 @@ class EstimatorResults(Results):
         if over_units:
             several: Any = [self._together(name) for name in names]
             if not wanted.per_unit or several[0].groups:
-                made = compare_predictions(several, [str(wanted)], by="unit", **chosen)
-                return made[0].comparison
+                return compare(several, str(wanted), by="unit", **chosen)
         scores = self.scores(measure, systems=names, by_unit=over_units)
         share = None if over_units else self.test_share
         return compare(scores, **{"test_share": share, **chosen})

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heldout.data.scores import Scores
+    from heldout.infer.scoring import Scoring
 
 __all__ = ["ALL_PAIRS", "BY_RANK", "CORRECTIONS", "OWN_TEST", "TESTS", "Advice", "advise"]
 
@@ -87,6 +88,7 @@ def advise(
     baseline: str | None = None,
     test_share: float | None = None,
     tuned: Sequence[str] = (),
+    scoring: Scoring | None = None,
 ) -> Advice:
     """Choose the analysis, or check the one that was asked for.
 
@@ -102,7 +104,44 @@ def advise(
         n_test / n_train, when the units are folds of a cross-validation.
     tuned
         The systems that were tuned.
+    scoring
+        How systems are scored; by default the score is the mean over units.
     """
+    linear = scoring if scoring is not None and scoring.linearised else None
+    if linear is None:
+        _check_tests(tests)
+    else:
+        _check_linearised(scores, linear, tests, correction)
+    several = len(scores.systems) > 2
+    if several and tail != "two" and baseline is None:
+        raise InputError(
+            "one tail asks whether systems are better than one of them: name it with --baseline"
+        )
+    if linear is None:
+        chosen, why = _choose_tests(scores, tests, test_share)
+    else:
+        chosen = tuple(dict.fromkeys(tests)) or linear.tests
+        why = f"{scores.measure} {linear.why}"
+    adjusted = _choose_correction(several, correction, baseline)
+    if several and not correction and (tests or linear or test_share is not None):
+        adjusted = "holm"  # so that the test that was asked for, or that fits, decides
+    if several and linear is not None:
+        why += f"; {adjusted} corrects for the number of comparisons"
+    elif several and test_share is not None and adjusted in OWN_TEST:
+        why += f"; {adjusted} was asked for"
+    elif several:
+        why += f"; {_why_correction(adjusted, _comparisons(len(scores.systems), baseline))}"
+    warnings = [
+        *_warnings(scores, chosen if linear is None else (), tail),
+        *_correction_warnings(several, tests, correction, adjusted),
+        *(_fold_warnings(chosen, adjusted) if test_share is not None else []),
+        *_tuning(scores, tuned),
+        *(_few_to_draw(scores, chosen) if linear is not None else []),
+    ]
+    return Advice(chosen, adjusted, why + ".", tuple(warnings))
+
+
+def _check_tests(tests: Sequence[str]) -> None:
     for test in tests:
         if test in UNPAIRED:
             raise InputError(
@@ -111,26 +150,32 @@ def advise(
             )
         if test not in TESTS:
             raise InputError(f"unknown test {test!r}: expected one of {', '.join(TESTS)}")
-    several = len(scores.systems) > 2
-    if several and tail != "two" and baseline is None:
+
+
+def _check_linearised(
+    scores: Scores, scoring: Scoring, tests: Sequence[str], correction: str
+) -> None:
+    """Refuse tests and corrections that are for means only."""
+    for test in tests:
+        if test not in scoring.tests:
+            raise InputError(
+                f"{scores.measure} {scoring.why}: it is compared by {' or '.join(scoring.tests)}, "
+                f"not by {test}"
+            )
+    if correction in OWN_TEST:
         raise InputError(
-            "one tail asks whether systems are better than one of them: name it with --baseline"
+            f"{correction} is a test of means, and {scores.measure} is none: take holm, hochberg, "
+            "bonferroni, bh or by"
         )
-    chosen, why = _choose_tests(scores, tests, test_share)
-    adjusted = _choose_correction(several, correction, baseline)
-    if several and not correction and (tests or test_share is not None):
-        adjusted = "holm"  # so that the test that was asked for, or that fits folds, decides
-    if several and test_share is not None and adjusted in OWN_TEST:
-        why += f"; {adjusted} was asked for"
-    elif several:
-        why += f"; {_why_correction(adjusted, _comparisons(len(scores.systems), baseline))}"
-    warnings = [
-        *_warnings(scores, chosen, tail),
-        *_correction_warnings(several, tests, correction, adjusted),
-        *(_fold_warnings(chosen, adjusted) if test_share is not None else []),
-        *_tuning(scores, tuned),
-    ]
-    return Advice(chosen, adjusted, why + ".", tuple(warnings))
+
+
+def _few_to_draw(scores: Scores, tests: Sequence[str]) -> list[Note]:
+    units = len(scores.units)
+    if "bootstrap-shift" not in tests or units >= SHIFT_NEEDS:
+        return []
+    decides = "" if tests[0] == "bootstrap-shift" else f"; {tests[0]} decides"
+    text = f"bootstrap-shift and the intervals are too sure with {units} units{decides}"
+    return [Note("bootstrap-shift", text)]
 
 
 def _comparisons(systems: int, baseline: str | None) -> int:

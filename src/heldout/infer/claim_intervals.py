@@ -33,7 +33,7 @@ def interval_coverage(correction: str) -> Coverage:
 
 
 def claim_intervals(design: Design, adjusted: Adjusted, kind: str = "") -> list[Interval]:
-    """The intervals of the mean differences, one a pair.
+    """The intervals of the differences, one per pair.
 
     Tukey's and Dunnett's tests bring theirs along. The permutation tests give the quantile of
     their largest statistic, so that 0 is outside exactly if the single-step test rejects. Else, and
@@ -48,20 +48,18 @@ def claim_intervals(design: Design, adjusted: Adjusted, kind: str = "") -> list[
     adjusted
         The p-values of the claims.
     kind
-        ``t``, ``percentile``, ``bca``, ``randomization``, or empty for what fits the design.
+        The one that was asked for; empty for what fits the design.
 
     References
     ----------
     Y. Hochberg and A. C. Tamhane, Multiple Comparison Procedures (1987); P. H. Westfall and S. S.
     Young, Resampling-Based Multiple Testing (1993).
     """
-    if kind and kind not in INTERVALS:
-        raise InputError(f"unknown interval {kind!r}: expected one of {', '.join(INTERVALS)}")
     if not kind and design.test_share is None:
         own = _own_intervals(design, adjusted)
         if own is not None:
             return own
-    return [_plain_interval(design, design.gaps(pair), kind) for pair in design.pairs]
+    return [_plain_interval(design, pair) for pair in design.pairs]
 
 
 def _own_intervals(design: Design, adjusted: Adjusted) -> list[Interval] | None:
@@ -131,23 +129,13 @@ def _max_t(design: Design, table: Pairwise, gaps: Floats) -> Interval:
     return _open(found, design.side)
 
 
-def _plain_interval(design: Design, gaps: Floats, kind: str) -> Interval:
+def _plain_interval(design: Design, pair: tuple[int, int]) -> Interval:
     """The interval of one pair, at the level that Bonferroni gives it if need be."""
-    from heldout.infer import bootstrap, folds, intervals, randomization  # SciPy
-
     simultaneous = interval_coverage(design.correction) == "simultaneous"
     alpha = design.alpha / (len(design.pairs) if simultaneous else 1)
     # One bound of a two-sided interval is a one-sided bound that fails half as often.
     level = 1 - alpha if design.tail == "two" else 1 - 2 * alpha
-    if not kind and design.test_share is not None:
-        found = folds.corrected_t(gaps, design.test_share, level)
-    elif kind in ("", "t"):
-        found = intervals.t_interval(gaps, level)
-    elif kind == "randomization":
-        found = randomization.randomization_interval(gaps, level=level, **design.draws)
-    else:
-        bounds: Literal["percentile", "bca"] = "percentile" if kind == "percentile" else "bca"
-        found = bootstrap.bootstrap_interval(gaps, kind=bounds, level=level, **design.draws)
+    found = design.scoring.difference(pair, level)
     method = f"{found.method}, Bonferroni" if simultaneous else found.method
     return _open(found._replace(level=1 - design.alpha, method=method), design.side)
 

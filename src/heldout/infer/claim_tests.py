@@ -9,7 +9,7 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.infer.advise import ALL_PAIRS
-from heldout.infer.results import Outcome, drop_noise
+from heldout.infer.results import drop_noise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from heldout.data.scores import Scores
     from heldout.data.words import Floats
     from heldout.infer.pairwise import Pairwise
-    from heldout.infer.results import Tail
+    from heldout.infer.results import Outcome, Tail
+    from heldout.infer.scoring import Scoring
 
 __all__ = ["Adjusted", "Design", "adjust_claims", "claim_outcomes"]
 
@@ -29,6 +30,8 @@ class Design(NamedTuple):
     ----------
     scores
         The scores.
+    scoring
+        How systems and resamples are scored.
     pairs
         The columns that are compared, the first minus the second.
     baseline
@@ -46,6 +49,7 @@ class Design(NamedTuple):
     """
 
     scores: Scores
+    scoring: Scoring
     pairs: tuple[tuple[int, int], ...]
     baseline: int | None
     correction: str
@@ -124,35 +128,8 @@ def _check_zero_one(scores: Scores) -> None:
 
 
 def _outcomes(design: Design, tests: tuple[str, ...], pair: tuple[int, int]) -> tuple[Outcome, ...]:
-    gaps = design.gaps(pair)
-    return tuple(_outcome(design, test, pair, gaps)._replace(tail=design.tail) for test in tests)
-
-
-def _outcome(design: Design, test: str, pair: tuple[int, int], gaps: Floats) -> Outcome:
-    from heldout.infer import bootstrap, paired, randomization  # SciPy
-
-    side = design.side
-    if test == "mcnemar":
-        first, second = (design.scores.values[:, column] for column in pair)
-        return paired.mcnemar_test(first, second, tail=side)
-    if test == "corrected-t":
-        if design.test_share is None:
-            raise InputError(
-                "corrected-t is for folds of a cross-validation: say how large a fold is "
-                "beside its training side (--test-share, for 10 folds 0.1111)"
-            )
-        return paired.corrected_t_test(gaps, design.test_share, tail=side)
-    if test == "randomization":
-        return randomization.randomization_test(gaps, tail=side, **design.draws)
-    if test.startswith("bootstrap-shift"):
-        studentized = test.endswith("studentized")
-        return bootstrap.shift_test(gaps, tail=side, studentized=studentized, **design.draws)
-    plain: dict[str, Callable[..., Outcome]] = {
-        "t": paired.t_test,
-        "wilcoxon": paired.wilcoxon_test,
-        "sign": paired.sign_test,
-    }
-    return plain[test](gaps, tail=side)
+    found = (design.scoring.outcome(test, pair, design.side) for test in tests)
+    return tuple(one._replace(tail=design.tail) for one in found)
 
 
 def adjust_claims(design: Design, outcomes: list[tuple[Outcome, ...]]) -> Adjusted:

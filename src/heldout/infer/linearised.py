@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from heldout.infer.results import Interval, Outcome, Tail
     from heldout.measure.prediction_slopes import Slopes
 
-__all__ = ["LinearMaker", "jackknife", "linear_interval", "values_of_slopes"]
+__all__ = ["LinearScoring", "jackknife", "linear_interval", "values_of_slopes"]
 
 BLOCK: Final = 2**22
 """Numbers of a table that are left out at a time."""
@@ -86,7 +86,7 @@ def linear_interval(values: Floats, score: float, level: float) -> Interval:
 
 
 @dataclass(frozen=True, eq=False)
-class LinearMaker:
+class LinearScoring:
     """Claims about scores of very many units, by values that average to them.
 
     Parameters
@@ -99,6 +99,7 @@ class LinearMaker:
 
     values: Floats
     scores: Floats
+    linearised: bool = True
     tests: tuple[str, ...] = ("t",)
     why: str = (
         "is no mean over units, but nearly one where there are so many: each unit counts by what "

@@ -1,4 +1,4 @@
-"""Makers of claims about units that are too many to be drawn one by one."""
+"""Scoring of units that are too many to be drawn one by one."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from heldout.infer.linearised import LinearMaker, jackknife, values_of_slopes
-from heldout.infer.resampled_claims import SumMaker
+from heldout.infer.linearised import LinearScoring, jackknife, values_of_slopes
+from heldout.infer.resampled import SumScoring
 from heldout.infer.unit_kinds import affordable, sums_by_number
 from heldout.measure.prediction_slopes import order_slopes
 from heldout.measure.prediction_sums import cell_sums, unit_sums
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from heldout.measure.predicted import PredictionMeasure
     from heldout.measure.prediction_sums import CellSums
 
-__all__ = ["made_of_many"]
+__all__ = ["scoring_of_many"]
 
 MOST_KINDS: Final = 2000
 """Kinds of units at the most of which numbers are drawn."""
@@ -28,7 +28,7 @@ TABLED: Final = 2**22
 """Below so many codes they are looked up in a table, not sorted."""
 
 
-def made_of_many(
+def scoring_of_many(
     systems: Sequence[Any],
     measure: PredictionMeasure,
     positive: str | None,
@@ -36,8 +36,8 @@ def made_of_many(
     *,
     replicates: int = 100_000,
     seed: int = 0,
-) -> SumMaker | LinearMaker | None:
-    """A maker of claims whose work does not grow with units times replicates; None if none is.
+) -> SumScoring | LinearScoring | None:
+    """A scoring whose work does not grow with units times replicates; None if none is.
 
     Parameters
     ----------
@@ -64,12 +64,12 @@ def made_of_many(
     if len(linear) < len(systems):
         return None
     scores = np.array([score for score, _ in linear])
-    return LinearMaker(np.column_stack([values for _, values in linear]), scores)
+    return LinearScoring(np.column_stack([values for _, values in linear]), scores)
 
 
 def _by_kinds(
     systems: Sequence[Any], cells: list[CellSums], draws: dict[str, Any]
-) -> SumMaker | None:
+) -> SumScoring | None:
     """Units of one truth and one prediction of each system are of one kind."""
     size = cells[0].classes
     if size ** (len(systems) + 1) > 2**62:
@@ -84,7 +84,7 @@ def _by_kinds(
     tables = [
         one.rows(size * parts[0] + guess) for one, guess in zip(cells, parts[1:], strict=True)
     ]
-    return SumMaker(tables, cells[0].score, bootstraps=affordable(len(kind)), kind=kind, **draws)
+    return SumScoring(tables, cells[0].score, bootstraps=affordable(len(kind)), kind=kind, **draws)
 
 
 def _numbered(code: Ints, limit: int) -> tuple[Ints, Ints]:

@@ -9,11 +9,11 @@ import numpy as np
 from heldout.data.predictions import ClassPredictions, positive_number, unit_count
 from heldout.errors import InputError
 from heldout.infer.auc import delong_interval
-from heldout.infer.compare_predictions import group_numbers
 from heldout.infer.folds import corrected_t
 from heldout.infer.intervals import t_interval, wilson
-from heldout.infer.many_units import made_of_many
-from heldout.infer.resampled_claims import SumMaker
+from heldout.infer.many_units import scoring_of_many
+from heldout.infer.resampled import SumScoring
+from heldout.infer.scored_predictions import group_numbers
 from heldout.infer.unit_kinds import (
     MANY_UNITS,
     affordable,
@@ -141,10 +141,10 @@ def _of_many(
     seed: int,
 ) -> Interval | None:
     """Of units too many to be drawn: kinds of them are drawn, or the score is linearised."""
-    maker = made_of_many([one], measure, positive, numbers, seed=seed)
-    if isinstance(maker, SumMaker):
-        return _drawn(maker.drawn, level)
-    return None if maker is None else maker.system(0, level)
+    scoring = scoring_of_many([one], measure, positive, numbers, seed=seed)
+    if isinstance(scoring, SumScoring):
+        return _drawn(scoring.drawn, level)
+    return None if scoring is None else scoring.system(0, level)
 
 
 def _replicates(

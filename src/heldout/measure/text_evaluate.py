@@ -89,12 +89,12 @@ class TextEvaluation:
         """Scores by segment, for `heldout.compare`; only of measures that are means over them.
 
         Corpus BLEU, chrF, TER and perplexity are no means over segments: compare them with
-        `heldout.infer.corpus_compare.compare_corpora`.
+        `heldout.compare`.
         """
         wanted = parse_text_measure(measure)
         if not wanted.is_mean:
             raise MeasureError(
-                f"{wanted} of a corpus is no mean over segments: compare it with compare_corpora"
+                f"{wanted} of a corpus is no mean over segments: compare the evaluation itself"
             )
         columns = np.column_stack([self.segments(at, wanted) for at in range(len(self.systems))])
         defined = ~np.isnan(columns).any(axis=1)

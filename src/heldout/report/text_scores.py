@@ -13,15 +13,15 @@ from heldout.report.tables import plain_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.infer.corpus_compare import CorpusComparison
     from heldout.infer.results import Interval
+    from heldout.infer.text_intervals import TextScores
     from heldout.notes import Note
 
 __all__ = ["about_line", "text_score_record", "text_scores_text"]
 
 
 def _rows(
-    names: tuple[str, ...], comparisons: list[CorpusComparison]
+    names: tuple[str, ...], comparisons: list[TextScores]
 ) -> tuple[list[str], list[list[str]]]:
     """Head and rows, a row a measure and system."""
     rows = [
@@ -43,7 +43,7 @@ def _bounds(interval: Interval) -> str:
 
 
 def text_scores_text(
-    names: tuple[str, ...], comparisons: list[CorpusComparison], kind: str, *, terminal: bool
+    names: tuple[str, ...], comparisons: list[TextScores], kind: str, *, terminal: bool
 ) -> str:
     """A table, the signatures below it; in TSV and CSV they are the last column."""
     head, rows = _rows(names, comparisons)
@@ -60,7 +60,7 @@ def text_scores_text(
     return grids_text([Grid(head, rows, texts=2)], kind, terminal=terminal) + "\n" + marks
 
 
-def about_line(comparisons: Sequence[CorpusComparison]) -> str:
+def about_line(comparisons: Sequence[TextScores]) -> str:
     """How many segments there are, and what the intervals are."""
     first = comparisons[0]
     level = f"{round(100 * first.systems[0].level, 6):g}%"
@@ -70,7 +70,7 @@ def about_line(comparisons: Sequence[CorpusComparison]) -> str:
 
 
 def text_score_record(
-    names: tuple[str, ...], comparisons: list[CorpusComparison], notes: Sequence[Note]
+    names: tuple[str, ...], comparisons: list[TextScores], notes: Sequence[Note]
 ) -> dict[str, Any]:
     """Every number at full precision, as JSON has it: what is undefined is null."""
     content = {
@@ -84,7 +84,7 @@ def text_score_record(
     return found
 
 
-def _measure_dict(names: tuple[str, ...], comparison: CorpusComparison) -> dict[str, Any]:
+def _measure_dict(names: tuple[str, ...], comparison: TextScores) -> dict[str, Any]:
     return {
         "measure": str(comparison.measure),
         "signature": comparison.signature,

@@ -1,4 +1,4 @@
-"""Makers of claims: by resampled sums, by resampled units, and DeLong's for an AUC."""
+"""Scores of resampled sums and of resampled units, and DeLong's analysis of an AUC."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.errors import InputError
 from heldout.infer.auc import delong_test
 from heldout.infer.intervals import normal_quantile
 from heldout.infer.linearised import jackknife, linear_interval
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from heldout.infer.corpus_level import Replicates, ScoreOfSums
     from heldout.infer.results import Outcome, Tail
 
-__all__ = ["AreaMaker", "OrderMaker", "SumMaker"]
+__all__ = ["AreaScoring", "OrderScoring", "SumScoring"]
 
 LEAVE_OUT: Final = 2 * 10**7
 """Units looked at over all parts that are left out one by one, but ..."""
@@ -40,7 +39,7 @@ FEWEST_PARTS: Final = 100
 
 
 @dataclass(frozen=True, eq=False)
-class SumMaker:
+class SumScoring:
     """Claims about scores that are functions of sums.
 
     Parameters
@@ -65,6 +64,7 @@ class SumMaker:
     bootstraps: int = 10_000
     seed: int = 0
     kind: Ints | None = None
+    linearised: bool = True
     tests: tuple[str, ...] = ("randomization", "bootstrap-shift")
     why: str = (
         "is no mean over units: the sums that it is made of are resampled, outputs being swapped "
@@ -144,7 +144,7 @@ class SumMaker:
 
 
 @dataclass(frozen=True, eq=False)
-class OrderMaker:
+class OrderScoring:
     """Claims about AUC, average precision and medians, by drawing units or groups of them.
 
     Outputs of two systems are not swapped here: their scores may lie on different scales.
@@ -163,6 +163,7 @@ class OrderMaker:
     clusters: Ints
     bootstraps: int = 10_000
     seed: int = 0
+    linearised: bool = True
     tests: tuple[str, ...] = ("bootstrap-shift",)
     why: str = "is no mean over units and goes by their order: units are drawn with replacement"
 
@@ -221,7 +222,7 @@ class OrderMaker:
 
 
 @dataclass(frozen=True, eq=False)
-class AreaMaker:
+class AreaScoring:
     """Claims about the AUC of two classes, by DeLong.
 
     Parameters
@@ -234,6 +235,7 @@ class AreaMaker:
 
     positive: Flags
     scores: Floats
+    linearised: bool = True
     tests: tuple[str, ...] = ("delong",)
     why: str = (
         "is the share of pairs of units in order: DeLong's test knows its variance and that the "
@@ -283,10 +285,3 @@ class AreaMaker:
         """Units that the first system ranks better than the second, and worse."""
         gaps = self._components[pair[0]] - self._components[pair[1]]
         return int((gaps > TIE).sum()), int((gaps < -TIE).sum())
-
-
-def check_defined(names: Sequence[str], values: Sequence[float], measure: str) -> None:
-    """Refuse to compare what is not defined."""
-    for name, value in zip(names, values, strict=True):
-        if not math.isfinite(value):
-            raise InputError(f"{measure} of {name} is not defined: there is nothing to compare")

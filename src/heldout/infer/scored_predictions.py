@@ -1,4 +1,4 @@
-"""Compare predictions of several systems: the analysis that fits the measure and the data."""
+"""Predictions to compare: the analysis that fits the measure and the data."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from heldout.data.predictions import (
 )
 from heldout.data.scores import Scores
 from heldout.errors import InputError, MeasureError
-from heldout.infer.compare import Comparison, compare, note_measures
-from heldout.infer.made_claims import made_comparison
-from heldout.infer.many_units import made_of_many
-from heldout.infer.resampled_claims import AreaMaker, OrderMaker, SumMaker
+from heldout.infer.many_units import scoring_of_many
+from heldout.infer.resampled import AreaScoring, OrderScoring, SumScoring
+from heldout.infer.scoring import Scored, mean_scored
 from heldout.infer.unit_kinds import MANY_UNITS, affordable, sums_by_number
 from heldout.measure.paired_predictions import (
     check_same_truth,
@@ -38,16 +37,17 @@ from heldout.measure.undefined_hint import undefined_hint
 from heldout.notes import Note
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from heldout.data.predictions import NumberPredictions
     from heldout.data.words import Ints
-    from heldout.infer.linearised import LinearMaker
+    from heldout.infer.engine import Asked
+    from heldout.infer.linearised import LinearScoring
     from heldout.measure.predicted import PredictionMeasure
 
     Predictions = ClassPredictions | NumberPredictions
 
-__all__ = ["By", "ComparedPredictions", "compare_predictions", "group_numbers"]
+__all__ = ["By", "PredictionSystems", "group_numbers", "scored_predictions"]
 
 By = Literal["auto", "unit", "fold"]
 """What is taken for the unit of a test: ``auto`` is the fold, where there are folds."""
@@ -59,88 +59,98 @@ WEIGHED: Final = (
 )
 
 
-class ComparedPredictions(NamedTuple):
-    """A comparison, and what a gate must know about it.
+@dataclass(frozen=True)
+class PredictionSystems:
+    """Predictions of two or more systems, and what all measures need to know about them.
 
     Parameters
     ----------
-    comparison
-        The claims.
-    test_share
-        n_test / n_train, if the units are folds.
-    linear
-        Whether the values of the units are not theirs, but the score linearised.
+    systems
+        One object per system, all with the same classes.
     """
 
-    comparison: Comparison
-    test_share: float | None = None
-    linear: bool = False
+    systems: list[Any]
+
+    @classmethod
+    def of(cls, predictions: Sequence[Any], baseline: str | None = None) -> PredictionSystems:
+        """The systems to compare: without the baselines of an experiment, unless they are needed.
+
+        Parameters
+        ----------
+        predictions
+            One object per system.
+        baseline
+            The system that the others are compared with.
+        """
+        several = _alike(_own_systems(predictions, baseline))
+        if len(several) < 2:
+            raise InputError("one system cannot be compared: give at least two")
+        check_same_truth(several)
+        return cls(several)
+
+    @property
+    def task(self) -> str:
+        """``classification`` or ``regression``."""
+        return "classification" if isinstance(self.systems[0], ClassPredictions) else "regression"
+
+    def measures(
+        self, names: Sequence[Any] = (), undefined: float | None = None
+    ) -> list[PredictionMeasure]:
+        """Measures by their names; by default accuracy or RMSE."""
+        usual = "accuracy" if self.task == "classification" else "RMSE"
+        return parse_prediction_measures(self.task, list(names) or [usual], undefined)
+
+    @cached_property
+    def data(self) -> str:
+        """The fingerprint of the data."""
+        return data_fingerprint(self.systems)
+
+    @cached_property
+    def paired(self) -> _Paired:
+        """The systems on the units that all have."""
+        return _pair(self.systems, self.data)
 
 
-def compare_predictions(
-    predictions: Sequence[ClassPredictions] | Sequence[NumberPredictions],
-    measures: Sequence[str] = (),
+def scored_predictions(
+    given: PredictionSystems,
+    measure: PredictionMeasure,
+    asked: Asked,
     *,
     positive: str | None = None,
     by: By = "auto",
-    undefined: float | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    **settings: Any,
-) -> list[ComparedPredictions]:
-    """Compare predictions of two or more systems, paired by unit.
+) -> Scored:
+    """How to compare predictions, paired by unit: the analysis that fits the measure and the data.
 
     Folds (of a cross-validation, perhaps repeated) are compared by the corrected resampled t test,
-    whatever the measure. On a hold-out, means over units are compared as `heldout.compare` does
-    (McNemar's test for accuracy); F1, MCC, kappa, RMSE, R² and the like, and all measures of
-    grouped or weighted units, by swapping outputs and resampling sums; the AUC of two classes by
-    DeLong's test; other measures of order by the bootstrap. More than 100,000 units are not drawn
-    one by one: numbers of units of each kind are, where kinds are few; else the score is linearised
-    and compared by a t test.
+    whatever the measure. On a hold-out, means over units are compared as such (McNemar's test for
+    accuracy); F1, MCC, kappa, RMSE, R² and the like, and all measures of grouped or weighted units,
+    by swapping outputs and resampling sums; the AUC of two classes by DeLong's test; other measures
+    of order by the bootstrap. More than 100,000 units are not drawn one by one: numbers of units of
+    each kind are, where kinds are few; else the score is linearised and compared by a t test.
 
     Parameters
     ----------
-    predictions
-        One object a system.
-    measures
-        Their names; by default accuracy or RMSE.
+    given
+        The systems.
+    measure
+        Any measure of predictions.
+    asked
+        How to compare.
     positive
         The positive one of two classes.
     by
         ``fold``, ``unit``, or ``auto``: folds where there are some.
-    undefined
-        As for `score_predictions`.
-    progress
-        Called with the measures that are compared and the number of all.
-    settings
-        As for `heldout.compare`.
-
-    Examples
-    --------
-    >>> truth = np.array([0, 1] * 6)
-    >>> wrong = np.where(np.arange(12) < 5, 1 - truth, truth)
-    >>> units = tuple(map(str, range(12)))
-    >>> guesses = {"A": wrong, "B": truth}
-    >>> two = [ClassPredictions(n, units, ("no", "yes"), truth, guesses[n]) for n in guesses]
-    >>> [found] = compare_predictions(two, ["MCC"])
-    >>> found.comparison.claims[0].outcomes[0].p
-    0.0625
     """
-    several = _alike(_own_systems(predictions, settings.get("baseline")))
-    if len(several) < 2:
-        raise InputError("one system cannot be compared: give at least two")
-    check_same_truth(several)
-    task = "classification" if isinstance(several[0], ClassPredictions) else "regression"
-    usual = "accuracy" if task == "classification" else "RMSE"
-    wanted = parse_prediction_measures(task, list(measures) or [usual], undefined)
-    folded = by == "fold" or (by == "auto" and _all_have_splits(several))
-    given = _Given(several)
-    found = []
-    for one in wanted:
-        found.append(_compared(given, one, positive, folded, settings))
-        if progress:
-            progress(len(found), len(wanted))
-    noted = note_measures([one.comparison for one in found])
-    return [one._replace(comparison=two) for one, two in zip(found, noted, strict=True)]
+    several = given.systems
+    if by == "fold" or (by == "auto" and _all_have_splits(several)):
+        found = fold_scores(several, measure, positive)
+        return mean_scored(found.scores, asked._replace(test_share=found.test_share))
+    notes = _fold_notes(several)
+    plain = all(one.weights is None and not one.groups for one in several)
+    if plain and measure.per_unit:
+        scores = unit_scores(several, measure, given.data)
+        return mean_scored(replace(scores, notes=(*scores.notes, *notes)), asked)
+    return _resampled(given.paired, measure, positive, notes, asked)
 
 
 def _own_systems(predictions: Sequence[Any], baseline: str | None) -> Sequence[Any]:
@@ -170,29 +180,6 @@ def _alike(predictions: Sequence[Any]) -> list[Any]:
     return list(predictions)
 
 
-def _compared(
-    given: _Given,
-    measure: PredictionMeasure,
-    positive: str | None,
-    folded: bool,
-    settings: dict[str, Any],
-) -> ComparedPredictions:
-    several = given.systems
-    if folded:
-        found = fold_scores(several, measure, positive)
-        return ComparedPredictions(
-            compare(found.scores, test_share=found.test_share, **settings), found.test_share
-        )
-    notes = _fold_notes(several)
-    plain = all(one.weights is None and not one.groups for one in several)
-    if plain and measure.per_unit:
-        scores = unit_scores(several, measure, given.data)
-        return ComparedPredictions(
-            compare(replace(scores, notes=(*scores.notes, *notes)), **settings)
-        )
-    return _made(given.paired, measure, positive, notes, settings)
-
-
 def _fold_notes(several: Sequence[Predictions]) -> list[Note]:
     if not any(has_splits([one]) for one in several):
         return []
@@ -209,21 +196,6 @@ class _Paired(NamedTuple):
     systems: list[Any]
     dropped: tuple[str, ...]
     data: str
-
-
-@dataclass(frozen=True)
-class _Given:
-    """Systems, and what all measures need to know about them: it is found once."""
-
-    systems: list[Any]
-
-    @cached_property
-    def data(self) -> str:
-        return data_fingerprint(self.systems)
-
-    @cached_property
-    def paired(self) -> _Paired:
-        return _pair(self.systems, self.data)
 
 
 def _pair(several: list[Any], data: str) -> _Paired:
@@ -243,13 +215,14 @@ def _pair(several: list[Any], data: str) -> _Paired:
     return _Paired(found, tuple(lost), data)
 
 
-def _made(
+def _resampled(
     paired: _Paired,
     measure: PredictionMeasure,
     positive: str | None,
     notes: list[Note],
-    settings: dict[str, Any],
-) -> ComparedPredictions:
+    asked: Asked,
+) -> Scored:
+    """Scores that are no plain means over units."""
     systems = paired.systems
     check_same_weights(systems)
     for one in systems:
@@ -266,29 +239,18 @@ def _made(
         rows = len(systems[0].units)
         whole = f"{rows:,} rows are of {len(names):,} {kind}, which are swapped and drawn whole"
         notes = [*notes, Note("grouped", f"the {whole}", "info")]
-    draws: dict[str, Any] = {
-        "seed": settings.get("seed", 0),
-        "replicates": settings.get("replicates", 100_000),
-    }
-    maker = _maker(systems, measure, positive, numbers, grouped, draws)
+    scoring = _scoring(systems, measure, positive, numbers, grouped, asked)
     scores = Scores(
         str(measure),
         tuple(one.name for one in systems),
         names,
-        maker.values,
+        scoring.values,
         higher_is_better=measure.higher_is_better,
         dropped=paired.dropped,
         data=paired.data,
         notes=tuple(notes),
     )
-    allowed = {"baseline", "tests", "tail", "alpha", "correction", "tuned", "seed"}
-    if settings.get("interval"):
-        raise InputError(
-            f"{measure} is no mean over units: its interval is {maker.system(0, 0.95).method}, "
-            "leave --interval out"
-        )
-    chosen = {key: value for key, value in settings.items() if key in allowed}
-    return ComparedPredictions(made_comparison(scores, maker, **chosen), linear=True)
+    return Scored(scores, scoring)
 
 
 def group_numbers(systems: Sequence[Predictions]) -> tuple[Ints, tuple[str, ...]]:
@@ -316,18 +278,20 @@ def group_numbers(systems: Sequence[Predictions]) -> tuple[Ints, tuple[str, ...]
     return np.array([place[name] for name in labels], np.int64), tuple(place)
 
 
-def _maker(
+def _scoring(
     systems: list[Any],
     measure: PredictionMeasure,
     positive: str | None,
     numbers: Ints,
     grouped: bool,
-    draws: dict[str, Any],
-) -> SumMaker | OrderMaker | AreaMaker | LinearMaker:
+    asked: Asked,
+) -> SumScoring | OrderScoring | AreaScoring | LinearScoring:
     plain = not grouped and all(one.weights is None for one in systems)
     two = plain and measure.base == "AUC" and len(systems[0].classes) == 2
     if len(numbers) > MANY_UNITS and not two:
-        many = made_of_many(systems, measure, positive, numbers, **draws)
+        many = scoring_of_many(
+            systems, measure, positive, numbers, replicates=asked.replicates, seed=asked.seed
+        )
         if many is not None:
             return many
     sums = [unit_sums(one, measure, positive) for one in systems]
@@ -337,16 +301,20 @@ def _maker(
         if not all(np.isfinite(table).all() for table in tables):
             raise MeasureError(f"{measure} is infinite for some units: there is nothing to compare")
         grouped_tables = [sums_by_number(one, numbers) for one in tables]
-        made = SumMaker(
-            grouped_tables, score, bootstraps=affordable(len(grouped_tables[0])), **draws
+        made = SumScoring(
+            grouped_tables,
+            score,
+            asked.replicates,
+            affordable(len(grouped_tables[0])),
+            asked.seed,
         )
         return replace(made, why=WEIGHED) if measure.per_unit else made
     if two:
         at = positive_number(systems[0].classes, positive)
         flags = systems[0].truth == at
-        return AreaMaker(flags, np.column_stack([one.scores[:, at] for one in systems]))
+        return AreaScoring(flags, np.column_stack([one.scores[:, at] for one in systems]))
     functions = [weighing(one, measure, positive) for one in systems]
     known = [one for one in functions if one is not None]
     if len(known) < len(systems):
         raise MeasureError(f"{measure} has no test over units: compare it over folds")
-    return OrderMaker(known, numbers, seed=draws["seed"])
+    return OrderScoring(known, numbers, seed=asked.seed)

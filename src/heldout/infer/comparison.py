@@ -1,0 +1,180 @@
+"""What a comparison of systems returns: claims about pairs, and all that belongs to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from heldout.infer.results import Interval, Outcome, count_of
+from heldout.notes import Note, distinct
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from heldout.data.scores import Scores
+    from heldout.infer.advise import Advice
+    from heldout.infer.blocks import Anova, Sphericity
+    from heldout.infer.claim_intervals import Coverage
+    from heldout.infer.effects import Effects
+    from heldout.infer.folds import FoldF
+    from heldout.infer.ranks import Friedman, Nemenyi
+    from heldout.infer.results import Tail
+
+__all__ = ["Claim", "Comparison", "SystemRow", "claim_row", "note_measures"]
+
+
+class SystemRow(NamedTuple):
+    """One system: its mean with an interval, and the letters it shares with systems like it."""
+
+    name: str
+    mean: Interval
+    letters: str = ""
+
+
+class Claim(NamedTuple):
+    """What can be said about a pair of systems.
+
+    Parameters
+    ----------
+    first, second
+        The systems; differences are first minus second.
+    difference
+        The mean difference with its interval, which has one bound if the test has one tail.
+    outcomes
+        The tests, the one that gives the verdict first.
+    adjusted
+        The p-value of the verdict, adjusted for the number of comparisons.
+    effects
+        Effect sizes, wins, ties and losses.
+    adjusted_error
+        The standard error of an adjusted p-value that was drawn; 0 else.
+    """
+
+    first: str
+    second: str
+    difference: Interval
+    outcomes: tuple[Outcome, ...]
+    adjusted: float
+    effects: Effects
+    adjusted_error: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """The comparison of two or more systems on the same units.
+
+    Parameters
+    ----------
+    scores
+        What was compared.
+    baseline
+        The system that the others are compared with; None for all pairs.
+    alpha, tail
+        The level of the tests and their alternative.
+    advice
+        The analysis that was made, why, and what to be careful about.
+    systems, claims
+        The results.
+    anova, sphericity, friedman
+        The analyses of all systems together, for three or more.
+    seed
+        The seed of all that is drawn.
+    coverage
+        Whether the intervals of the differences hold all at once (``simultaneous``), each alone
+        (``unadjusted``), or there is only one (``single``).
+    correction_detail
+        How a correction that draws or enumerates came to its p-values.
+    fold_f
+        The analysis of variance, corrected for overlapping folds.
+    test_share
+        n_test / n_train, if the units are folds.
+    linearised
+        Whether the values of the units are not their own, but those of a score that is no mean,
+        linearised: they average to it and vary as it does.
+    """
+
+    scores: Scores
+    baseline: str | None
+    alpha: float
+    tail: Tail
+    advice: Advice
+    systems: tuple[SystemRow, ...]
+    claims: tuple[Claim, ...]
+    anova: Anova | None
+    sphericity: Sphericity | None
+    friedman: tuple[Friedman, Friedman, Nemenyi] | None
+    seed: int
+    coverage: Coverage = "single"
+    correction_detail: str = ""
+    fold_f: FoldF | None = None
+    test_share: float | None = None
+    linearised: bool = False
+
+    @property
+    def warnings(self) -> tuple[Note, ...]:
+        """What a careful reader should know; infos too."""
+        return self.advice.warnings
+
+    def to_frame(self) -> pl.DataFrame:
+        """A Polars frame with one row a claim."""
+        import polars as pl  # slow to import, seldom needed
+
+        return pl.DataFrame([claim_row(self, claim) for claim in self.claims])
+
+    def _repr_html_(self) -> str:
+        """Show the claims as tables and a chart in a notebook."""
+        from heldout.notebook import comparison_html  # the report reads results
+
+        return comparison_html(self)
+
+
+def claim_row(comparison: Comparison, claim: Claim) -> dict[str, Any]:
+    """One claim as plain values."""
+    means = {system.name: system.mean.estimate for system in comparison.systems}
+    row: dict[str, Any] = {
+        "measure": comparison.scores.measure,
+        "first": claim.first,
+        "second": claim.second,
+        "n": len(comparison.scores.units),
+        "first_mean": means[claim.first],
+        "second_mean": means[claim.second],
+        "difference": claim.difference.estimate,
+        "low": claim.difference.low,
+        "high": claim.difference.high,
+        "interval": claim.difference.method,
+        "coverage": comparison.coverage,
+        "p_adjusted": claim.adjusted,
+        "p_adjusted_error": claim.adjusted_error,
+        "correction": comparison.advice.correction or "none",
+        "significant": bool(claim.adjusted <= comparison.alpha),
+    }
+    for outcome in claim.outcomes:
+        row[f"p_{outcome.test}"] = outcome.p
+    return row | {f"effect_{key}": value for key, value in claim.effects._asdict().items()}
+
+
+def note_measures(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """The same comparisons, with a warning if several measures are judged, each at alpha.
+
+    Parameters
+    ----------
+    comparisons
+        Of the same systems on the same units, one a measure.
+    """
+    measures = list(dict.fromkeys(one.scores.measure for one in comparisons))
+    if len(measures) < 2:
+        return list(comparisons)
+    return [_with_measures(one, measures) for one in comparisons]
+
+
+def _with_measures(comparison: Comparison, measures: list[str]) -> Comparison:
+    pairs = count_of(len(comparison.claims), "comparison")
+    text = (
+        f"{len(measures)} measures x {pairs} are judged each at alpha {comparison.alpha:g}, and "
+        f"nothing corrects for the number of measures: take the first, {measures[0]}, as the "
+        "primary one, or count all looks with a ledger"
+    )
+    notes = distinct([*comparison.warnings, Note("many-measures", text)])
+    return replace(comparison, advice=comparison.advice._replace(warnings=notes))

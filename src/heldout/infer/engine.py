@@ -1,0 +1,268 @@
+"""The one engine of comparisons: pairs, tests, corrections, intervals, effects, notes."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from heldout.errors import InputError
+from heldout.infer.advise import BY_RANK, OWN_TEST, advise
+from heldout.infer.claim_intervals import INTERVALS, claim_intervals, interval_coverage
+from heldout.infer.claim_tests import Design, adjust_claims, claim_outcomes
+from heldout.infer.comparison import Claim, Comparison, SystemRow
+from heldout.infer.results import check_tail
+from heldout.notes import Note
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from heldout.data.scores import Scores
+    from heldout.infer.effects import Effects
+    from heldout.infer.folds import FoldF
+    from heldout.infer.scoring import Scoring
+
+__all__ = ["REPLICATES", "Asked", "make_comparison"]
+
+REPLICATES = 100_000
+STEPWISE = ("holm", "hochberg", "maxt")
+
+
+class Asked(NamedTuple):
+    """How to compare; the parameters are those of `heldout.compare`."""
+
+    baseline: str | None = None
+    tests: Sequence[str] = ()
+    tail: str = "two"
+    alpha: float = 0.05
+    correction: str = ""
+    interval: str = ""
+    test_share: float | None = None
+    tuned: Sequence[str] = ()
+    replicates: int = REPLICATES
+    seed: int = 0
+
+    def check(self) -> None:
+        """Refuse what no comparison can do."""
+        check_tail(self.tail)
+        if not isinstance(self.alpha, int | float) or not 0 < self.alpha < 1:
+            raise InputError(f"alpha={self.alpha}: expected a number between 0 and 1")
+        if self.tail != "two" and self.alpha >= 0.5:
+            raise InputError(f"alpha={self.alpha}: expected less than 0.5 with one tail")
+        if self.replicates < 100:
+            raise InputError(f"replicates={self.replicates}: at least 100 are needed")
+        if self.interval and self.interval not in INTERVALS:
+            raise InputError(
+                f"unknown interval {self.interval!r}: expected one of {', '.join(INTERVALS)}"
+            )
+
+
+def make_comparison(
+    scores: Scores,
+    scoring: Scoring,
+    asked: Asked,
+    progress: Callable[[int, int], None] | None = None,
+) -> Comparison:
+    """Compare systems.
+
+    Parameters
+    ----------
+    scores
+        The values of the units; for a score that is no mean, values that average to it and vary
+        as it does.
+    scoring
+        How systems and resamples are scored: it makes the tests and intervals.
+    asked
+        How to compare.
+    progress
+        Called with the pairs that are tested and the number of all.
+    """
+    asked.check()
+    _check(scores, scoring, asked)
+    several = len(scores.systems) > 2
+    baseline = asked.baseline
+    if not several and baseline is None:
+        baseline = scores.systems[0]
+    advice = advise(
+        scores,
+        tests=asked.tests,
+        correction=asked.correction,
+        tail=asked.tail,
+        baseline=baseline if several else None,
+        test_share=asked.test_share,
+        tuned=asked.tuned,
+        scoring=scoring,
+    )
+    design = Design(
+        scores,
+        scoring,
+        _pairs(scores, baseline),
+        None if baseline is None else scores.index(baseline),
+        advice.correction,
+        asked.alpha,
+        check_tail(asked.tail),
+        asked.test_share,
+        asked.replicates,
+        asked.seed,
+    )
+    outcomes = claim_outcomes(design, advice.tests, progress)
+    adjusted = adjust_claims(design, outcomes)
+    intervals = claim_intervals(design, adjusted, asked.interval)
+    claims = tuple(
+        Claim(
+            scores.systems[pair[0]],
+            scores.systems[pair[1]],
+            intervals[at],
+            outcomes[at],
+            adjusted.p[at],
+            _effects(design, pair),
+            adjusted.error(at),
+        )
+        for at, pair in enumerate(design.pairs)
+    )
+    late = [*_naive_intervals(design, asked.interval), *_disagreements(design, claims)]
+    advice = advice._replace(warnings=(*advice.warnings, *late))
+    anova, sphericity, friedman = _together(design)
+    return Comparison(
+        scores,
+        baseline,
+        asked.alpha,
+        design.tail,
+        advice,
+        _systems(design, adjusted.p if baseline is None else None),
+        claims,
+        anova,
+        sphericity,
+        friedman,
+        asked.seed,
+        interval_coverage(advice.correction),
+        adjusted.detail,
+        _fold_f(design),
+        asked.test_share,
+        scoring.linearised,
+    )
+
+
+def _check(scores: Scores, scoring: Scoring, asked: Asked) -> None:
+    if len(scores.systems) < 2:
+        raise InputError("one system cannot be compared: give at least two")
+    if len(scores.units) < 2:
+        raise InputError(f"{len(scores.units)} unit in common: at least 2 are needed")
+    if scoring.linearised and asked.interval:
+        raise InputError(f"{scores.measure} has an interval of its own: leave --interval out")
+
+
+def _pairs(scores: Scores, baseline: str | None) -> tuple[tuple[int, int], ...]:
+    """Pairs of systems, the later minus the earlier, or each minus the baseline."""
+    if baseline is None:
+        columns = range(len(scores.systems))
+        return tuple((second, first) for first, second in combinations(columns, 2))
+    base = scores.index(baseline)
+    return tuple((other, base) for other in range(len(scores.systems)) if other != base)
+
+
+def _effects(design: Design, pair: tuple[int, int]) -> Effects:
+    from heldout.infer.effects import effect_sizes  # SciPy
+
+    # Wins are units on which the first is better, whichever way the measure runs.
+    scores = design.scores
+    sign = 1.0 if scores.higher_is_better else -1.0
+    found = effect_sizes(*(sign * scores.values[:, at] for at in pair))
+    higher, lower = design.scoring.signs(pair)
+    wins, losses = (higher, lower) if scores.higher_is_better else (lower, higher)
+    ties = found.n - wins - losses
+    share = (wins + ties / 2) / found.n
+    return found._replace(wins=wins, ties=ties, losses=losses, superiority=share)
+
+
+def _naive_intervals(design: Design, kind: str) -> list[Note]:
+    if design.test_share is None or not kind:
+        return []
+    text = f"the {kind} interval takes folds for independent: the default one is corrected"
+    return [Note("folds-independent", text)]
+
+
+def _disagreements(design: Design, claims: tuple[Claim, ...]) -> list[Note]:
+    """Why 0 is inside an interval beside a significant p, or outside beside another."""
+    how = design.correction
+    if interval_coverage(how) == "unadjusted":
+        return []  # which is said of the intervals, and explains it
+    steps: list[str] = []
+    other: list[str] = []
+    for claim in claims:
+        shown = claim.adjusted <= design.alpha
+        outside = not claim.difference.low <= 0 <= claim.difference.high
+        if shown != outside:
+            stepwise = shown and how in STEPWISE
+            (steps if stepwise else other).append(f"{claim.first} - {claim.second}")
+    found = []
+    if steps:
+        text = (
+            f"{_some(steps)}: significant, though 0 is inside the interval: {how} goes step by "
+            "step and finds more than intervals that hold all at once"
+        )
+        found.append(Note("stepwise", text))
+    if other:
+        why = _why_they_disagree(design, claims[0].outcomes[0].test)
+        text = f"{_some(other)}: test and interval disagree about 0: {why}"
+        found.append(Note("disagreement", text))
+    return found
+
+
+def _why_they_disagree(design: Design, test: str) -> str:
+    decides = design.correction if design.correction in OWN_TEST else test
+    if design.test_share is not None and decides != "corrected-t":
+        return f"the interval is corrected for overlapping folds, {decides} is not"
+    if decides in BY_RANK:
+        return f"{decides} is not about the mean, the interval is"
+    return "they are made in different ways and it is close; the test decides"
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
+
+
+def _together(design: Design) -> tuple[Any, Any, Any]:
+    """What is said of the means of three or more systems at once."""
+    from heldout.infer import blocks, ranks  # SciPy
+
+    scores = design.scores
+    if len(scores.systems) < 3 or design.scoring.linearised:
+        return None, None, None
+    values = scores.values
+    # Mauchly's test needs more units than systems.
+    enough = len(scores.units) > len(scores.systems)
+    sphericity = blocks.sphericity(values) if enough else None
+    better_first = values if scores.higher_is_better else -values
+    by_rank = (
+        ranks.friedman(better_first),
+        ranks.iman_davenport(better_first),
+        ranks.nemenyi(better_first, 1 - design.alpha),
+    )
+    return blocks.anova(values), sphericity, by_rank
+
+
+def _fold_f(design: Design) -> FoldF | None:
+    from heldout.infer.folds import corrected_f  # SciPy
+
+    if design.test_share is None or len(design.scores.systems) < 3:
+        return None
+    return corrected_f(design.scores.values, design.test_share)
+
+
+def _systems(design: Design, adjusted: tuple[float, ...] | None) -> tuple[SystemRow, ...]:
+    """The systems with their intervals; with letters if all pairs were compared."""
+    from heldout.infer import tukey  # SciPy
+
+    scores = design.scores
+    letters = [""] * len(scores.systems)
+    found = [design.scoring.system(at, 1 - design.alpha) for at in range(len(scores.systems))]
+    if adjusted is not None and len(scores.systems) > 2:
+        different = [
+            pair for pair, p in zip(design.pairs, adjusted, strict=True) if p <= design.alpha
+        ]
+        values = np.array([one.estimate for one in found])
+        order = np.argsort(-values if scores.higher_is_better else values).tolist()
+        letters = tukey.compact_letters(len(scores.systems), different, order)
+    return tuple(SystemRow(name, found[at], letters[at]) for at, name in enumerate(scores.systems))

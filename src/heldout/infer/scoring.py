@@ -1,0 +1,179 @@
+"""How systems are scored on units and on resamples of them: all that differs between measures.
+
+The engine (`heldout.infer.engine`) knows pairs, corrections, effects and notes. It asks a `Scoring`
+for tests and intervals. A mean over units is one kind of scoring; functions of sums (BLEU, F1),
+measures of order and areas under curves are others, in `heldout.infer.resampled`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+
+import numpy as np
+
+from heldout.errors import InputError
+from heldout.infer.results import drop_noise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from heldout.data.scores import Scores
+    from heldout.data.words import Floats
+    from heldout.infer.engine import Asked
+    from heldout.infer.results import Interval, Outcome, Tail
+
+__all__ = ["MeanScoring", "Scored", "Scoring", "mean_scored"]
+
+
+class Scoring(Protocol):
+    """Scores of systems, and tests and intervals of their differences."""
+
+    @property
+    def linearised(self) -> bool:
+        """Whether the score is no mean over units: their values only average to it."""
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """The tests it has, the one that decides first; empty if they depend on the values."""
+
+    @property
+    def why(self) -> str:
+        """Why they are taken, in a clause."""
+
+    def outcome(self, test: str, pair: tuple[int, int], tail: Tail) -> Outcome:
+        """A test of the first minus the second system of a pair."""
+
+    def difference(self, pair: tuple[int, int], level: float) -> Interval:
+        """The difference of the scores with its interval."""
+
+    def system(self, at: int, level: float) -> Interval:
+        """The score of a system with its interval."""
+
+    def signs(self, pair: tuple[int, int]) -> tuple[int, int]:
+        """The numbers of units on which the first system has the higher score, and the lower."""
+
+
+@dataclass(frozen=True, eq=False)
+class MeanScoring:
+    """Means over units.
+
+    Parameters
+    ----------
+    scores
+        The values of the units.
+    test_share
+        n_test / n_train, if the units are folds.
+    interval
+        Of differences: ``t``, ``percentile``, ``bca``, ``randomization``; empty for t, corrected
+        for folds if the units are folds.
+    replicates, seed
+        Of what is drawn.
+    """
+
+    scores: Scores
+    test_share: float | None = None
+    interval: str = ""
+    replicates: int = 100_000
+    seed: int = 0
+    linearised: bool = False
+    tests: tuple[str, ...] = ()
+    why: str = ""
+
+    def gaps(self, pair: tuple[int, int]) -> Floats:
+        """The differences of a pair, one per unit."""
+        first, second = pair
+        return drop_noise(self.scores.values[:, first], self.scores.values[:, second])
+
+    def outcome(self, test: str, pair: tuple[int, int], tail: Tail) -> Outcome:
+        """Any of the tests that `heldout.infer.advise.TESTS` lists."""
+        from heldout.infer import bootstrap, paired, randomization  # SciPy
+
+        gaps = self.gaps(pair)
+        if test == "mcnemar":
+            return paired.mcnemar_test(*(self.scores.values[:, at] for at in pair), tail=tail)
+        if test == "corrected-t":
+            if self.test_share is None:
+                raise InputError(
+                    "corrected-t is for folds of a cross-validation: say how large a fold is "
+                    "beside its training side (--test-share, for 10 folds 0.1111)"
+                )
+            return paired.corrected_t_test(gaps, self.test_share, tail=tail)
+        if test == "randomization":
+            return randomization.randomization_test(
+                gaps, tail=tail, replicates=self.replicates, seed=self.seed
+            )
+        if test.startswith("bootstrap-shift"):
+            return bootstrap.shift_test(
+                gaps,
+                tail=tail,
+                studentized=test.endswith("studentized"),
+                replicates=self.replicates,
+                seed=self.seed,
+            )
+        plain: dict[str, Callable[..., Outcome]] = {
+            "t": paired.t_test,
+            "wilcoxon": paired.wilcoxon_test,
+            "sign": paired.sign_test,
+        }
+        return plain[test](gaps, tail=tail)
+
+    def difference(self, pair: tuple[int, int], level: float) -> Interval:
+        """The interval that was asked for; by default t, or t corrected for folds."""
+        from heldout.infer import bootstrap, folds, intervals, randomization  # SciPy
+
+        gaps = self.gaps(pair)
+        if not self.interval and self.test_share is not None:
+            return folds.corrected_t(gaps, self.test_share, level)
+        if self.interval in ("", "t"):
+            return intervals.t_interval(gaps, level)
+        if self.interval == "randomization":
+            return randomization.randomization_interval(
+                gaps, level=level, replicates=self.replicates, seed=self.seed
+            )
+        bounds: Literal["percentile", "bca"] = (
+            "percentile" if self.interval == "percentile" else "bca"
+        )
+        return bootstrap.bootstrap_interval(
+            gaps, kind=bounds, level=level, replicates=self.replicates, seed=self.seed
+        )
+
+    def system(self, at: int, level: float) -> Interval:
+        """Corrected for folds; Wilson's interval for successes and failures; else t."""
+        from heldout.infer import folds, intervals  # SciPy
+
+        values = self.scores.values[:, at]
+        if self.test_share is not None:
+            return folds.corrected_t(values, self.test_share, level)
+        if set(np.unique(self.scores.values)) <= {0.0, 1.0}:
+            return intervals.wilson(int(values.sum()), len(values), level)
+        return intervals.t_interval(values, level)
+
+    def signs(self, pair: tuple[int, int]) -> tuple[int, int]:
+        """Units on which the first has the higher value, and the lower."""
+        gaps = self.gaps(pair)
+        return int((gaps > 0).sum()), int((gaps < 0).sum())
+
+
+class Scored(NamedTuple):
+    """What the engine compares.
+
+    Parameters
+    ----------
+    scores
+        The values of the units.
+    scoring
+        How systems and resamples are scored.
+    test_share
+        n_test / n_train, if the units are folds.
+    """
+
+    scores: Scores
+    scoring: Scoring
+    test_share: float | None = None
+
+
+def mean_scored(scores: Scores, asked: Asked) -> Scored:
+    """Means over units, to be compared as was asked."""
+    scoring = MeanScoring(scores, asked.test_share, asked.interval, asked.replicates, asked.seed)
+    return Scored(scores, scoring, asked.test_share)

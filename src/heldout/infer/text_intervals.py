@@ -1,0 +1,61 @@
+"""Scores of texts with their intervals."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from heldout.infer.corpus_level import corpus_bootstrap
+from heldout.infer.resampled import SumScoring
+from heldout.infer.results import Interval
+from heldout.infer.unit_kinds import MANY_UNITS
+
+if TYPE_CHECKING:
+    from heldout.measure.text import TextMeasure
+    from heldout.measure.text_evaluate import TextEvaluation
+
+__all__ = ["BOOTSTRAPS", "TextScores", "corpus_intervals"]
+
+BOOTSTRAPS: Final = 10_000
+"""Corpora that are drawn."""
+
+
+class TextScores(NamedTuple):
+    """All systems on one measure.
+
+    Parameters
+    ----------
+    measure, signature
+        The measure, and all of its parameters.
+    systems
+        The score of each system with its interval.
+    segments
+        How many segments there are.
+    """
+
+    measure: TextMeasure
+    signature: str
+    systems: tuple[Interval, ...]
+    segments: int
+
+
+def corpus_intervals(
+    evaluation: TextEvaluation, measure: TextMeasure, *, seed: int = 0, level: float = 0.95
+) -> TextScores:
+    """Scores of all systems with intervals.
+
+    Intervals are those of the percentile bootstrap; of more than 100,000 segments, t intervals of
+    the jackknife; of one segment there are none.
+    """
+    count, numbers = len(evaluation.references.ids), range(len(evaluation.systems))
+    if count < 2:
+        scores = [evaluation.score(at, measure) for at in numbers]
+        found = tuple(Interval(one, math.nan, math.nan, level, "none") for one in scores)
+    elif count > MANY_UNITS:
+        scoring = SumScoring(evaluation.of(measure), measure.score)
+        found = tuple(scoring.system(at, level) for at in numbers)
+    else:
+        tables = evaluation.of(measure)
+        drawn = corpus_bootstrap(tables, measure.score, replicates=BOOTSTRAPS, seed=seed)
+        found = tuple(drawn.interval(at, level) for at in numbers)
+    return TextScores(measure, evaluation.signature(measure), found, count)
