@@ -81,7 +81,7 @@ ESTIMATORS = b"""task = "classification"
 data = {file = "data.csv", target = "y", features = ["a", "b"], groups = "g"}
 measures = ["accuracy", "F1"]
 inner = 2
-alpha = 0.05
+level = 0.95
 [plan]
 folds = 2
 [[systems]]

@@ -173,7 +173,7 @@ def _manifest(names: list[str], collection: Any) -> dict[str, Any]:
             "tune_for": "nDCG@10",
             "seed": 0,
             "rule": "best",
-            "alpha": 0.05,
+            "level": 0.95,
             "baseline": None,
             "analyzer": None,
         },

@@ -50,6 +50,21 @@ def test_every_measure_that_is_asked_for_is_compared(capsys):
     assert "P@5" in out
 
 
+def test_names_of_old_still_work_and_say_what_they_are_called_now(capsys):
+    both = ("baseline.run", "improved.run", "--json")
+    new = run(capsys, *both, "--level", "0.9", "--alternative", "greater")
+    old = run(capsys, *both, "--alpha", "0.1", "--tail", "greater")
+    assert old.out == new.out
+    assert new.err == ""
+    assert old.err.splitlines() == [
+        "--alpha 0.1 is an old name of --level 0.9",
+        "--tail greater is an old name of --alternative greater",
+    ]
+    (content,) = json.loads(new.out)
+    assert (content["level"], content["alternative"]) == (0.9, "greater")
+    assert run(capsys, *both, "--tail", "two").out == run(capsys, *both).out
+
+
 @pytest.mark.parametrize("form", ["table", "tsv", "md", "latex"])
 def test_every_format_has_the_difference(capsys, form):
     assert "+0.1220" in run(capsys, "baseline.run", "improved.run", "-f", form).out
@@ -276,10 +291,11 @@ WRONG = {
     "sd and a pilot": (["plan", "--sd", "1", "qrels.txt", "baseline.run"], "not both"),
     "one system to plan from": (["plan", "qrels.txt", "baseline.run"], "one system (baseline)"),
     "bad margin": ([*BOTH, "--gate", "equivalent", "--margin", "-1"], "--margin -1"),
-    "bad alpha": ([*BOTH, "--alpha", "2"], "--alpha 2"),
-    "alpha of a gate": (
-        [*BOTH, "--gate", "equivalent", "--margin", "1", "--alpha", "0.6"],
-        "between 0 and 0.5",
+    "bad level": ([*BOTH, "--level", "2"], "--level 2"),
+    "significance for confidence": ([*BOTH, "--level", "0.05"], "did you mean 0.95?"),
+    "level of a gate": (
+        [*BOTH, "--gate", "equivalent", "--margin", "1", "--level", "0.5"],
+        "more than 0.5",
     ),
     "gate by ranks": (
         [*BOTH, "--gate", "equivalent", "--margin", "1", "--test", "sign"],

@@ -54,11 +54,11 @@ def test_two_classifiers_by_mcnemar(files, capsys):
 
 
 def test_both_commands_say_the_same(files, capsys):
-    asked = ("-m", "accuracy", "-m", "F1(macro)", "--tail", "greater", "--json")
+    asked = ("-m", "accuracy", "-m", "F1(macro)", "--alternative", "greater", "--json")
     ours = claims(run(capsys, "compare", *files, *asked))
     theirs = claims(run(capsys, "score", "classification", *files, *asked, "--compare"))
     assert theirs["comparisons"] == ours
-    assert [one["tail"] for one in ours] == ["greater", "greater"]
+    assert [one["alternative"] for one in ours] == ["greater", "greater"]
     assert any("2 measures" in warning for warning in ours[0]["warnings"])
 
 

@@ -223,7 +223,7 @@ def test_what_a_plan_has_to_say_is_printed_with_the_result():
         (["qrels.txt", "runs/l*.run", "-m", "AP", "-m", "RR"], "-m names 2 measures (AP, RR)"),
         (["qrels.txt", "runs/l*.run", "-m", "NumQ"], "no better or worse"),
         (["qrels.txt", "runs/l*.run", "-m", "nonsense"], "unknown measure"),
-        (["qrels.txt", "runs/l*.run", "--alpha", "2"], "--alpha 2"),
+        (["qrels.txt", "runs/l*.run", "--level", "2"], "--level 2"),
         (["qrels.txt", "runs/l*.run", "--scores", "out.txt"], ".csv or .tsv"),
         (["qrels.txt", "runs/l*.run", "-b", "plain"], "one system only"),
         (["qrels.txt", "runs/l*.run", "--system", "A=plain.run"], "give either runs, or systems"),

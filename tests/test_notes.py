@@ -19,7 +19,7 @@ SPLIT = Note("split", "the split is test", "info", 2)
 
 def comparison(measure="AP", notes=()):
     values = {"A": {str(n): n / 10 for n in range(6)}, "B": {str(n): n % 3 / 3 for n in range(6)}}
-    return compare(Scores.of(values, measure, notes=notes), tail="greater")
+    return compare(Scores.of(values, measure, notes=notes), alternative="greater")
 
 
 def copied(value):

@@ -7,8 +7,10 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from heldout.cli_files import emit, show
+from heldout.cli_level import add_alternative, add_level
 from heldout.cli_progress import progress_bar
 from heldout.errors import InputError
+from heldout.infer.levels import check_level
 
 if TYPE_CHECKING:
     import argparse
@@ -33,13 +35,8 @@ def add_claim_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("-b", "--baseline", metavar="NAME", help="compare all others with this system")
     add("--test", action="append", metavar="NAME", help="a test (repeat; the first decides)")
-    add(
-        "--tail",
-        choices=("two", "greater", "less"),
-        default="two",
-        help="the alternative: any difference, the new system better, the new system worse",
-    )
-    add("--alpha", type=float, default=0.05, help="level of significance (default 0.05)")
+    add_alternative(parser, "any difference, the new system better, the new system worse")
+    add_level(parser)
     add("--correction", default="", metavar="NAME", help="for several comparisons")
     add(
         "--interval",
@@ -75,9 +72,7 @@ def check_claims(options: argparse.Namespace) -> None:
         raise InputError("--gate and --margin go together")
     if options.margin is not None and not 0 < options.margin < float("inf"):
         raise InputError(f"--margin {options.margin:g}: expected a number above 0")
-    if not 0 < options.alpha < (0.5 if options.gate else 1):
-        most = "0.5, the gate being one-sided" if options.gate else "1"
-        raise InputError(f"--alpha {options.alpha:g}: expected a number between 0 and {most}")
+    check_level(options.level, one_sided=options.gate is not None, name="--level ")
     if options.data is not None and not options.data.strip():
         raise InputError("--data: expected a name of the held-out data")
     options.ledger = options.ledger or os.environ.get("HELDOUT_LEDGER")
@@ -92,8 +87,8 @@ def claim_settings(options: argparse.Namespace) -> dict[str, Any]:
     return {
         "baseline": options.baseline,
         "tests": options.test or (),
-        "tail": options.tail,
-        "alpha": options.alpha,
+        "alternative": options.alternative,
+        "level": options.level,
         "correction": options.correction,
         "interval": options.interval,
         "tuned": options.tuned or (),
@@ -204,7 +199,7 @@ def _gate(comparison: Comparison, options: argparse.Namespace) -> list[GateResul
         comparison,
         options.gate,
         options.margin,
-        alpha=options.alpha,
+        level=options.level,
         test=test,
         test_share=share,
         replicates=options.replicates,

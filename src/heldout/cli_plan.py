@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.cli_files import emit, show
 from heldout.cli_help import add_json, add_quiet
+from heldout.cli_level import add_alternative, add_level
 from heldout.cli_scores import add_score_arguments, read_inputs
 from heldout.errors import InputError
+from heldout.infer.levels import check_level
 
 if TYPE_CHECKING:
     import argparse
@@ -37,13 +39,8 @@ def add_plan(command: Callable[..., argparse.ArgumentParser], commands: Any) -> 
     add("--difference", type=float, nargs="+", metavar="X", help="differences to be seen")
     add("--queries", type=int, nargs="+", metavar="N", help="numbers of queries to have")
     add("--power", type=float, default=0.8, help="power (default 0.8)")
-    add("--alpha", type=float, default=0.05, help="level of significance (default 0.05)")
-    add(
-        "--tail",
-        choices=("two", "greater", "less"),
-        default="two",
-        help="the alternative: any difference, a positive one, a negative one",
-    )
+    add_level(parser)
+    add_alternative(parser, "any difference, a positive one, a negative one")
     add_json(parser)
     add_quiet(parser, "only the numbers, no words of caution")
     parser.set_defaults(run=_plan)
@@ -52,7 +49,12 @@ def add_plan(command: Callable[..., argparse.ArgumentParser], commands: Any) -> 
 def _plan(options: argparse.Namespace) -> int:
     from heldout.report.plan import json_plan, plan_lines
 
-    settings = {"power": options.power, "alpha": options.alpha, "tail": options.tail}
+    check_level(options.level, name="--level ")
+    settings = {
+        "power": options.power,
+        "level": options.level,
+        "alternative": options.alternative,
+    }
     wanted = (options.difference, options.queries)
     if options.json:
         emit(json_plan(_spreads(options), *wanted, **settings))

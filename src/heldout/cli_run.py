@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.cli_files import emit, show
 from heldout.cli_index import positive
+from heldout.cli_level import add_level
 from heldout.data.notes import count_of
 from heldout.errors import InputError
 
@@ -52,7 +53,7 @@ _DESCRIBING = {
     "target_size": "target-size",
     "depth": "depth",
     "baseline": "baseline",
-    "alpha": "alpha",
+    "level": "level",
     "index": "index",
     "stemmer": "stemmer",
     "stop": "stop",
@@ -134,7 +135,7 @@ def _add_description(parser: argparse.ArgumentParser) -> None:
     add("--target-size", type=positive, metavar="N", help="documents to speak of")
     add("--depth", type=positive, metavar="N", help="documents of a list that count (1000)")
     add("-b", "--baseline", metavar="NAME", help="compare all others with this system")
-    add("--alpha", type=float, help="level of intervals and tests (default 0.05)")
+    add_level(parser, None)
     add("--index", metavar="FILE", help="an index of the collection (see heldout index)")
     add("--stemmer", metavar="NAME", help="a Snowball stemmer, such as english")
     add("--stop", metavar="LIST", help="words to leave out: english, or a file of words")
@@ -224,7 +225,7 @@ def _fields(options: argparse.Namespace) -> dict[str, Any]:
     if options.measure:
         fields["measures"] = options.measure
     names = ("by", "tune_for", "seed", "inner", "rule", "method", "target_size", "depth")
-    for name in (*names, "baseline", "alpha", "index"):
+    for name in (*names, "baseline", "level", "index"):
         if getattr(options, name) is not None:
             fields[name] = getattr(options, name)
     plan = {

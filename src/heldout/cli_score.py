@@ -10,6 +10,7 @@ from heldout.cli_files import refuse_same_file
 from heldout.cli_output import TABLE_FORMATS, add_output, output_format
 from heldout.cli_scores import add_undefined
 from heldout.errors import InputError
+from heldout.infer.levels import check_level
 
 if TYPE_CHECKING:
     import argparse
@@ -159,8 +160,7 @@ def _check(options: argparse.Namespace) -> None:
         _refuse_without_compare(options)
     if options.by_fold and options.by_unit:
         raise InputError("--by-fold or --by-unit, not both")
-    if not 0 < options.alpha < 1:
-        raise InputError(f"--alpha {options.alpha:g}: expected a number between 0 and 1")
+    check_level(options.level, name="--level ")
     if options.task == "classification":
         _check_classification(options)
     terminal = options.output is None and sys.stdout.isatty()

@@ -7,8 +7,10 @@ import warnings
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.cli_files import emit, show, split_paths, terminal_width
+from heldout.cli_level import add_level
 from heldout.cli_output import TABLE_FORMATS, add_output, output_format
 from heldout.errors import InputError
+from heldout.infer.levels import check_level
 
 if TYPE_CHECKING:
     import argparse
@@ -74,7 +76,7 @@ def add_tune(command: Callable[..., argparse.ArgumentParser], commands: Any) -> 
         default="best",
         help="the best mean (the default), or the simplest within one standard error of it",
     )
-    add("--alpha", type=float, default=0.05, help="level of tests and intervals (default 0.05)")
+    add_level(parser)
     add("--scores", metavar="FILE", help="write the held-out score of each query (.csv or .tsv)")
     add_output(parser, auto="auto is a table with sentences")
     add("--quiet", action="store_true", help="only the tables, no sentences below them")
@@ -126,8 +128,7 @@ def _say(tuned: TunedRuns, comparison: Comparison | None) -> None:
 
 def _check(options: argparse.Namespace) -> None:
     """Refuse what would be passed over, before any file is read."""
-    if not 0 < options.alpha < 1:
-        raise InputError(f"--alpha {options.alpha:g}: expected a number between 0 and 1")
+    check_level(options.level, name="--level ")
     if len(options.measure or []) > 1:
         raise InputError(
             f"-m names {len(options.measure)} measures ({', '.join(options.measure)}): runs are "
@@ -214,7 +215,7 @@ def _comparison(tuned: TunedRuns, options: argparse.Namespace) -> Comparison | N
     return compare(
         tuned.scores(),
         baseline=baseline,
-        alpha=options.alpha,
+        level=options.level,
         tuned=[system.name for system in tuned.systems if system.tuned],
         seed=options.seed,
     )
@@ -223,7 +224,7 @@ def _comparison(tuned: TunedRuns, options: argparse.Namespace) -> Comparison | N
 def _text(tuned: TunedRuns, comparison: Comparison | None, options: argparse.Namespace) -> str:
     from heldout.report.tuning import json_tuning, tuning_tables, tuning_text
 
-    level = 1 - options.alpha
+    level = options.level
     if options.format == "json":
         return json_tuning(tuned, comparison, level)
     if options.format != "table":

@@ -58,7 +58,7 @@ def score_files(options: argparse.Namespace) -> int:
             predictions,
             options.measure or (),
             positive=positive,
-            level=1 - options.alpha,
+            level=options.level,
             seed=options.seed,
             undefined=getattr(options, "undefined", None),
             progress=progress,

@@ -53,11 +53,10 @@ def score_text(options: argparse.Namespace) -> int:
     notes = evaluation.notes()
     if options.compare:
         return _compared(evaluation, notes, options)
-    level = 1 - options.alpha
     with progress_bar("intervals", quiet=options.quiet) as progress:
         scores = []
         for one in measures:
-            scores.append(corpus_intervals(evaluation, one, seed=options.seed, level=level))
+            scores.append(corpus_intervals(evaluation, one, seed=options.seed, level=options.level))
             if progress:
                 progress(len(scores), len(measures))
     if options.format == "json":

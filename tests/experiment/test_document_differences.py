@@ -33,7 +33,7 @@ def estimate(value, halves, target_halves, n_queries=11, target_size=100):
 def differences(*systems):
     settings = SimpleNamespace(
         measures=["AP"],
-        alpha=0.05,
+        level=0.95,
         systems=[SimpleNamespace(name=f"s{at}") for at in range(len(systems))],
     )
     return document_differences(

@@ -466,7 +466,7 @@ def test_bad_settings_are_refused_before_anything_runs(fields, message):
 
 def test_all_problems_are_listed_together():
     with pytest.raises(ExperimentError) as caught:
-        classify({"x": 3, "y": Ridge()}, data=(X, Y[:9]), measures=["z"], alpha=2).check()
+        classify({"x": 3, "y": Ridge()}, data=(X, Y[:9]), measures=["z"], level=2).check()
     assert len(caught.value.problems) == 5
 
 

@@ -179,3 +179,15 @@ def test_uneven_tuning_is_warned_about_as_in_the_tuning_of_runs(points, warned):
     found = Experiment(collection=small_collection(), systems=systems, plan=KFold(3)).run()
     said = any("very different numbers" in note.text for note in found.scores().notes)
     assert said == warned == (points >= VERY_DIFFERENT * 2)
+
+
+def test_results_of_old_have_alpha_for_the_level(results, tmp_path):
+    results.write(tmp_path)
+    place = tmp_path / "manifest.json"
+    manifest = json.loads(place.read_text())
+    assert manifest["settings"].pop("level") == 0.95
+    manifest["settings"]["alpha"] = 0.05
+    place.write_text(json.dumps(manifest))
+    again = Results.read(tmp_path)
+    assert again.manifest["settings"]["level"] == 0.95
+    assert again.compare().claims == results.compare().claims

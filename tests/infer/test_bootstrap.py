@@ -28,7 +28,7 @@ def by_counting(values, tail):
     shifted = np.array([sum(draw) for draw in product(values, repeat=len(values))]) - values.sum()
     observed, tie = values.sum(), 1e-12 * np.abs(values).sum()
     return {
-        "two": np.mean(np.abs(shifted) >= abs(observed) - tie),
+        "two-sided": np.mean(np.abs(shifted) >= abs(observed) - tie),
         "greater": np.mean(shifted >= observed - tie),
         "less": np.mean(shifted <= observed + tie),
     }[tail]
@@ -36,8 +36,8 @@ def by_counting(values, tail):
 
 def test_ten_folds():
     """method.md, section 8: exact over all 10^10 draws, recentred by the observed mean."""
-    assert shift_test(B - A, tail="greater").p == pytest.approx(0.1424221852, abs=5e-11)
-    assert shift_test(A - B, tail="less").p == pytest.approx(0.1424221852, abs=5e-11)
+    assert shift_test(B - A, alternative="greater").p == pytest.approx(0.1424221852, abs=5e-11)
+    assert shift_test(A - B, alternative="less").p == pytest.approx(0.1424221852, abs=5e-11)
     outcome = shift_test(B - A)
     assert outcome.p == pytest.approx(0.2805329481, abs=5e-11)
     assert (outcome.test, outcome.method, outcome.n) == ("bootstrap-shift", "exact", 10)
@@ -48,34 +48,36 @@ def test_replicates_as_taught():
     """method.md, section 8: average .12, shifted values >= .07: 3/10."""
     assert shift_p_of_replicates(T, 0.07) == 0.3
     assert shift_p_of_replicates([-t for t in T], -0.07, "less") == 0.3
-    assert shift_p_of_replicates(T, 0.07, "two") == 0.5
+    assert shift_p_of_replicates(T, 0.07, "two-sided") == 0.5
 
 
-@pytest.mark.parametrize("tail", ["two", "greater", "less"])
+@pytest.mark.parametrize("tail", ["two-sided", "greater", "less"])
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.floats(-5, 5).map(lambda x: round(x, 3)), min_size=2, max_size=5))
 def test_enumeration_equals_counting(tail, values):
     if np.ptp(values) == 0:
         return
-    assert shift_test(values, tail=tail).p == pytest.approx(by_counting(values, tail), rel=1e-12)
+    assert shift_test(values, alternative=tail).p == pytest.approx(
+        by_counting(values, tail), rel=1e-12
+    )
 
 
-@pytest.mark.parametrize("tail", ["two", "greater", "less"])
+@pytest.mark.parametrize("tail", ["two-sided", "greater", "less"])
 def test_convolution_equals_enumeration(tail, monkeypatch):
     values = np.random.default_rng(4).integers(-5, 9, 11) / 10
-    few = shift_test(values, tail=tail)
+    few = shift_test(values, alternative=tail)
     monkeypatch.setattr("heldout.infer.bootstrap.FEW", 2)
-    many = shift_test(values, tail=tail)
+    many = shift_test(values, alternative=tail)
     assert "lattice of step 0.1" in many.detail
     assert many.p == pytest.approx(few.p, rel=1e-10)
 
 
-@pytest.mark.parametrize("tail", ["two", "greater", "less"])
+@pytest.mark.parametrize("tail", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("n", [9, 12, 60, 400])
 def test_monte_carlo_is_near_the_exact_p(tail, n):
     values = np.random.default_rng(n).integers(-6, 8, n) / 10
-    exact = shift_test(values, tail=tail)
-    drawn = shift_test(values, tail=tail, method="monte carlo")
+    exact = shift_test(values, alternative=tail)
+    drawn = shift_test(values, alternative=tail, method="monte carlo")
     assert (exact.method, drawn.method) == ("exact", "monte carlo")
     assert abs(drawn.p - exact.p) <= 4 * max(drawn.error, 1e-5)
 
@@ -92,31 +94,31 @@ def test_studentized_agrees_with_a_plain_loop():
     ts = draws.mean(1) / (draws.std(1, ddof=1) / 5)
     observed = values.mean() / (values.std(ddof=1) / 5)
     for tail, expected in (
-        ("two", np.mean(np.abs(ts) >= abs(observed))),
+        ("two-sided", np.mean(np.abs(ts) >= abs(observed))),
         ("greater", np.mean(ts >= observed)),
         ("less", np.mean(ts <= observed)),
     ):
-        outcome = shift_test(values, tail=tail, studentized=True)
+        outcome = shift_test(values, alternative=tail, studentized=True)
         assert outcome.statistic == pytest.approx(observed)
         assert abs(outcome.p - expected) <= 4 * math.sqrt(2) * outcome.error
     assert outcome.test == "studentized bootstrap-shift"
 
 
 def test_studentized_draws_of_one_unit_are_infinitely_far_out():
-    outcome = shift_test([0.0, 1.0], tail="greater", studentized=True)
+    outcome = shift_test([0.0, 1.0], alternative="greater", studentized=True)
     assert outcome.p == pytest.approx(0.25, abs=0.01)
 
 
 def test_a_system_against_its_own_copy():
-    for tail in ("two", "greater", "less"):
-        assert shift_test(np.zeros(30), tail=tail).p == 1.0
-        assert shift_test(np.zeros(30), tail=tail, studentized=True).p == 1.0
+    for tail in ("two-sided", "greater", "less"):
+        assert shift_test(np.zeros(30), alternative=tail).p == 1.0
+        assert shift_test(np.zeros(30), alternative=tail, studentized=True).p == 1.0
 
 
 def test_symmetric_under_sign_flip_and_scale():
     for values in (smooth(11), smooth(200), np.round(smooth(200), 1)):
-        assert shift_test(values, tail="greater", replicates=9000).p == pytest.approx(
-            shift_test(-values, tail="less", replicates=9000).p, rel=1e-12
+        assert shift_test(values, alternative="greater", replicates=9000).p == pytest.approx(
+            shift_test(-values, alternative="less", replicates=9000).p, rel=1e-12
         )
         assert shift_test(values, replicates=9000).p == pytest.approx(
             shift_test(values * 64, replicates=9000).p, rel=1e-12
@@ -167,7 +169,7 @@ def test_interval_of_equal_values_has_no_width():
     [
         (lambda: shift_test([0.1]), "at least 2"),
         (lambda: shift_test([0.1, math.inf]), "unit number 2 is inf"),
-        (lambda: shift_test([0.1, 0.2], tail="up"), "tail='up'"),
+        (lambda: shift_test([0.1, 0.2], alternative="up"), "alternative='up'"),
         (lambda: shift_test([0.1, 0.2], method="grid"), "method='grid'"),
         (lambda: shift_test([0.1, 0.2], replicates=-5), "replicates=-5"),
         (lambda: shift_test([0.2, 0.2, 0.2]), "all 3 differences are 0.2"),

@@ -67,7 +67,7 @@ def test_one_tail_has_one_bound_on_the_side_that_was_asked(correction, more, tai
     for seed in range(8):
         scores = scores_of(some_scores(seed, 20, 4), higher_is_better=higher)
         result = compare(
-            scores, correction=correction, baseline="s0", tail=tail, replicates=999, **more
+            scores, correction=correction, baseline="s0", alternative=tail, replicates=999, **more
         )
         from_below = (tail == "greater") == higher
         for claim in result.claims:
@@ -148,7 +148,7 @@ def test_stepwise_corrections_get_bonferroni_intervals(correction):
     assert (claim.difference.low, claim.difference.high) == pytest.approx((gap.low, gap.high))
     assert claim.difference.method == "t, Bonferroni"
     assert claim.difference.level == 0.95
-    one = compare(scores_of(values), correction=correction, baseline="s0", tail="greater")
+    one = compare(scores_of(values), correction=correction, baseline="s0", alternative="greater")
     bound = t_interval(values[:, 1] - values[:, 0], 1 - 2 * 0.05 / 3).low
     assert one.claims[0].difference.low == pytest.approx(bound)
 
@@ -231,5 +231,5 @@ def test_simultaneous_intervals_cover_all_differences_at_once():
 
 
 def test_one_tail_at_an_even_chance_is_refused():
-    with pytest.raises(InputError, match=r"less than 0\.5"):
-        compare(scores_of(some_scores(0, 10, 2)), tail="greater", alpha=0.6)
+    with pytest.raises(InputError, match=r"more than 0\.5"):
+        compare(scores_of(some_scores(0, 10, 2)), alternative="greater", level=0.5)

@@ -51,14 +51,14 @@ def test_two_systems_get_randomization_and_t_side_by_side(two):
 
 
 def test_one_tail_asks_whether_the_new_system_is_better(two):
-    greater = compare(two, tail="greater")
+    greater = compare(two, alternative="greater")
     assert greater.claims[0].outcomes[0].p == pytest.approx(0.203125, abs=1e-12)
-    assert any("one tail" in warning.text for warning in greater.advice.warnings)
+    assert any("one-sided" in warning.text for warning in greater.advice.warnings)
 
 
 def test_better_is_lower_where_lower_is_better():
     errors = scores_of({"A": A, "B": B}, higher_is_better=False)
-    assert compare(errors, tail="less").claims[0].outcomes[0].p == pytest.approx(0.203125)
+    assert compare(errors, alternative="less").claims[0].outcomes[0].p == pytest.approx(0.203125)
 
 
 def test_three_systems_get_tukey_on_the_block_design(three):
@@ -127,8 +127,8 @@ def test_units_are_paired_by_id_and_missing_ones_named():
         ({"correction": "magic"}, "unknown correction"),
         ({"tests": ["magic"]}, "unknown test"),
         ({"tests": ["corrected-t"]}, "test-share"),
-        ({"tail": "both"}, "expected one of"),
-        ({"alpha": 2}, "between 0 and 1"),
+        ({"alternative": "both"}, "expected one of"),
+        ({"level": 2}, "between 0.5 and 1"),
         ({"baseline": "nobody"}, "no system 'nobody'"),
         ({"baseline": "X", "correction": "tukey"}, "for all pairs"),
         ({"replicates": 1}, "at least 100"),
@@ -298,8 +298,8 @@ def test_latex_marks_what_is_significant():
 
 def test_one_tail_over_all_pairs_is_refused(three):
     with pytest.raises(InputError, match="name it with --baseline"):
-        compare(three, tail="greater")
-    assert compare(three, tail="greater", baseline="X").claims[0].adjusted > 0.5
+        compare(three, alternative="greater")
+    assert compare(three, alternative="greater", baseline="X").claims[0].adjusted > 0.5
 
 
 def test_a_constant_difference_is_told_without_nan():
@@ -340,7 +340,7 @@ def test_wilson_is_for_tables_of_zeros_and_ones_only():
 
 
 def test_levels_are_not_rounded_away(two):
-    assert "99.9% interval" in sentences(compare(two, alpha=0.001))[0]
+    assert "99.9% interval" in sentences(compare(two, level=0.999))[0]
 
 
 def test_scores_beyond_reason_are_refused():

@@ -89,9 +89,11 @@ def test_measures_that_are_no_means(measure):
 
 def test_tails_know_which_way_is_better():
     for measure in ("MCC", "FP-rate"):  # a lower FP rate is better
-        ways = {tail: only(TWO, measure, tail=tail).claims[0] for tail in ("greater", "less")}
+        ways = {
+            tail: only(TWO, measure, alternative=tail).claims[0] for tail in ("greater", "less")
+        }
         assert ways["greater"].outcomes[0].p < 0.05 < ways["less"].outcomes[0].p
-        assert ways["greater"].outcomes[0].tail == "greater"
+        assert ways["greater"].outcomes[0].alternative == "greater"
         assert (
             np.isinf([ways["greater"].difference.low, ways["greater"].difference.high]).sum() == 1
         )
@@ -331,7 +333,7 @@ def test_what_to_be_careful_about_is_said():
     assert "randomization decides" in " ".join(map(str, only(few, "MCC").warnings))
     three = [*TWO, classed("noise", 0.0)]
     for alpha in np.linspace(0.001, 0.4, 60):
-        found = only(three, "MCC", alpha=alpha)
+        found = only(three, "MCC", level=1 - alpha)
         odd = [
             claim
             for claim in found.claims

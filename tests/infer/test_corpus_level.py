@@ -19,7 +19,7 @@ from heldout.measure.text_bleu import Bleu
 from heldout.measure.text_evaluate import evaluate_text
 from heldout.measure.text_overlap import Rouge
 
-TAILS = ["two", "greater", "less"]
+TAILS = ["two-sided", "greater", "less"]
 
 
 def ratio(sums):
@@ -40,7 +40,7 @@ BLEU = Bleu(order=2)
 
 
 def far(found, observed, tail):
-    if tail == "two":
+    if tail == "two-sided":
         return abs(found) >= abs(observed) - 1e-9
     return found >= observed - 1e-9 if tail == "greater" else found <= observed + 1e-9
 
@@ -64,7 +64,7 @@ def swapped_by_hand(one, other, score, tail):
 def test_few_segments_are_counted_out(tail, seed):
     one, other = counts(7, seed), counts(7, seed + 100)
     one[2] = other[2]  # a segment that does not matter
-    found = corpus_randomization_test(one, other, BLEU.score, tail=tail)
+    found = corpus_randomization_test(one, other, BLEU.score, alternative=tail)
     assert found.p == pytest.approx(swapped_by_hand(one, other, BLEU.score, tail), abs=1e-15)
     assert (found.method, found.detail, found.n) == ("exact", "all 64 assignments", 7)
     assert found.statistic == pytest.approx(difference(one, other, BLEU.score))
@@ -73,9 +73,9 @@ def test_few_segments_are_counted_out(tail, seed):
 @pytest.mark.parametrize("tail", TAILS)
 def test_drawn_assignments_come_near_all_of_them(tail, monkeypatch):
     one, other = counts(11, 3, 0.7), counts(11, 4)
-    exact = corpus_randomization_test(one, other, BLEU.score, tail=tail)
+    exact = corpus_randomization_test(one, other, BLEU.score, alternative=tail)
     monkeypatch.setattr("heldout.infer.corpus_level.FEW", 2)
-    drawn = corpus_randomization_test(one, other, BLEU.score, tail=tail)
+    drawn = corpus_randomization_test(one, other, BLEU.score, alternative=tail)
     assert (exact.method, drawn.method) == ("exact", "monte carlo")
     assert 0 < exact.p < 1
     assert abs(drawn.p - exact.p) < 4 * drawn.error
@@ -87,8 +87,8 @@ def test_drawn_assignments_come_near_all_of_them(tail, monkeypatch):
 def test_of_means_it_is_the_randomization_test(tail, values):
     one = np.column_stack([values, np.ones(len(values))])
     other = np.column_stack([np.zeros(len(values)), np.ones(len(values))])
-    found = corpus_randomization_test(one, other, ratio, tail=tail)
-    wanted = randomization_test(values, tail=tail, method="exact")
+    found = corpus_randomization_test(one, other, ratio, alternative=tail)
+    wanted = randomization_test(values, alternative=tail, method="exact")
     assert found.p == pytest.approx(wanted.p, abs=1e-15)
 
 
@@ -202,8 +202,8 @@ def test_wrong_input_is_refused():
         corpus_randomization_test(one, one * np.nan, ratio)
     with pytest.raises(InputError, match="replicates=0"):
         corpus_randomization_test(one, one, ratio, replicates=0)
-    with pytest.raises(InputError, match="tail="):
-        corpus_randomization_test(one, one, ratio, tail="both")
+    with pytest.raises(InputError, match="alternative="):
+        corpus_randomization_test(one, one, ratio, alternative="both")
     with pytest.raises(InputError, match="level=95"):
         corpus_bootstrap([one], ratio, replicates=10).interval(0, 95)
 

@@ -29,7 +29,7 @@ def with_mean(mean, sd=0.1):
 def test_non_inferiority(mean, verdict):
     gate = non_inferiority(with_mean(mean), 0.05, test="t")
     assert (gate.verdict, gate.margin, gate.n) == (verdict, 0.05, 40)
-    assert gate.p == pytest.approx(t_test(with_mean(mean) + 0.05, tail="greater").p)
+    assert gate.p == pytest.approx(t_test(with_mean(mean) + 0.05, alternative="greater").p)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,11 @@ def test_units_that_would_decide():
     n = gate.queries_needed
     assert gate.verdict == "not shown"
     assert n is not None
-    assert power(0.1, n, 0.01, tail="greater") >= 0.8 > power(0.1, n - 1, 0.01, tail="greater")
+    assert (
+        power(0.1, n, 0.01, alternative="greater")
+        >= 0.8
+        > power(0.1, n - 1, 0.01, alternative="greater")
+    )
     twice = np.tile(with_mean(-0.04), -(-n // 40))
     assert non_inferiority(twice, 0.05).verdict == "shown"
 
@@ -146,8 +150,8 @@ def test_size_at_the_edge_of_the_margin(test):
 def test_errors():
     with pytest.raises(InputError, match="margin=0"):
         non_inferiority([0.1, 0.2], 0)
-    with pytest.raises(InputError, match=r"alpha=0\.7"):
-        tost([0.1, 0.2], 0.1, alpha=0.7)
+    with pytest.raises(InputError, match=r"level=0\.3: did you mean 0\.7"):
+        tost([0.1, 0.2], 0.1, level=0.3)
     with pytest.raises(InputError, match="test='z'"):
         tost([0.1, 0.2], 0.1, test="z")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="over folds a gate needs corrected-t"):

@@ -128,15 +128,15 @@ class TestAdjusting:
     @given(st.lists(st.sampled_from([0.0, 1e-4, 0.5]), min_size=1, max_size=60))
     def test_the_estimated_rate_stays_below_alpha(self, p_values):
         # Ramdas et al. (2017): the sum of levels over the number of discoveries.
-        levels = lord_levels(p_values, alpha=0.1)
+        levels = lord_levels(p_values, level=0.9)
         found = 0
         for at, (p, level) in enumerate(zip(p_values, levels, strict=True), start=1):
             found += p <= level
             assert sum(levels[:at]) <= 0.1 * max(found, 1) + 1e-12
 
     def test_errors(self):
-        with pytest.raises(InputError, match="alpha=2"):
-            lord_levels([0.1], alpha=2)
+        with pytest.raises(InputError, match="level=2"):
+            lord_levels([0.1], level=2)
         with pytest.raises(InputError, match=r"initial=0\.5"):
             lord_levels([0.1], initial=0.5)
 

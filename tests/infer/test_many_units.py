@@ -57,7 +57,7 @@ def test_counted_kinds_give_the_same_numbers_to_the_last_bit(name):
     assert counted.drawn.scores.tolist() == every.drawn.scores.tolist()
     assert counted.drawn.observed.tolist() == every.drawn.observed.tolist()
     for test in every.tests:
-        assert counted.outcome(test, PAIR, "two") == every.outcome(test, PAIR, "two")
+        assert counted.outcome(test, PAIR, "two-sided") == every.outcome(test, PAIR, "two-sided")
     assert counted.difference(PAIR, 0.95) == every.difference(PAIR, 0.95)
     assert counted.system(1, 0.9) == every.system(1, 0.9)
     assert counted.signs(PAIR) == every.signs(PAIR)
@@ -75,9 +75,9 @@ def test_counts_stand_for_rows():
 
     drawn = bootstrap_sums(kinds, score, replicates=500, counts=counts)
     assert drawn.scores.tolist() == bootstrap_sums(rows, score, replicates=500).scores.tolist()
-    for tail in ("two", "greater", "less"):
-        one = randomize_sums(*kinds, score, tail=tail, replicates=500, counts=counts)
-        assert one == randomize_sums(*rows, score, tail=tail, replicates=500)
+    for tail in ("two-sided", "greater", "less"):
+        one = randomize_sums(*kinds, score, alternative=tail, replicates=500, counts=counts)
+        assert one == randomize_sums(*rows, score, alternative=tail, replicates=500)
     for table, counted in zip(rows, kinds, strict=True):
         values = np.repeat(jackknife(counted, score, counts), counts)
         assert jackknife(table, score) == pytest.approx(values, rel=1e-12)
@@ -149,7 +149,7 @@ def test_the_t_test_of_linearised_scores_agrees_with_the_bootstrap(name):
     maker = scoring_of_many(systems, wanted, None, np.arange(900))
     drawn = compare(systems, name)
     [claim] = drawn.claims
-    outcome = maker.outcome("t", (1, 0), "two")
+    outcome = maker.outcome("t", (1, 0), "two-sided")
     assert outcome.p == pytest.approx(claim.outcomes[0].p, abs=0.05)
     gap = maker.difference((1, 0), 0.95)
     assert gap.estimate == pytest.approx(claim.difference.estimate, abs=1e-12)

@@ -24,7 +24,7 @@ from heldout.infer.power import (
 
 effects = st.floats(0.05, 3)
 targets = st.floats(0.3, 0.99)
-tails = st.sampled_from(["two", "greater"])
+tails = st.sampled_from(["two-sided", "greater"])
 
 
 @pytest.mark.parametrize(("effect", "pairs"), [(0.2, 199), (0.5, 34), (0.8, 15)])
@@ -35,7 +35,7 @@ def test_small_medium_and_large_effects(effect, pairs):
 
 
 @pytest.mark.parametrize(
-    ("tail", "theirs"), [("two", "two-sided"), ("greater", "larger"), ("less", "smaller")]
+    ("tail", "theirs"), [("two-sided", "two-sided"), ("greater", "larger"), ("less", "smaller")]
 )
 def test_against_statsmodels(tail, theirs):
     module = pytest.importorskip("statsmodels.stats.power", reason="compares with statsmodels")
@@ -44,7 +44,7 @@ def test_against_statsmodels(tail, theirs):
         for effect in (-0.4, 0.0, 0.1, 0.3, 1.0):
             for alpha in (0.01, 0.05):
                 expected = tester.power(effect, n, alpha, alternative=theirs)
-                ours = power(0.2, n, 0.2 * effect, alpha=alpha, tail=tail)
+                ours = power(0.2, n, 0.2 * effect, level=1 - alpha, alternative=tail)
                 # Theirs is NaN where the farther tail vanishes; see test_power_is_a_probability.
                 assert math.isnan(expected) or ours == pytest.approx(expected, abs=1e-9)
 
@@ -59,29 +59,31 @@ def test_simulated():
 @settings(deadline=None)
 @given(effects, targets, tails)
 def test_queries_needed_is_the_smallest(effect, target, tail):
-    n = queries_needed(1, effect, power=target, tail=tail)
-    assert power(1, n, effect, tail=tail) >= target
+    n = queries_needed(1, effect, power=target, alternative=tail)
+    assert power(1, n, effect, alternative=tail) >= target
     if n > 2:
-        assert power(1, n - 1, effect, tail=tail) < target
+        assert power(1, n - 1, effect, alternative=tail) < target
 
 
 @settings(deadline=None)
 @given(st.integers(2, 5000), targets, tails)
 def test_detectable_difference_has_the_power(n, target, tail):
-    delta = detectable_difference(0.3, n, power=target, tail=tail)
-    assert power(0.3, n, delta, tail=tail) == pytest.approx(target, abs=1e-9)
+    delta = detectable_difference(0.3, n, power=target, alternative=tail)
+    assert power(0.3, n, delta, alternative=tail) == pytest.approx(target, abs=1e-9)
 
 
 def test_less_mirrors_greater():
-    assert detectable_difference(0.2, 50, tail="less") == -detectable_difference(
-        0.2, 50, tail="greater"
+    assert detectable_difference(0.2, 50, alternative="less") == -detectable_difference(
+        0.2, 50, alternative="greater"
     )
-    assert queries_needed(0.2, -0.05, tail="less") == queries_needed(0.2, 0.05, tail="greater")
+    assert queries_needed(0.2, -0.05, alternative="less") == queries_needed(
+        0.2, 0.05, alternative="greater"
+    )
 
 
-@given(st.integers(2, 10**7), st.floats(-60, 60), st.sampled_from(["two", "greater", "less"]))
+@given(st.integers(2, 10**7), st.floats(-60, 60), st.sampled_from(["two-sided", "greater", "less"]))
 def test_power_is_a_probability(n, shift, tail):
-    assert 0 <= power(1, n, shift / math.sqrt(n), tail=tail) <= 1
+    assert 0 <= power(1, n, shift / math.sqrt(n), alternative=tail) <= 1
 
 
 @pytest.mark.parametrize("n", [2, 3, 5])
@@ -91,14 +93,14 @@ def test_far_out_the_denominator_alone_decides(n, alpha):
     critical = stats.t.isf(alpha / 2, n - 1)
     shift = stats.chi.ppf(0.8, n - 1) / math.sqrt(n - 1) * critical
     expected = shift / math.sqrt(n)
-    assert detectable_difference(1, n, alpha=alpha) == pytest.approx(expected, rel=1 / shift)
+    assert detectable_difference(1, n, level=1 - alpha) == pytest.approx(expected, rel=1 / shift)
 
 
 @pytest.mark.parametrize("n", [2, 3, 30])
 def test_power_has_no_step_where_the_formula_changes(n):
     for alpha in (1e-3, 1e-8):
         below, above = (
-            power(1, n, FAR * f / math.sqrt(n), alpha=alpha) for f in (1 - 1e-9, 1 + 1e-9)
+            power(1, n, FAR * f / math.sqrt(n), level=1 - alpha) for f in (1 - 1e-9, 1 + 1e-9)
         )
         assert below == pytest.approx(above, abs=1e-7)
 
@@ -137,10 +139,10 @@ def test_errors():
     with pytest.raises(InputError, match="other than zero"):
         queries_needed(1, 0)
     with pytest.raises(InputError, match="no number of queries"):
-        queries_needed(1, -0.1, tail="greater")
+        queries_needed(1, -0.1, alternative="greater")
     with pytest.raises(InputError, match="more than 100,000,000 queries"):
         queries_needed(1, 1e-6)
     with pytest.raises(InputError, match=r"power=0\.01"):
         detectable_difference(1, 10, power=0.01)
-    with pytest.raises(InputError, match="alpha=5"):
-        power(1, 10, 0.1, alpha=5)
+    with pytest.raises(InputError, match="level=5"):
+        power(1, 10, 0.1, level=5)

@@ -36,7 +36,7 @@ def by_counting(values, tail):
     signs = np.array(list(product((-1.0, 1.0), repeat=len(values))))
     sums, observed, tie = signs @ values, values.sum(), 1e-12 * np.abs(values).sum()
     return {
-        "two": np.mean(np.abs(sums) >= abs(observed) - tie),
+        "two-sided": np.mean(np.abs(sums) >= abs(observed) - tie),
         "greater": np.mean(sums >= observed - tie),
         "less": np.mean(sums <= observed + tie),
     }[tail]
@@ -48,8 +48,8 @@ def smooth(n, seed=0, shift=0.05):
 
 def test_ten_folds():
     """method.md, section 8: 208 of the 1,024 assignments, ties counted."""
-    assert randomization_test(B - A, tail="greater").p == 208 / 1024
-    assert randomization_test(A - B, tail="less").p == 208 / 1024
+    assert randomization_test(B - A, alternative="greater").p == 208 / 1024
+    assert randomization_test(A - B, alternative="less").p == 208 / 1024
     outcome = randomization_test(B - A)
     assert outcome.p == 416 / 1024
     assert outcome.statistic == pytest.approx(0.07)
@@ -59,7 +59,7 @@ def test_ten_folds():
 
 def test_maize():
     """Fisher (1935), The Design of Experiments, section 21."""
-    assert randomization_test(MAIZE, tail="greater").p == 863 / 32768
+    assert randomization_test(MAIZE, alternative="greater").p == 863 / 32768
     assert randomization_test(MAIZE).p == 1726 / 32768
 
 
@@ -68,17 +68,17 @@ def test_sakai():
     assert randomization_test(X - Y).p == 135 / 2048
 
 
-@pytest.mark.parametrize("tail", ["two", "greater", "less"])
+@pytest.mark.parametrize("tail", ["two-sided", "greater", "less"])
 @given(numbers)
 def test_enumeration_equals_counting(tail, values):
-    assert randomization_test(values, tail=tail).p == by_counting(values, tail)
+    assert randomization_test(values, alternative=tail).p == by_counting(values, tail)
 
 
-@pytest.mark.parametrize("tail", ["two", "greater", "less"])
+@pytest.mark.parametrize("tail", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("seed", range(5))
 def test_convolution_equals_enumeration(tail, seed):
     values = np.random.default_rng(seed).integers(-20, 25, 24) / 100
-    lattice = randomization_test(values, tail=tail)
+    lattice = randomization_test(values, alternative=tail)
     noise = 1e-15 * np.arange(24)  # below the tie tolerance, and gone in the lattice
     assert "lattice of step 0.01" in lattice.detail
     sums = np.zeros(1)
@@ -86,30 +86,30 @@ def test_convolution_equals_enumeration(tail, seed):
         sums = np.concatenate([sums - value, sums + value])
     observed, tie = values.sum(), 1e-12 * np.abs(values).sum()
     count = {
-        "two": np.abs(sums) >= abs(observed) - tie,
+        "two-sided": np.abs(sums) >= abs(observed) - tie,
         "greater": sums >= observed - tie,
         "less": sums <= observed + tie,
     }[tail].sum()
     assert lattice.p == pytest.approx(count / 2**24, rel=1e-12)
 
 
-@pytest.mark.parametrize("tail", ["two", "greater", "less"])
+@pytest.mark.parametrize("tail", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("seed", range(6))
 def test_grid_bounds_contain_the_exact_p(tail, seed):
     values = smooth(26, seed)
-    exact = randomization_test(values, tail=tail, method="exact")
-    grid = randomization_test(values, tail=tail, method="grid")
+    exact = randomization_test(values, alternative=tail, method="exact")
+    grid = randomization_test(values, alternative=tail, method="grid")
     assert (exact.method, grid.method) == ("exact", "grid")
     assert 0 < grid.error <= max(0.02 * grid.p, 1e-4)
     assert abs(grid.p - exact.p) <= grid.error * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("tail", ["two", "greater", "less"])
+@pytest.mark.parametrize("tail", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("seed", range(4))
 def test_monte_carlo_is_near_the_exact_p(tail, seed):
     values = smooth(30, seed)
-    exact = randomization_test(values, tail=tail)
-    drawn = randomization_test(values, tail=tail, method="monte carlo", seed=seed)
+    exact = randomization_test(values, alternative=tail)
+    drawn = randomization_test(values, alternative=tail, method="monte carlo", seed=seed)
     assert (exact.method, drawn.method) == ("exact", "monte carlo")
     assert abs(drawn.p - exact.p) <= 4 * drawn.error
     assert drawn.detail == f"100,000 draws, seed {seed}"
@@ -137,9 +137,9 @@ def test_auto_takes_the_first_feasible():
 
 
 def test_a_system_against_its_own_copy():
-    for tail in ("two", "greater", "less"):
+    for tail in ("two-sided", "greater", "less"):
         for method in ("auto", "exact", "grid", "monte carlo"):
-            assert randomization_test(np.zeros(60), tail=tail, method=method).p == 1.0
+            assert randomization_test(np.zeros(60), alternative=tail, method=method).p == 1.0
 
 
 def test_mean_of_zero_gives_one():
@@ -155,8 +155,8 @@ def test_constant_differences():
 @pytest.mark.parametrize("n", [15, 50, 600])
 def test_symmetric_under_sign_flip_and_scale(n):
     values = smooth(n, 5, 0.02)
-    greater = randomization_test(values, tail="greater", replicates=20_000)
-    less = randomization_test(-values, tail="less", replicates=20_000)
+    greater = randomization_test(values, alternative="greater", replicates=20_000)
+    less = randomization_test(-values, alternative="less", replicates=20_000)
     assert greater.p == less.p
     two = randomization_test(values, replicates=20_000).p
     assert two == randomization_test(-values, replicates=20_000).p
@@ -190,7 +190,7 @@ def test_seeds_matter():
     [
         (lambda: randomization_test([0.1]), "at least 2"),
         (lambda: randomization_test([0.1, math.nan, 0.2]), "unit number 2 is nan"),
-        (lambda: randomization_test([0.1, 0.2], tail="both"), "tail='both'"),
+        (lambda: randomization_test([0.1, 0.2], alternative="both"), "alternative='both'"),
         (lambda: randomization_test([0.1, 0.2], method="fast"), "method='fast'"),
         (lambda: randomization_test([0.1, 0.2], replicates=0), "replicates=0"),
         (lambda: randomization_test([0.1, 0.2], seed=-1), "seed=-1"),
@@ -211,8 +211,8 @@ def test_interval_holds_what_the_exact_test_does_not_reject(values):
     found = randomization_interval(values)
     gap = 1e-6
     for bound, outward in ((found.low, -1), (found.high, 1)):
-        inside = by_counting(values - (bound - outward * gap), "two")
-        outside = by_counting(values - (bound + outward * gap), "two")
+        inside = by_counting(values - (bound - outward * gap), "two-sided")
+        outside = by_counting(values - (bound + outward * gap), "two-sided")
         if found.high - found.low > 2 * gap:
             assert inside > 0.05
         assert outside <= 0.05 + 1e-12
@@ -247,28 +247,28 @@ def test_a_large_count_is_written_as_a_power():
 @pytest.mark.parametrize(
     ("units", "shift", "tail", "p", "error"),
     [
-        (45, 0.2, "two", 0.886574961545989, 0.0008372506049454387),
+        (45, 0.2, "two-sided", 0.886574961545989, 0.0008372506049454387),
         (60, 0.5, "greater", 8.090068012976855e-06, 4.3153002669479856e-08),
         (80, 0.02, "less", 0.815774652770541, 0.0002738728477631458),
-        (100, 0.3, "two", 0.0007999893563926368, 3.3148798679653e-06),
+        (100, 0.3, "two-sided", 0.0007999893563926368, 3.3148798679653e-06),
         (50, 0.0, "greater", 0.8950977209068309, 0.00016732150143017321),
-        (70, 1.5, "two", 3.049318610115481e-20, 1.6940658945086007e-21),
+        (70, 1.5, "two-sided", 3.049318610115481e-20, 1.6940658945086007e-21),
     ],
 )
 def test_grid_p_values_are_those_of_the_whole_distribution(units, shift, tail, p, error):
     values = np.random.default_rng(units).normal(shift, 1, units)
-    outcome = randomization_test(values, tail=tail, method="grid")
+    outcome = randomization_test(values, alternative=tail, method="grid")
     assert outcome.p == pytest.approx(p, rel=1e-12)
     assert outcome.error == pytest.approx(error, rel=1e-9)
 
 
-@pytest.mark.parametrize("tail", ["two", "greater", "less"])
+@pytest.mark.parametrize("tail", ["two-sided", "greater", "less"])
 def test_differences_of_one_size_are_coins(monkeypatch, tail):
     values = np.repeat([0.25, -0.25, 0.0], [140, 110, 50])
-    convolved = randomization_test(values, tail=tail)
+    convolved = randomization_test(values, alternative=tail)
     assert "convolution" in convolved.detail
     monkeypatch.setattr(randomization, "WAIT", 0)
-    thrown = randomization_test(values, tail=tail)
+    thrown = randomization_test(values, alternative=tail)
     assert (thrown.method, thrown.error) == ("exact", 0.0)
     assert "binomial" in thrown.detail
     assert thrown.p == pytest.approx(convolved.p, rel=1e-12)

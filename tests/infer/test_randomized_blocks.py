@@ -54,7 +54,7 @@ def brute_max_t(scores, baseline, step_down, tail):
     def statistic(values):
         with np.errstate(divide="ignore"):
             t = values.mean(1) / values.std(1, ddof=1)
-        return {"two": np.abs(t), "greater": t, "less": -t}[tail]
+        return {"two-sided": np.abs(t), "greater": t, "less": -t}[tail]
 
     observed = statistic(gaps)
     order = np.argsort(-observed)
@@ -114,7 +114,7 @@ def test_two_systems_are_fishers_randomization():
     assert randomized_tukey(scores)[0, 1] == pytest.approx(416 / 1024, abs=1e-12)
     # One comparison: t orders the assignments as the mean does.
     assert max_t(scores)[0, 1] == pytest.approx(416 / 1024, abs=1e-12)
-    assert max_t(scores, 0, tail="greater")[1, 0] == pytest.approx(208 / 1024, abs=1e-12)
+    assert max_t(scores, 0, alternative="greater")[1, 0] == pytest.approx(208 / 1024, abs=1e-12)
 
 
 @pytest.mark.parametrize("systems", [3, 5, 6, 9])
@@ -135,7 +135,7 @@ def test_max_t_brute_force(baseline, step_down):
     found = max_t(scores, baseline, step_down=step_down)
     assert found.method == "exact"
     assert found.detail == "all 128 sign assignments"
-    for pair, p in brute_max_t(scores, baseline, step_down, "two").items():
+    for pair, p in brute_max_t(scores, baseline, step_down, "two-sided").items():
         assert found[pair] == pytest.approx(p)
         assert found[pair[::-1]] == pytest.approx(p)
 
@@ -143,7 +143,7 @@ def test_max_t_brute_force(baseline, step_down):
 @pytest.mark.parametrize("tail", ["greater", "less"])
 def test_one_tail_brute_force(tail):
     scores = np.random.default_rng(8).normal(size=(6, 3)) + np.array([0, 0.5, -0.5])
-    single = dunnett(scores, 0, tail=tail)
+    single = dunnett(scores, 0, alternative=tail)
     for pair, p in brute_max_t(scores, 0, False, tail).items():
         assert single[pair] == pytest.approx(p)
     assert math.isnan(single[1, 2])
@@ -206,8 +206,8 @@ def test_copies(units):
     scores = np.column_stack([column, column, column + np.random.default_rng(1).random(units)])
     for found in (randomized_tukey(scores, replicates=999), max_t(scores, replicates=999)):
         assert found[0, 1] == 1
-    for tail in ("two", "greater", "less"):
-        assert dunnett(scores, 0, tail=tail, replicates=999)[1, 0] == 1
+    for tail in ("two-sided", "greater", "less"):
+        assert dunnett(scores, 0, alternative=tail, replicates=999)[1, 0] == 1
     same = np.column_stack([column] * 3)
     assert (randomized_tukey(same, replicates=999).p == 1).all()
     assert (max_t(same, replicates=999).p == 1).all()
@@ -242,7 +242,7 @@ def test_holds_its_level():
         (lambda: randomized_tukey([[1, 2], [2, 3]], replicates=0), "replicates=0"),
         (lambda: max_t([[1, 2], [2, 3]], seed=-1), "seed=-1"),
         (lambda: max_t([[1, 2], [2, 3]], 2), "baseline=2"),
-        (lambda: max_t([[1, 2], [2, 3]], tail="less"), "name a baseline"),
+        (lambda: max_t([[1, 2], [2, 3]], alternative="less"), "name a baseline"),
         (lambda: max_t([[1, 2], [2, 3]], method="grid"), "method='grid'"),
         (lambda: max_t(np.eye(40), method="exact"), "too many to go through"),
         (

@@ -174,8 +174,8 @@ def test_without_error():
     found = by_pair(tukey_hsd(values))
     assert (found[1, 0].p, found[2, 0].p) == (1, 0)
     assert found[1, 0].low == found[1, 0].high == 0
-    for tail in ("two", "greater", "less"):
-        against = by_pair(dunnett_blocks(values, 0, tail=tail))
+    for tail in ("two-sided", "greater", "less"):
+        against = by_pair(dunnett_blocks(values, 0, alternative=tail))
         assert against[1, 0].p == 1
         assert against[2, 0].p == (1 if tail == "less" else 0)
 
@@ -187,10 +187,10 @@ def test_dunnett_of_two_is_students_t():
     assert pair.p == pytest.approx(test.pvalue)
     interval = test.confidence_interval(0.95)
     assert (pair.low, pair.high) == pytest.approx((interval.low, interval.high))
-    one = dunnett_blocks(values, 1, tail="greater")[0]
+    one = dunnett_blocks(values, 1, alternative="greater")[0]
     assert one.p == pytest.approx(test.pvalue / 2)
     assert one.high == math.inf
-    assert dunnett_blocks(values, 1, tail="less")[0].low == -math.inf
+    assert dunnett_blocks(values, 1, alternative="less")[0].low == -math.inf
 
 
 def test_dunnett_lies_between_t_and_bonferroni():
@@ -244,8 +244,8 @@ def test_refused():
         tukey_hsd([[1, 2], [2, 4]], level=95)
     with pytest.raises(InputError, match="baseline=2"):
         dunnett_blocks([[1, 2], [2, 4]], 2)
-    with pytest.raises(InputError, match="tail='both'"):
-        dunnett_blocks([[1, 2], [2, 4]], 0, tail="both")
+    with pytest.raises(InputError, match="alternative='both'"):
+        dunnett_blocks([[1, 2], [2, 4]], 0, alternative="both")
     with pytest.raises(InputError, match="error='all'"):
         tukey_hsd_replicates(WARPBREAKS, error="all")
     with pytest.raises(InputError, match="is no pair"):

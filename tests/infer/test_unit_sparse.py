@@ -33,10 +33,10 @@ def test_wide_tables_of_few_numbers_are_sparse_and_others_are_not():
     assert not is_sparse([first + 1, second])
 
 
-@pytest.mark.parametrize("tail", ["two", "greater", "less"])
+@pytest.mark.parametrize("tail", ["two-sided", "greater", "less"])
 def test_swaps_by_sparse_products_are_those_of_columns(tail):
     first, second, score = of_many_classes()
-    settings = {"tail": tail, "replicates": 20_000, "seed": 1}
+    settings = {"alternative": tail, "replicates": 20_000, "seed": 1}
     found = randomize_sparse(second, first, score, **settings)
     dense = corpus_randomization_test(second, first, score, **settings)
     assert found.statistic == dense.statistic
@@ -60,7 +60,7 @@ def test_draws_by_sparse_products_are_those_of_columns():
 
 def test_copies_give_one_and_blocks_do_not_matter(monkeypatch):
     first, second, score = of_many_classes(units=300, classes=20)
-    settings = {"tail": "two", "replicates": 500, "seed": 0}
+    settings = {"alternative": "two-sided", "replicates": 500, "seed": 0}
     assert randomize_sums(first, first.copy(), score, replicates=500).p == 1.0
     monkeypatch.setattr(unit_sparse, "BLOCK", 2**12)
     assert bootstrap_sparse([first, second], score, replicates=50, seed=0).scores.shape == (50, 2)

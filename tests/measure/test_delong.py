@@ -77,8 +77,8 @@ def test_tails_and_direction():
     better = first + 3 * flags
     two = delong_test(flags, better, second)
     assert two.statistic > 0
-    assert delong_test(flags, better, second, tail="greater").p == pytest.approx(two.p / 2)
-    assert delong_test(flags, better, second, tail="less").p == pytest.approx(1 - two.p / 2)
+    assert delong_test(flags, better, second, alternative="greater").p == pytest.approx(two.p / 2)
+    assert delong_test(flags, better, second, alternative="less").p == pytest.approx(1 - two.p / 2)
     assert delong_test(flags, second, better).statistic == pytest.approx(-two.statistic)
 
 

@@ -87,7 +87,7 @@ def test_several_systems_are_compared_with_the_first_or_the_baseline(folder, cap
     [found] = json.loads(capsys.readouterr().out)["comparisons"]
     assert (found["baseline"], found["correction"]) == ("a", "holm")
     assert [one["first"] for one in found["claims"]] == ["b", "c"]
-    run(*files, measure=["BLEU"], compare=True, json=True, baseline="c", tail="greater")
+    run(*files, measure=["BLEU"], compare=True, json=True, baseline="c", alternative="greater")
     [found] = json.loads(capsys.readouterr().out)["comparisons"]
     assert [one["second"] for one in found["claims"]] == ["c", "c"]
     assert [one["high"] for one in found["claims"]] == [None, None]

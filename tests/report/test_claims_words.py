@@ -35,35 +35,37 @@ def three():
 
 @pytest.mark.parametrize(("tail", "word"), [("greater", "better"), ("less", "worse")])
 def test_one_tail_claims_no_more_than_was_asked(two, three, tail, word):
-    (said,) = sentences(compare(two, tail=tail))
+    (said,) = sentences(compare(two, alternative=tail))
     assert said.startswith(f"B was not shown to be {word} than A: ")
-    assert "one-tailed" in said
+    assert "one-sided" in said
     assert "one-sided 95% bound: at " + ("least" if tail == "greater" else "most") in said
     for correction in ("maxt", "dunnett", "dunnett-t", "holm"):
-        result = compare(three, baseline="A", tail=tail, correction=correction, replicates=999)
-        assert all("one-tailed" in said for said in sentences(result))
+        result = compare(
+            three, baseline="A", alternative=tail, correction=correction, replicates=999
+        )
+        assert all("one-sided" in said for said in sentences(result))
 
 
 def test_two_tails_say_two_tailed_and_give_both_bounds(three):
     for correction in ("tukey", "nemenyi", "holm"):
         for said in sentences(compare(three, correction=correction)):
-            assert "two-tailed" in said
+            assert "two-sided" in said
             assert " to " in said
 
 
 @pytest.mark.parametrize("higher", [True, False])
-@pytest.mark.parametrize("tail", ["two", "greater", "less"])
+@pytest.mark.parametrize("tail", ["two-sided", "greater", "less"])
 def test_json_reports_the_tail_that_was_asked_for(higher, tail):
     scores = scores_of({"A": A, "B": B}, higher_is_better=higher)
-    result = compare(scores, tail=tail, tests=["t", "sign", "wilcoxon"])
+    result = compare(scores, alternative=tail, tests=["t", "sign", "wilcoxon"])
     (content,) = json.loads(json_claims([result]))
-    assert content["tail"] == tail
-    assert {test["tail"] for test in content["claims"][0]["tests"]} == {tail}
+    assert content["alternative"] == tail
+    assert {test["alternative"] for test in content["claims"][0]["tests"]} == {tail}
 
 
 def test_lower_is_better_turns_the_bound_and_the_word():
     errors = scores_of({"A": C, "B": A}, higher_is_better=False)
-    result = compare(errors, tail="greater")
+    result = compare(errors, alternative="greater")
     assert sentences(result)[0].startswith("B is better than A: ")
     assert "bound: at most -" in sentences(result)[0]
 

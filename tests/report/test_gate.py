@@ -110,7 +110,7 @@ def test_units_that_hardly_differ_are_pointed_out():
 
 def test_json_has_the_gate_at_full_precision():
     comparisons = [comparison(0.0), comparison(-0.04)]
-    gates = [gate_results(one, "non-inferior", 0.05, alpha=0.1) for one in comparisons]
+    gates = [gate_results(one, "non-inferior", 0.05, level=0.9) for one in comparisons]
     plain = json.loads(json_claims(comparisons))
     content = json.loads(json.dumps(with_gates(claim_records(comparisons), gates)))
     assert [one.pop("gate")[0]["passed"] for one in content] == [True, gates[1][0].passed]

@@ -9,7 +9,7 @@ from heldout import InputError, Scores
 from heldout.infer.power import pilot_sd, queries_needed
 from heldout.report.plan import Spread, pilot_spreads, plan_lines
 
-SETTINGS = {"power": 0.8, "alpha": 0.05, "tail": "two"}
+SETTINGS = {"power": 0.8, "level": 0.95, "alternative": "two-sided"}
 RNG = np.random.default_rng(1)
 
 
@@ -19,9 +19,9 @@ def pilot(*gaps):
     return Scores("AP", [f"s{at}" for at in range(len(gaps) + 1)], range(len(base)), values)
 
 
-def defaults(sd, tail="two"):
+def defaults(sd, tail="two-sided"):
     """The differences a plan is made for when none are asked for."""
-    lines = plan_lines(Spread("", sd), None, [50], **SETTINGS | {"tail": tail})
+    lines = plan_lines(Spread("", sd), None, [50], **SETTINGS | {"alternative": tail})
     table = lines[2 : lines.index("Smallest difference that so many queries can show:")]
     return [(float(line.split()[0]), int(line.split()[1].replace(",", ""))) for line in table]
 

@@ -20,6 +20,7 @@ from heldout.experiment.systems.reading import (
     system_from_table,
     system_of,
 )
+from heldout.infer.levels import check_level
 from heldout.measure.names import Measure, is_one_measure, parse_measure, parse_measures
 from heldout.notes import Note
 from heldout.resample.combined import TwoWay
@@ -54,7 +55,7 @@ DEFAULTS: Final[dict[str, Any]] = {
     "method": "pooled",
     "target_size": None,
     "replicates": 500,
-    "alpha": 0.05,
+    "level": 0.95,
     "baseline": None,
     "index": None,
     "analyzer": None,
@@ -116,7 +117,7 @@ def check_fields(
         tune_for=tune_for,
         rule=given["rule"],
         method=given["method"],
-        alpha=float(given["alpha"]),
+        level=float(given["level"]),
         baseline=given["baseline"],
         index=index,
         analyzer=analyzer,
@@ -184,9 +185,8 @@ def _numbers(given: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
     if given["method"] not in METHODS:
         there = ", ".join(METHODS)
         problems.add("method", f"there is no method {given['method']!r}; there are {there}")
-    alpha = given["alpha"]
-    if not isinstance(alpha, int | float) or isinstance(alpha, bool) or not 0 < alpha < 1:
-        problems.add("alpha", f"{alpha!r} is not a number between 0 and 1")
+    with problems.at("level"):
+        check_level(given["level"], name="")
     return found
 
 

@@ -291,7 +291,7 @@ class EstimatorResults(Results):
         wanted = self._measure(measure)
         chosen: dict[str, Any] = {
             "baseline": first,
-            "alpha": settings["alpha"],
+            "level": settings["level"],
             "seed": settings["seed"],
             "tuned": tuple(
                 one["name"] for one in self.summary if one["tuned"] and one["name"] in names

@@ -14,6 +14,7 @@ from heldout.experiment.instance_files import instances_from
 from heldout.experiment.plan_settings import plan_from_table
 from heldout.experiment.settings import PredictionSettings
 from heldout.experiment.systems.estimator_reading import baseline_systems, estimator_systems
+from heldout.infer.levels import check_level
 from heldout.measure.predicted import PredictionMeasure, parse_prediction_measures
 from heldout.notes import Note
 from heldout.resample.notices import ResamplingWarning
@@ -40,7 +41,7 @@ ESTIMATOR_DEFAULTS: Final[dict[str, Any]] = {
     "seed": 0,
     "rule": "best",
     "inner": 5,
-    "alpha": 0.05,
+    "level": 0.95,
     "baseline": None,
 }
 """All fields of an experiment with estimators, with their defaults."""
@@ -86,7 +87,7 @@ def check_estimator_fields(
         seed=given["seed"],
         rule=given["rule"],
         inner=given["inner"],
-        alpha=float(given["alpha"]),
+        level=float(given["level"]),
         baseline=given["baseline"],
         notes=(*splits.notes, *_unseen(data, splits)),
     )
@@ -100,9 +101,8 @@ def _check_numbers(given: dict[str, Any], problems: Problems) -> None:
             given[name] = ESTIMATOR_DEFAULTS[name]
     if given["rule"] not in get_args(Rule):
         problems.add("rule", f"there is no rule {given['rule']!r}; there are best, one-se")
-    alpha = given["alpha"]
-    if not isinstance(alpha, int | float) or isinstance(alpha, bool) or not 0 < alpha < 1:
-        problems.add("alpha", f"{alpha!r} is not a number between 0 and 1")
+    with problems.at("level"):
+        check_level(given["level"], name="")
 
 
 def _measures(

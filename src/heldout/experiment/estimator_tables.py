@@ -69,7 +69,7 @@ def estimator_results(
 
 def _estimate(results: EstimatorResults, system: str, measure: str) -> dict[str, Any]:
     """The mean over splits with its interval; a reason where it does not exist."""
-    level = 1 - results.manifest["settings"]["alpha"]
+    level = results.manifest["settings"]["level"]
     found: dict[str, Any] = {"measure": measure, "value": None, "low": None, "high": None}
     found |= {"level": level, "interval": "none", "reason": ""}
     found |= {"spread": results.spread(system, measure), "n_splits": len(results.of(system))}

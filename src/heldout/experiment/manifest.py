@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heldout import __version__
+from heldout.infer.levels import level_of
 
 if TYPE_CHECKING:
     from heldout.experiment.settings import Settings
     from heldout.retrieve.shards import AnyIndex
 
-__all__ = ["experiment_key", "make_manifest", "plain", "versions_of"]
+__all__ = ["experiment_key", "make_manifest", "plain", "read_old_names", "versions_of"]
 
 
 def plain(value: Any) -> Any:
@@ -43,6 +44,13 @@ def make_manifest(settings: Settings, index: AnyIndex | None) -> dict[str, Any]:
         "notes": [note.to_dict() for note in settings.notes],
     }
     return plain(described)  # type: ignore[no-any-return]
+
+
+def read_old_names(manifest: dict[str, Any]) -> None:
+    """Give the settings of a manifest their names of today: 0.1 wrote alpha for 1 - level."""
+    settings = manifest.get("settings")
+    if isinstance(settings, dict) and isinstance(settings.get("alpha"), float):
+        settings["level"] = level_of(settings.pop("alpha"))
 
 
 def versions_of(settings: Settings) -> dict[str, str]:

@@ -92,7 +92,7 @@ _SETTINGS: Final[Fields] = {
     "seed": _count,
     "rule": _text,
     "inner": _maybe(_count),
-    "alpha": _share,
+    "level": _share,
     "baseline": _maybe(_text),
     "systems": _each(_with(_DESCRIBED)),
 }

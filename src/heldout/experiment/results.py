@@ -17,6 +17,7 @@ from heldout.data.aside import write_atomically
 from heldout.data.formats.parquet import read_parquet
 from heldout.data.scores import Scores
 from heldout.errors import InputError
+from heldout.experiment.manifest import read_old_names
 from heldout.experiment.result_checks import check_results
 from heldout.experiment.result_notes import result_notes
 from heldout.experiment.split_table import no_splits
@@ -197,7 +198,7 @@ class Results:
         settings = self.manifest["settings"]
         chosen = {
             "baseline": baseline or settings["baseline"],
-            "alpha": settings["alpha"],
+            "level": settings["level"],
             "seed": settings["seed"],
             "tuned": tuple(one["name"] for one in self.summary if one["tuned"]),
         }
@@ -250,6 +251,7 @@ class Results:
         manifest = _json(place / MANIFEST)
         if not isinstance(manifest, dict) or manifest.pop("format", None) != _FORMAT:
             raise InputError(f"{place / MANIFEST}: written by another version of heldout")
+        read_old_names(manifest)
         kind = _kind(manifest, place)
         checksums = manifest.pop(_CHECKSUMS, None)
         if verify and checksums is not None:

@@ -19,7 +19,7 @@ from heldout.experiment.execution.regular_files import refuse_link
 from heldout.experiment.execution.resources import Resources
 from heldout.experiment.execution.tasks import Task, plan_tasks
 from heldout.experiment.manifest import experiment_key, make_manifest
-from heldout.experiment.problems import Problems
+from heldout.experiment.problems import RENAMED, Problems
 from heldout.experiment.results import MANIFEST, PREDICTIONS, SUMMARY, TIMINGS, Results, flush
 
 if TYPE_CHECKING:
@@ -66,8 +66,8 @@ class Experiment:
         For documents: see `heldout.experiment.documents.methods`; the number of documents to speak
         of; how often the documents are cut into halves for intervals. `method` was called
         `estimator`, and can still be called so.
-    alpha, baseline
-        For intervals and the comparison of the systems.
+    level, baseline
+        The confidence level of intervals and tests, and the system that others are compared with.
     index, analyzer
         An `Index` or its path; or how text becomes terms, if one is to be built.
     task
@@ -103,6 +103,8 @@ class Experiment:
 
     def __init__(self, **fields: Any) -> None:
         for name in fields:
+            if name in RENAMED:
+                raise InputError(f"{name}: {RENAMED[name]}")
             if name not in FIELDS and name not in OLD_NAMES:
                 raise InputError(
                     f"an experiment has no field {name!r}; there are {', '.join(FIELDS)}"

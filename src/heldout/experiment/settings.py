@@ -53,7 +53,7 @@ class Settings(ABC):
         The systems, what is divided, and how.
     measures, tune_for
         What is measured, and what parameters are chosen by.
-    seed, rule, inner, alpha, baseline
+    seed, rule, inner, level, baseline
         As they were given.
     notes
         What a reader of the results should know.
@@ -73,7 +73,7 @@ class Settings(ABC):
     seed: int
     rule: Rule
     inner: int | None
-    alpha: float
+    level: float
     baseline: str | None
     notes: tuple[Note, ...] = ()
 
@@ -261,7 +261,7 @@ class RankingSettings(Settings):
             "estimator": self.method,
             "target_size": self.target_size,
             "replicates": self.replicates,
-            "alpha": self.alpha,
+            "level": self.level,
             "baseline": self.baseline,
             "analyzer": None if index is None else index.analyzer.signature(),
         }
@@ -364,7 +364,7 @@ class PredictionSettings(Settings):
             **self._described_plan(),
             "test_share": sum(shares) / len(shares),
             "inner": self.inner,
-            "alpha": self.alpha,
+            "level": self.level,
             "baseline": self.baseline,
         }
 

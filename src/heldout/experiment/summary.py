@@ -108,7 +108,7 @@ def _averaged(settings: RankingSettings, outcome: RankedOutcome, row: int) -> di
         "value": value,
         "low": mine[0].low if single else value - half,
         "high": mine[0].high if single else value + half,
-        "level": 1 - settings.alpha,
+        "level": settings.level,
         "interval": "half samples",
         "train": train,
         "optimism": optimism,
@@ -131,7 +131,7 @@ def _by_query(
     """The mean over queries, each as it did where it was held out."""
     kept = np.isfinite(values)
     found = _counts(settings, row, values)
-    interval = _interval(values[kept], 1 - settings.alpha)
+    interval = _interval(values[kept], settings.level)
     train = mean_of(outcome.training[row, kept])
     sign = -1 if settings.measures[row].definition.higher_is_better is False else 1
     return {
@@ -139,7 +139,7 @@ def _by_query(
         "estimator": "held-out mean",
         "low": interval[0],
         "high": interval[1],
-        "level": 1 - settings.alpha,
+        "level": settings.level,
         "interval": interval[2],
         "estimand": ESTIMANDS["queries"],
         "train": train,
@@ -168,7 +168,7 @@ def _per_fold(settings: RankingSettings, row: int, values: Any) -> dict[str, Any
         "estimator": "per-fold",
         "low": math.nan,
         "high": math.nan,
-        "level": 1 - settings.alpha,
+        "level": settings.level,
         "interval": "none",
         "estimand": f"{words}, as few as a fold has",
         "train": math.nan,

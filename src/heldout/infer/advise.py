@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from heldout.errors import InputError
+from heldout.infer.levels import refuse_old_names
 from heldout.infer.paired import is_constant
 from heldout.infer.results import count_of, drop_noise
 from heldout.notes import Note
@@ -79,12 +80,13 @@ class Advice(NamedTuple):
     warnings: tuple[Note, ...]
 
 
+@refuse_old_names
 def advise(
     scores: Scores,
     *,
     tests: Sequence[str] = (),
     correction: str = "",
-    tail: str = "two",
+    alternative: str = "two-sided",
     baseline: str | None = None,
     test_share: float | None = None,
     tuned: Sequence[str] = (),
@@ -96,7 +98,7 @@ def advise(
     ----------
     tests, correction
         What was asked for; empty to have it chosen.
-    tail
+    alternative
         The alternative.
     baseline
         The system that all others are compared with; None for all pairs.
@@ -113,9 +115,10 @@ def advise(
     else:
         _check_linearised(scores, linear, tests, correction)
     several = len(scores.systems) > 2
-    if several and tail != "two" and baseline is None:
+    if several and alternative != "two-sided" and baseline is None:
         raise InputError(
-            "one tail asks whether systems are better than one of them: name it with --baseline"
+            "a one-sided alternative asks whether systems are better than one of them: name it "
+            "with --baseline"
         )
     if linear is None:
         chosen, why = _choose_tests(scores, tests, test_share)
@@ -132,7 +135,7 @@ def advise(
     elif several:
         why += f"; {_why_correction(adjusted, _comparisons(len(scores.systems), baseline))}"
     warnings = [
-        *_warnings(scores, chosen if linear is None else (), tail),
+        *_warnings(scores, chosen if linear is None else (), alternative),
         *_correction_warnings(several, tests, correction, adjusted),
         *(_fold_warnings(chosen, adjusted) if test_share is not None else []),
         *_tuning(scores, tuned),
@@ -273,14 +276,14 @@ def _choose_correction(several: bool, correction: str, baseline: str | None) -> 
     return correction or ("maxt" if baseline is not None else "tukey")
 
 
-def _warnings(scores: Scores, tests: Sequence[str], tail: str) -> list[Note]:
+def _warnings(scores: Scores, tests: Sequence[str], alternative: str) -> list[Note]:
     found = list(scores.notes)
     units = len(scores.units)
     if units < FEW_UNITS:
         text = f"only {count_of(units, 'unit')}: little can be shown, and nothing can be excluded"
         found.append(Note("few-units", text))
-    if tail != "two":
-        text = "one tail: fair only if a difference the other way would change nothing"
+    if alternative != "two-sided":
+        text = "one-sided: fair only if a difference the other way would change nothing"
         found.append(Note("one-tail", text))
     if any(test.startswith("bootstrap-shift") for test in tests) and units < SHIFT_NEEDS:
         text = (

@@ -9,14 +9,14 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.infer.intervals import normal_quantile
-from heldout.infer.results import Interval, Outcome, check_tail
+from heldout.infer.results import Interval, Outcome, check_alternative
 from heldout.measure.delong import auc_covariance
 from heldout.measure.undefined import Undefined
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from heldout.infer.results import Tail
+    from heldout.infer.results import Alternative
 
 __all__ = ["delong_interval", "delong_test"]
 
@@ -68,7 +68,11 @@ def delong_interval(
 
 
 def delong_test(
-    positive: ArrayLike, first: ArrayLike, second: ArrayLike, *, tail: Tail = "two"
+    positive: ArrayLike,
+    first: ArrayLike,
+    second: ArrayLike,
+    *,
+    alternative: Alternative = "two-sided",
 ) -> Outcome:
     """DeLong's test of two AUCs on the same units.
 
@@ -78,8 +82,8 @@ def delong_test(
         1 or true for positive units.
     first, second
         The scores of two classifiers, one a unit.
-    tail
-        ``two``, or ``greater`` / ``less``: the first has the larger / smaller area.
+    alternative
+        ``two-sided``, or ``greater`` / ``less``: the first has the larger / smaller area.
 
     References
     ----------
@@ -91,7 +95,7 @@ def delong_test(
     >>> outcome.p, outcome.method
     (1.0, 'no variance')
     """
-    side = check_tail(tail)
+    side = check_alternative(alternative)
     found = auc_covariance(positive, np.column_stack([first, second]))
     gap = float(found.areas[0] - found.areas[1])
     table = found.covariance
@@ -105,19 +109,19 @@ def delong_test(
     return Outcome("delong", _normal_tail(statistic, side), statistic, side, n, "normal", 0, counts)
 
 
-def _without_variance(gap: float, tail: Tail, n: int) -> Outcome:
+def _without_variance(gap: float, alternative: Alternative, n: int) -> Outcome:
     if abs(gap) <= 1e-12:
         detail = "the two areas are the same on every unit"
-        return Outcome("delong", 1.0, 0.0, tail, n, "no variance", detail=detail)
+        return Outcome("delong", 1.0, 0.0, alternative, n, "no variance", detail=detail)
     raise InputError(
         "the difference of the two areas shows no variance (the classes are wholly divided): "
         "DeLong's test does not exist; compare another measure"
     )
 
 
-def _normal_tail(statistic: float, tail: Tail) -> float:
+def _normal_tail(statistic: float, alternative: Alternative) -> float:
     from scipy.special import ndtr  # slow to import
 
-    if tail == "two":
+    if alternative == "two-sided":
         return min(1.0, 2.0 * float(ndtr(-abs(statistic))))
-    return float(ndtr(-statistic if tail == "greater" else statistic))
+    return float(ndtr(-statistic if alternative == "greater" else statistic))

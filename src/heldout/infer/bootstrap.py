@@ -12,7 +12,7 @@ from heldout.data.notes import power_text
 from heldout.errors import InputError
 from heldout.infer.draws import check_draws, drawn_sums
 from heldout.infer.lattice import drawn_cost, drawn_tail, find_lattice
-from heldout.infer.results import TIE, Interval, Outcome, Tail, as_values, check_tail
+from heldout.infer.results import TIE, Alternative, Interval, Outcome, as_values, check_alternative
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -50,7 +50,7 @@ class _Answer(NamedTuple):
 def shift_test(
     differences: Iterable[float],
     *,
-    tail: Tail = "two",
+    alternative: Alternative = "two-sided",
     replicates: int = 100_000,
     seed: int = 0,
     studentized: bool = False,
@@ -69,8 +69,8 @@ def shift_test(
     ----------
     differences
         First system minus second, one number a unit.
-    tail
-        ``two``, ``greater`` or ``less``.
+    alternative
+        ``two-sided``, ``greater`` or ``less``.
     replicates, seed
         Of the draws, if it comes to Monte Carlo.
     studentized
@@ -100,19 +100,26 @@ def shift_test(
     (0.2805329481, 'exact')
     """
     values = as_values(differences, "differences")
-    check_tail(tail)
+    check_alternative(alternative)
     check_draws(replicates, seed)
     if method not in get_args(ShiftMethod):
         raise InputError(f"method={method!r}: expected one of {', '.join(get_args(ShiftMethod))}")
     name = "studentized bootstrap-shift" if studentized else "bootstrap-shift"
     answer = _all_zero(values, name)
     if answer is None and studentized:
-        answer = _studentized(values, tail, replicates, seed, method)
+        answer = _studentized(values, alternative, replicates, seed, method)
     elif answer is None:
-        answer = _plain(values, tail, replicates, seed, method)
+        answer = _plain(values, alternative, replicates, seed, method)
     statistic = _t_statistic(values) if studentized else float(values.mean())
     return Outcome(
-        name, answer.p, statistic, tail, len(values), answer.method, answer.error, answer.detail
+        name,
+        answer.p,
+        statistic,
+        alternative,
+        len(values),
+        answer.method,
+        answer.error,
+        answer.detail,
     )
 
 
@@ -133,9 +140,11 @@ def _t_statistic(values: Floats) -> float:
     return float(values.mean() / (values.std(ddof=1) / math.sqrt(len(values))))
 
 
-def _plain(values: Floats, tail: Tail, replicates: int, seed: int, method: str) -> _Answer:
+def _plain(
+    values: Floats, alternative: Alternative, replicates: int, seed: int, method: str
+) -> _Answer:
     if method != "monte carlo":
-        answer = _exact(values, tail, WAIT * (20 if method == "exact" else 1))
+        answer = _exact(values, alternative, WAIT * (20 if method == "exact" else 1))
         if answer is not None:
             return answer
     if method == "exact":
@@ -146,15 +155,15 @@ def _plain(values: Floats, tail: Tail, replicates: int, seed: int, method: str) 
     center, tie = float(values.sum()), TIE * float(np.abs(values).sum())
     count = 0
     for (sums,) in drawn_sums([values], replicates, seed):
-        count += _count_out(sums - center, center, tie, tail)
+        count += _count_out(sums - center, center, tie, alternative)
     return _monte_carlo_answer(count, replicates, seed)
 
 
-def _count_out(shifted: Floats, observed: float, tie: float, tail: Tail) -> int:
+def _count_out(shifted: Floats, observed: float, tie: float, alternative: Alternative) -> int:
     """How many recentred replicates are as far out as the observed value, ties included."""
-    if tail == "two":
+    if alternative == "two-sided":
         return int(np.count_nonzero(np.abs(shifted) >= abs(observed) - tie))
-    if tail == "greater":
+    if alternative == "greater":
         return int(np.count_nonzero(shifted >= observed - tie))
     return int(np.count_nonzero(shifted <= observed + tie))
 
@@ -165,7 +174,9 @@ def _monte_carlo_answer(count: int, replicates: int, seed: int) -> _Answer:
     return _Answer(p, "monte carlo", error, f"{replicates:,} draws, seed {seed}")
 
 
-def _studentized(values: Floats, tail: Tail, replicates: int, seed: int, method: str) -> _Answer:
+def _studentized(
+    values: Floats, alternative: Alternative, replicates: int, seed: int, method: str
+) -> _Answer:
     if method == "exact":
         raise InputError(
             "method='exact': the studentized bootstrap-shift is done by Monte Carlo only: "
@@ -180,28 +191,28 @@ def _studentized(values: Floats, tail: Tail, replicates: int, seed: int, method:
         flat = spread <= TIE * squares * units
         deviation = np.sqrt(np.where(flat, 1.0, spread))
         scaled = np.where(flat & (sums != 0), np.copysign(np.inf, sums), sums / deviation)
-        count += _count_out(scaled, observed, TIE * abs(observed), tail)
+        count += _count_out(scaled, observed, TIE * abs(observed), alternative)
     return _monte_carlo_answer(count, replicates, seed)
 
 
-def _exact(values: Floats, tail: Tail, wait: float) -> _Answer | None:
+def _exact(values: Floats, alternative: Alternative, wait: float) -> _Answer | None:
     count = len(values)
     if count <= FEW:
-        p = _exact_p(values, tail, _enumerated_tail)
+        p = _exact_p(values, alternative, _enumerated_tail)
         return _Answer(p, "exact", 0.0, f"all {power_text(count, count)} draws")
     lattice = find_lattice(values)
     if lattice is None or drawn_cost(lattice.cells) > wait:
         return None
     detail = f"all draws, by convolution on a lattice of step {lattice.step:.6g}"
-    return _Answer(_exact_p(lattice.cells, tail, drawn_tail), "exact", 0.0, detail)
+    return _Answer(_exact_p(lattice.cells, alternative, drawn_tail), "exact", 0.0, detail)
 
 
-def _exact_p(values: _V, tail: Tail, upper: Callable[[_V, Any], float]) -> float:
+def _exact_p(values: _V, alternative: Alternative, upper: Callable[[_V, Any], float]) -> float:
     """The p-value from a function that gives P(sum of draws from the values >= a threshold)."""
     observed = values.sum()
-    if tail == "less":
+    if alternative == "less":
         values, observed = -values, -observed
-    if tail != "two":
+    if alternative != "two-sided":
         return upper(values, observed + observed)
     far = abs(observed)
     return min(1.0, upper(values, observed + far) + upper(-values, far - observed))
@@ -231,7 +242,7 @@ def _multisets(values: Floats, draws: int) -> tuple[Floats, Ints]:
 
 
 def shift_p_of_replicates(
-    replicates: Iterable[float], observed: float, tail: Tail = "greater"
+    replicates: Iterable[float], observed: float, alternative: Alternative = "greater"
 ) -> float:
     """The p-value of given bootstrap replicates, recentred by their own average.
 
@@ -245,8 +256,8 @@ def shift_p_of_replicates(
         Values T of the statistic.
     observed
         Its observed value.
-    tail
-        ``greater``, ``less`` or ``two``.
+    alternative
+        ``greater``, ``less`` or ``two-sided``.
 
     Examples
     --------
@@ -255,11 +266,11 @@ def shift_p_of_replicates(
     0.3
     """
     drawn = as_values(replicates, "replicates")
-    check_tail(tail)
+    check_alternative(alternative)
     if not math.isfinite(observed):
         raise InputError(f"observed={observed}: expected a finite number")
     tie = TIE * (float(np.abs(drawn).max()) + abs(observed))
-    return _count_out(drawn - drawn.mean(), observed, tie, tail) / len(drawn)
+    return _count_out(drawn - drawn.mean(), observed, tie, alternative) / len(drawn)
 
 
 def bootstrap_interval(

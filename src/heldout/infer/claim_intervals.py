@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from heldout.data.words import Floats
     from heldout.infer.claim_tests import Adjusted, Design
     from heldout.infer.pairwise import Pairwise
-    from heldout.infer.results import Tail
+    from heldout.infer.results import Alternative
 
 __all__ = ["INTERVALS", "Coverage", "claim_intervals", "interval_coverage"]
 
@@ -39,7 +39,7 @@ def claim_intervals(design: Design, adjusted: Adjusted, kind: str = "") -> list[
     their largest statistic, so that 0 is outside exactly if the single-step test rejects. Else, and
     for a `kind` that was asked for, each interval has the level that Bonferroni would give it.
     Corrections that control the false discovery rate, and ranks, leave the intervals as they are.
-    With one tail, intervals are open on the other side.
+    One-sided intervals are open on the other side.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def _own_intervals(design: Design, adjusted: Adjusted) -> list[Interval] | None:
 def _tukey(design: Design) -> list[Interval]:
     from heldout.infer import tukey  # SciPy
 
-    level = 1 - design.alpha
+    level = design.level
     found = {}
     for one in tukey.tukey_hsd(design.scores.values, level):
         found[one.first, one.second] = one.difference, one.low, one.high
@@ -91,7 +91,7 @@ def _dunnett(design: Design) -> list[Interval]:
 
     if design.baseline is None:  # advise refuses it
         raise InputError("dunnett-t compares with one system: name it with --baseline")
-    level = 1 - design.alpha
+    level = design.level
     table = tukey.dunnett_blocks(design.scores.values, design.baseline, level, design.side)
     found = {one.first: one for one in table}
     ordered = [found[first] for first, _ in design.pairs]
@@ -101,7 +101,7 @@ def _dunnett(design: Design) -> list[Interval]:
 def _randomized_tukey(design: Design, table: Pairwise) -> list[Interval]:
     half = table.null.critical(design.alpha) / len(design.scores.units)
     means = [float(design.gaps(pair).mean()) for pair in design.pairs]
-    level = 1 - design.alpha
+    level = design.level
     return [
         Interval(mean, _no_noise(mean - half), _no_noise(mean + half), level, "randomized Tukey")
         for mean in means
@@ -123,9 +123,9 @@ def _max_t(design: Design, table: Pairwise, gaps: Floats) -> Interval:
     mean, deviation = float(gaps.mean()), float(gaps.std(ddof=1))
     room = n - critical * critical
     if room <= 0:  # too few units: nothing can be rejected
-        return Interval(mean, -math.inf, math.inf, 1 - design.alpha, "max-t")
+        return Interval(mean, -math.inf, math.inf, design.level, "max-t")
     half = critical * math.sqrt((n - 1) / room) * deviation / math.sqrt(n)
-    found = Interval(mean, mean - half, mean + half, 1 - design.alpha, "max-t")
+    found = Interval(mean, mean - half, mean + half, design.level, "max-t")
     return _open(found, design.side)
 
 
@@ -134,14 +134,14 @@ def _plain_interval(design: Design, pair: tuple[int, int]) -> Interval:
     simultaneous = interval_coverage(design.correction) == "simultaneous"
     alpha = design.alpha / (len(design.pairs) if simultaneous else 1)
     # One bound of a two-sided interval is a one-sided bound that fails half as often.
-    level = 1 - alpha if design.tail == "two" else 1 - 2 * alpha
+    level = 1 - alpha if design.alternative == "two-sided" else 1 - 2 * alpha
     found = design.scoring.difference(pair, level)
     method = f"{found.method}, Bonferroni" if simultaneous else found.method
-    return _open(found._replace(level=1 - design.alpha, method=method), design.side)
+    return _open(found._replace(level=design.level, method=method), design.side)
 
 
-def _open(interval: Interval, side: Tail) -> Interval:
-    """The bound that a one-tailed test goes with."""
+def _open(interval: Interval, side: Alternative) -> Interval:
+    """The bound that a one-sided test goes with."""
     if side == "greater":
         return interval._replace(high=math.inf)
     return interval._replace(low=-math.inf) if side == "less" else interval

@@ -9,6 +9,7 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.infer.advise import ALL_PAIRS
+from heldout.infer.levels import alpha_of
 from heldout.infer.results import drop_noise
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from heldout.data.scores import Scores
     from heldout.data.words import Floats
     from heldout.infer.pairwise import Pairwise
-    from heldout.infer.results import Outcome, Tail
+    from heldout.infer.results import Alternative, Outcome
     from heldout.infer.scoring import Scoring
 
 __all__ = ["Adjusted", "Design", "adjust_claims", "claim_outcomes"]
@@ -38,9 +39,9 @@ class Design(NamedTuple):
         The column that the others are compared with; None for all pairs.
     correction
         How p-values are adjusted; empty for one comparison.
-    alpha
-        The level of significance.
-    tail
+    level
+        The confidence level.
+    alternative
         The alternative as it was asked for: ``greater`` means better.
     test_share
         n_test / n_train, when the units are folds.
@@ -53,17 +54,26 @@ class Design(NamedTuple):
     pairs: tuple[tuple[int, int], ...]
     baseline: int | None
     correction: str
-    alpha: float
-    tail: Tail
+    level: float
+    alternative: Alternative
     test_share: float | None
     replicates: int
     seed: int
 
     @property
-    def side(self) -> Tail:
+    def alpha(self) -> float:
+        """The significance level."""
+        return alpha_of(self.level)
+
+    @property
+    def side(self) -> Alternative:
         """The alternative about the numbers: ``less`` if better is asked and lower is better."""
-        turned: dict[Tail, Tail] = {"two": "two", "greater": "less", "less": "greater"}
-        return self.tail if self.scores.higher_is_better else turned[self.tail]
+        turned: dict[Alternative, Alternative] = {
+            "two-sided": "two-sided",
+            "greater": "less",
+            "less": "greater",
+        }
+        return self.alternative if self.scores.higher_is_better else turned[self.alternative]
 
     @property
     def draws(self) -> dict[str, Any]:
@@ -104,7 +114,7 @@ class Adjusted(NamedTuple):
 def claim_outcomes(
     design: Design, tests: tuple[str, ...], progress: Callable[[int, int], None] | None = None
 ) -> list[tuple[Outcome, ...]]:
-    """All tests on all pairs. Outcomes name the tail as it was asked for."""
+    """All tests on all pairs. Outcomes name the alternative as it was asked for."""
     if "mcnemar" in tests:
         _check_zero_one(design.scores)
     found = []
@@ -129,7 +139,7 @@ def _check_zero_one(scores: Scores) -> None:
 
 def _outcomes(design: Design, tests: tuple[str, ...], pair: tuple[int, int]) -> tuple[Outcome, ...]:
     found = (design.scoring.outcome(test, pair, design.side) for test in tests)
-    return tuple(one._replace(tail=design.tail) for one in found)
+    return tuple(one._replace(alternative=design.alternative) for one in found)
 
 
 def adjust_claims(design: Design, outcomes: list[tuple[Outcome, ...]]) -> Adjusted:
@@ -161,17 +171,19 @@ def _all_pairs(design: Design) -> Adjusted:
 
 
 def _against_the_largest(design: Design) -> Adjusted:
-    """MaxT and Dunnett's test; all pairs have two tails."""
+    """MaxT and Dunnett's test; all pairs are two-sided."""
     from heldout.infer import max_t, tukey  # SciPy
 
     values, base = design.scores.values, design.baseline
     if base is None:
         return _permuted(design, max_t.max_t(values, **design.draws))
     if design.correction == "dunnett-t":
-        found = {one.first: one.p for one in tukey.dunnett_blocks(values, base, tail=design.side)}
+        found = {
+            one.first: one.p for one in tukey.dunnett_blocks(values, base, alternative=design.side)
+        }
         return Adjusted(tuple(found[first] for first, _ in design.pairs))
     test = max_t.max_t if design.correction == "maxt" else max_t.dunnett
-    return _permuted(design, test(values, base, tail=design.side, **design.draws))
+    return _permuted(design, test(values, base, alternative=design.side, **design.draws))
 
 
 def _permuted(design: Design, table: Pairwise) -> Adjusted:

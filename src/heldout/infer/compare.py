@@ -8,6 +8,7 @@ from heldout.data.scores import Scores
 from heldout.errors import InputError
 from heldout.infer.comparison import Claim, Comparison, SystemRow, claim_row, note_measures
 from heldout.infer.engine import REPLICATES, Asked, make_comparison
+from heldout.infer.levels import refuse_old_names
 from heldout.infer.scoring import mean_scored
 
 if TYPE_CHECKING:
@@ -20,14 +21,15 @@ if TYPE_CHECKING:
 __all__ = ["Claim", "Comparison", "SystemRow", "claim_row", "compare", "note_measures"]
 
 
+@refuse_old_names
 def compare(  # noqa: PLR0913 (the front door names what it takes)
     given: Scores | Table | Any,
     measure: str | None = None,
     *,
     baseline: str | None = None,
     tests: Sequence[str] = (),
-    tail: str = "two",
-    alpha: float = 0.05,
+    alternative: str = "two-sided",
+    level: float = 0.95,
     correction: str = "",
     interval: str = "",
     test_share: float | None = None,
@@ -52,11 +54,11 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
         ``randomization``, ``t``, ``bootstrap-shift``, ``bootstrap-shift-studentized``,
         ``wilcoxon``, ``sign``, ``mcnemar``, ``corrected-t``; by default those that fit the design.
         The first gives the verdict.
-    tail
-        ``two``, or ``greater`` / ``less``: is the first of a pair better / worse. Intervals of
-        differences then have one bound.
-    alpha
-        The level of significance; intervals have level 1 - alpha.
+    alternative
+        ``two-sided``, or ``greater`` / ``less``: is the first of a pair better / worse. Intervals
+        of differences then have one bound.
+    level
+        The confidence level of intervals; tests are at the significance level 1 - level.
     correction
         ``tukey``, ``randomized-tukey``, ``nemenyi`` (all pairs), ``dunnett``, ``dunnett-t`` (with
         a baseline), ``maxt``, ``holm``, ``hochberg``, ``bonferroni``, ``bh``, ``by``; by default
@@ -78,8 +80,8 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
     asked = Asked(
         baseline,
         tests,
-        tail,
-        alpha,
+        alternative,
+        level,
         correction,
         interval,
         test_share,

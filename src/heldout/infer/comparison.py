@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from heldout.infer.levels import alpha_of
 from heldout.infer.results import Interval, Outcome, count_of
 from heldout.notes import Note, distinct
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from heldout.infer.effects import Effects
     from heldout.infer.folds import FoldF
     from heldout.infer.ranks import Friedman, Nemenyi
-    from heldout.infer.results import Tail
+    from heldout.infer.results import Alternative
 
 __all__ = ["Claim", "Comparison", "SystemRow", "claim_row", "note_measures"]
 
@@ -41,7 +42,7 @@ class Claim(NamedTuple):
     first, second
         The systems; differences are first minus second.
     difference
-        The mean difference with its interval, which has one bound if the test has one tail.
+        The mean difference with its interval, which has one bound if the test is one-sided.
     outcomes
         The tests, the one that gives the verdict first.
     adjusted
@@ -71,8 +72,8 @@ class Comparison:
         What was compared.
     baseline
         The system that the others are compared with; None for all pairs.
-    alpha, tail
-        The level of the tests and their alternative.
+    level, alternative
+        The confidence level of intervals and tests, and the alternative of the tests.
     advice
         The analysis that was made, why, and what to be careful about.
     systems, claims
@@ -97,8 +98,8 @@ class Comparison:
 
     scores: Scores
     baseline: str | None
-    alpha: float
-    tail: Tail
+    level: float
+    alternative: Alternative
     advice: Advice
     systems: tuple[SystemRow, ...]
     claims: tuple[Claim, ...]
@@ -111,6 +112,11 @@ class Comparison:
     fold_f: FoldF | None = None
     test_share: float | None = None
     linearised: bool = False
+
+    @property
+    def alpha(self) -> float:
+        """The significance level of the tests, 1 - `level`."""
+        return alpha_of(self.level)
 
     @property
     def warnings(self) -> tuple[Note, ...]:

@@ -17,7 +17,7 @@ import numpy as np
 from heldout.data.notes import power_text
 from heldout.errors import InputError
 from heldout.infer.draws import all_signed_sums, check_draws, drawn_sums, signed_sums
-from heldout.infer.results import TIE, Interval, Outcome, Tail, check_tail
+from heldout.infer.results import TIE, Alternative, Interval, Outcome, check_alternative
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,7 +48,7 @@ def corpus_randomization_test(
     second: ArrayLike,
     score: ScoreOfSums,
     *,
-    tail: Tail = "two",
+    alternative: Alternative = "two-sided",
     replicates: int = 100_000,
     seed: int = 0,
 ) -> Outcome:
@@ -66,8 +66,8 @@ def corpus_randomization_test(
         Statistics of two systems, a row a segment, paired.
     score
         Turns sums of statistics into scores, many at a time.
-    tail
-        ``two``, ``greater`` (the first scores higher) or ``less``.
+    alternative
+        ``two-sided``, ``greater`` (the first scores higher) or ``less``.
     replicates, seed
         Of the random assignments.
 
@@ -94,7 +94,7 @@ def corpus_randomization_test(
     (1726, 'all 32,768 assignments')
     """
     one, other = _pair(first, second)
-    check_tail(tail)
+    check_alternative(alternative)
     check_draws(replicates, seed)
     observed, tie = observed_difference(one, other, score)
     differ = (one != other).any(axis=1)
@@ -104,7 +104,7 @@ def corpus_randomization_test(
     def count_out(signed: Floats) -> int:
         sums = (total + signed) / 2
         found = score(sums) - score(total - sums)
-        return _count_out(found, observed, tie, tail)
+        return _count_out(found, observed, tie, alternative)
 
     if len(gaps) <= FEW:
         out = count_out(_all_assignments(gaps))
@@ -114,10 +114,17 @@ def corpus_randomization_test(
             else "the outputs score alike"
         )
         return Outcome(
-            "randomization", out / 2 ** len(gaps), observed, tail, len(one), "exact", 0.0, detail
+            "randomization",
+            out / 2 ** len(gaps),
+            observed,
+            alternative,
+            len(one),
+            "exact",
+            0.0,
+            detail,
         )
     out = sum(count_out(signed) for signed in _signed_rows(gaps, replicates, seed))
-    return monte_carlo("randomization", out, replicates, seed, (observed, tail, len(one)))
+    return monte_carlo("randomization", out, replicates, seed, (observed, alternative, len(one)))
 
 
 def _all_assignments(gaps: Floats) -> Floats:
@@ -138,28 +145,28 @@ def _signed_rows(gaps: Floats, replicates: int, seed: int) -> Iterator[Floats]:
 
 
 def monte_carlo(
-    test: str, out: int, replicates: int, seed: int, about: tuple[float, Tail, int]
+    test: str, out: int, replicates: int, seed: int, about: tuple[float, Alternative, int]
 ) -> Outcome:
-    """The outcome of a test that drew: ``about`` is the statistic, the tail, the units."""
+    """The outcome of a test that drew: ``about`` is the statistic, the alternative, the units."""
     p = (out + 1) / (replicates + 1)
     error = math.sqrt(p * (1 - p) / replicates)
     detail = f"{replicates:,} draws, seed {seed}"
     return Outcome(test, p, *about, "monte carlo", error, detail)
 
 
-def assignments_out(found: Floats, observed: float, tie: float, tail: Tail) -> Flags:
+def assignments_out(found: Floats, observed: float, tie: float, alternative: Alternative) -> Flags:
     """Which differences are as far out as the observed one; what is undefined counts as out."""
-    if tail == "two":
+    if alternative == "two-sided":
         inside = np.abs(found) < abs(observed) - tie
-    elif tail == "greater":
+    elif alternative == "greater":
         inside = found < observed - tie
     else:
         inside = found > observed + tie
     return ~inside
 
 
-def _count_out(found: Floats, observed: float, tie: float, tail: Tail) -> int:
-    return int(np.count_nonzero(assignments_out(found, observed, tie, tail)))
+def _count_out(found: Floats, observed: float, tie: float, alternative: Alternative) -> int:
+    return int(np.count_nonzero(assignments_out(found, observed, tie, alternative)))
 
 
 class Replicates(NamedTuple):
@@ -191,17 +198,19 @@ class Replicates(NamedTuple):
         found = self.scores[:, first] - self.scores[:, second]
         return _percentile(found, float(self.observed[first] - self.observed[second]), level)
 
-    def shift_test(self, first: int, second: int, tail: Tail = "two") -> Outcome:
+    def shift_test(
+        self, first: int, second: int, alternative: Alternative = "two-sided"
+    ) -> Outcome:
         """The paired bootstrap-shift test of the difference, recentred by the observed one.
 
         With few segments (below about 100) it rejects too often: prefer the randomization test.
         """
-        check_tail(tail)
+        check_alternative(alternative)
         observed = float(self.observed[first] - self.observed[second])
         tie = TIE * float(np.abs(self.observed[[first, second]]).sum())
         found = self.scores[:, first] - self.scores[:, second] - observed
-        out = _count_out(found, observed, tie, tail)
-        about = (observed, tail, self.segments)
+        out = _count_out(found, observed, tie, alternative)
+        about = (observed, alternative, self.segments)
         return monte_carlo("bootstrap-shift", out, len(self.scores), self.seed, about)
 
 

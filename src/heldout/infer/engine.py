@@ -12,7 +12,8 @@ from heldout.infer.advise import BY_RANK, OWN_TEST, advise
 from heldout.infer.claim_intervals import INTERVALS, claim_intervals, interval_coverage
 from heldout.infer.claim_tests import Design, adjust_claims, claim_outcomes
 from heldout.infer.comparison import Claim, Comparison, SystemRow
-from heldout.infer.results import check_tail
+from heldout.infer.levels import check_level
+from heldout.infer.results import check_alternative
 from heldout.notes import Note
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ class Asked(NamedTuple):
 
     baseline: str | None = None
     tests: Sequence[str] = ()
-    tail: str = "two"
-    alpha: float = 0.05
+    alternative: str = "two-sided"
+    level: float = 0.95
     correction: str = ""
     interval: str = ""
     test_share: float | None = None
@@ -45,11 +46,8 @@ class Asked(NamedTuple):
 
     def check(self) -> None:
         """Refuse what no comparison can do."""
-        check_tail(self.tail)
-        if not isinstance(self.alpha, int | float) or not 0 < self.alpha < 1:
-            raise InputError(f"alpha={self.alpha}: expected a number between 0 and 1")
-        if self.tail != "two" and self.alpha >= 0.5:
-            raise InputError(f"alpha={self.alpha}: expected less than 0.5 with one tail")
+        check_alternative(self.alternative)
+        check_level(self.level, one_sided=self.alternative != "two-sided")
         if self.replicates < 100:
             raise InputError(f"replicates={self.replicates}: at least 100 are needed")
         if self.interval and self.interval not in INTERVALS:
@@ -88,7 +86,7 @@ def make_comparison(
         scores,
         tests=asked.tests,
         correction=asked.correction,
-        tail=asked.tail,
+        alternative=asked.alternative,
         baseline=baseline if several else None,
         test_share=asked.test_share,
         tuned=asked.tuned,
@@ -100,8 +98,8 @@ def make_comparison(
         _pairs(scores, baseline),
         None if baseline is None else scores.index(baseline),
         advice.correction,
-        asked.alpha,
-        check_tail(asked.tail),
+        asked.level,
+        check_alternative(asked.alternative),
         asked.test_share,
         asked.replicates,
         asked.seed,
@@ -127,8 +125,8 @@ def make_comparison(
     return Comparison(
         scores,
         baseline,
-        asked.alpha,
-        design.tail,
+        asked.level,
+        design.alternative,
         advice,
         _systems(design, adjusted.p if baseline is None else None),
         claims,
@@ -238,7 +236,7 @@ def _together(design: Design) -> tuple[Any, Any, Any]:
     by_rank = (
         ranks.friedman(better_first),
         ranks.iman_davenport(better_first),
-        ranks.nemenyi(better_first, 1 - design.alpha),
+        ranks.nemenyi(better_first, design.level),
     )
     return blocks.anova(values), sphericity, by_rank
 
@@ -257,7 +255,7 @@ def _systems(design: Design, adjusted: tuple[float, ...] | None) -> tuple[System
 
     scores = design.scores
     letters = [""] * len(scores.systems)
-    found = [design.scoring.system(at, 1 - design.alpha) for at in range(len(scores.systems))]
+    found = [design.scoring.system(at, design.level) for at in range(len(scores.systems))]
     if adjusted is not None and len(scores.systems) > 2:
         different = [
             pair for pair, p in zip(design.pairs, adjusted, strict=True) if p <= design.alpha

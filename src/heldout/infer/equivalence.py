@@ -10,9 +10,10 @@ import numpy as np
 from heldout.errors import InputError
 from heldout.infer.folds import corrected_t
 from heldout.infer.intervals import t_interval
+from heldout.infer.levels import alpha_of, check_level, level_of, refuse_old_names
 from heldout.infer.paired import corrected_t_test, is_constant, t_test
 from heldout.infer.power import power, smallest_n
-from heldout.infer.results import Interval, Outcome, Tail, as_values, drop_noise
+from heldout.infer.results import Alternative, Interval, Outcome, as_values, drop_noise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -68,11 +69,12 @@ class Gate(NamedTuple):
     method: str
 
 
+@refuse_old_names
 def non_inferiority(
     differences: Iterable[float],
     margin: float,
     *,
-    alpha: float = 0.05,
+    level: float = 0.95,
     test: GateTest = "auto",
     test_share: float | None = None,
     wanted_power: float = 0.8,
@@ -91,8 +93,8 @@ def non_inferiority(
         New minus old, one a unit.
     margin
         The loss that would be accepted, more than zero, fixed before looking at the data.
-    alpha
-        The level of the one-sided test.
+    level
+        The confidence level; the one-sided test is at alpha = 1 - level.
     test
         ``randomization``, ``t`` or ``corrected-t`` (folds). ``auto`` takes the randomization test
         where it is exact, else the t test; over folds the corrected resampled t test.
@@ -123,7 +125,8 @@ def non_inferiority(
     >>> round(non_inferiority(gain, margin=0.02, test="t").p, 5)
     0.0002
     """
-    values = _checked(differences, margin, alpha)
+    values = _checked(differences, margin)
+    alpha = alpha_of(check_level(level, one_sided=True))
     draws = {"replicates": replicates, "seed": seed}
     run = _OneSided(values, (margin,), test, test_share, draws)
     claim = run.outcome(margin, "greater")
@@ -135,11 +138,12 @@ def non_inferiority(
     return run.gate(verdict, claim, margin, alpha, wanted_power)
 
 
+@refuse_old_names
 def tost(
     differences: Iterable[float],
     margin: float,
     *,
-    alpha: float = 0.05,
+    level: float = 0.95,
     test: GateTest = "auto",
     test_share: float | None = None,
     wanted_power: float = 0.8,
@@ -157,8 +161,8 @@ def tost(
         New minus old, one a unit.
     margin
         The difference that would not matter, more than zero, fixed before looking at the data.
-    alpha
-        The level of each test, and of both together.
+    level
+        The confidence level; each test, and both together, are at alpha = 1 - level.
     test, test_share, replicates, seed
         As in `non_inferiority`.
     wanted_power
@@ -176,7 +180,8 @@ def tost(
     for assessing the equivalence of average bioavailability. Journal of Pharmacokinetics and
     Biopharmaceutics 15.
     """
-    values = _checked(differences, margin, alpha)
+    values = _checked(differences, margin)
+    alpha = alpha_of(check_level(level, one_sided=True))
     draws = {"replicates": replicates, "seed": seed}
     run = _OneSided(values, (margin, -margin), test, test_share, draws)
     above, below = run.outcome(margin, "greater"), run.outcome(-margin, "less")
@@ -191,11 +196,9 @@ def tost(
     return run.gate(verdict, claim, margin, alpha, wanted_power)
 
 
-def _checked(differences: Iterable[float], margin: float, alpha: float) -> Floats:
+def _checked(differences: Iterable[float], margin: float) -> Floats:
     if not (math.isfinite(margin) and margin > 0):
         raise InputError(f"margin={margin}: expected the loss that would be accepted, above zero")
-    if not 0.0 < alpha < 0.5:
-        raise InputError(f"alpha={alpha}: expected between 0 and 0.5")
     return as_values(differences, "differences")
 
 
@@ -230,18 +233,18 @@ class _OneSided:
         """Differences from the edge of the margin; what lies on it but for rounding is a tie."""
         return drop_noise(self._values, np.full_like(self._values, -shift))
 
-    def _randomization(self, shift: float, tail: Tail) -> Outcome:
+    def _randomization(self, shift: float, alternative: Alternative) -> Outcome:
         from heldout.infer.randomization import randomization_test  # rarely needed
 
-        return randomization_test(self._shifted(shift), tail=tail, **self._draws)
+        return randomization_test(self._shifted(shift), alternative=alternative, **self._draws)
 
-    def outcome(self, shift: float, tail: Tail) -> Outcome:
+    def outcome(self, shift: float, alternative: Alternative) -> Outcome:
         """The test of the mean difference plus the shift being zero."""
         if self._test == "randomization":
-            return self._randomization(shift, tail)
+            return self._randomization(shift, alternative)
         if self._test_share is not None:
-            return corrected_t_test(self._shifted(shift), self._test_share, tail=tail)
-        return t_test(self._shifted(shift), tail=tail)
+            return corrected_t_test(self._shifted(shift), self._test_share, alternative=alternative)
+        return t_test(self._shifted(shift), alternative=alternative)
 
     def _interval(self, level: float) -> Interval:
         if self._test == "randomization":
@@ -282,7 +285,7 @@ class _OneSided:
 
         def power_at(n: int) -> float:
             risks = [
-                1.0 - power(deviation, n, distance, alpha=alpha, tail="greater")
+                1.0 - power(deviation, n, distance, level=level_of(alpha), alternative="greater")
                 for distance in distances
             ]
             return 1.0 - sum(risks)

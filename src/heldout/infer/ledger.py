@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from heldout.errors import InputError
+from heldout.infer.levels import refuse_old_names
 from heldout.infer.online import lord_levels
 
 if TYPE_CHECKING:
@@ -297,7 +298,8 @@ class Ledger:
         first, last = (looks[0].time, looks[-1].time) if looks else ("", "")
         return LedgerSummary(len(looks), len(systems), len(measures), first, last)
 
-    def adjusted(self, fingerprint: str, *, alpha: float = 0.05) -> list[AdjustedLook]:
+    @refuse_old_names
+    def adjusted(self, fingerprint: str, *, level: float = 0.95) -> list[AdjustedLook]:
         """All looks at this data, judged within their whole history.
 
         Holm's p-values hold however the looks depend on each other, but grow as looks are added.
@@ -309,8 +311,8 @@ class Ledger:
         ----------
         fingerprint
             Of the data.
-        alpha
-            The false discovery rate wanted.
+        level
+            The false discovery rate wanted is 1 - level.
 
         Returns
         -------
@@ -329,10 +331,10 @@ class Ledger:
         if not looks:
             return []
         p_values = [look.p for look in looks]
-        levels = lord_levels(p_values, alpha=alpha)
+        levels = lord_levels(p_values, level=level)
         return [
-            AdjustedLook(look, float(holm), level, look.p <= level)
-            for look, holm, level in zip(looks, adjust(p_values, "holm"), levels, strict=True)
+            AdjustedLook(look, float(holm), own, look.p <= own)
+            for look, holm, own in zip(looks, adjust(p_values, "holm"), levels, strict=True)
         ]
 
 

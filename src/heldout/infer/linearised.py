@@ -25,7 +25,7 @@ from heldout.infer.unit_kinds import total_of
 if TYPE_CHECKING:
     from heldout.data.words import Floats, Ints
     from heldout.infer.corpus_level import ScoreOfSums
-    from heldout.infer.results import Interval, Outcome, Tail
+    from heldout.infer.results import Alternative, Interval, Outcome
     from heldout.measure.prediction_slopes import Slopes
 
 __all__ = ["LinearScoring", "jackknife", "linear_interval", "values_of_slopes"]
@@ -106,10 +106,10 @@ class LinearScoring:
         "it adds to the score"
     )
 
-    def outcome(self, test: str, pair: tuple[int, int], tail: Tail) -> Outcome:
+    def outcome(self, test: str, pair: tuple[int, int], alternative: Alternative) -> Outcome:
         """The paired t test."""
         del test
-        return t_test(self._gaps(pair), tail=tail)
+        return t_test(self._gaps(pair), alternative=alternative)
 
     def difference(self, pair: tuple[int, int], level: float) -> Interval:
         """The t interval."""

@@ -25,13 +25,13 @@ from heldout.infer.pairwise import (
     piece_generator,
     pieces,
 )
-from heldout.infer.results import TIE, check_tail, drop_noise
+from heldout.infer.results import TIE, check_alternative, drop_noise
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from heldout.data.words import Floats, Ints
-    from heldout.infer.results import Tail
+    from heldout.infer.results import Alternative
 
 __all__ = ["dunnett", "max_t"]
 
@@ -48,12 +48,12 @@ class _Family(NamedTuple):
     norm: Floats
     """Root of the sum of squared differences; infinite for copies, whose statistic is then 0."""
 
-    def statistics(self, signed: Floats, tail: Tail) -> Floats:
+    def statistics(self, signed: Floats, alternative: Alternative) -> Floats:
         """Larger for stronger evidence; see `max_t` for why no variance is needed."""
         found = (signed[:, self.first] - signed[:, self.second]) / self.norm
-        if tail == "two":
+        if alternative == "two-sided":
             return np.abs(found, out=found)
-        return found if tail == "greater" else -found
+        return found if alternative == "greater" else -found
 
 
 def _family(values: Floats, baseline: int | None) -> _Family:
@@ -76,7 +76,7 @@ def max_t(
     scores: ArrayLike,
     baseline: int | None = None,
     *,
-    tail: Tail = "two",
+    alternative: Alternative = "two-sided",
     step_down: bool = True,
     replicates: int = 100_000,
     seed: int = 0,
@@ -95,8 +95,9 @@ def max_t(
         Units x systems, complete.
     baseline
         Compare all systems with this column; all pairs if None.
-    tail
-        ``two``, ``greater`` (better than the baseline) or ``less``; all pairs have two tails.
+    alternative
+        ``two-sided``, ``greater`` (better than the baseline) or ``less``; all pairs are
+        two-sided.
     step_down
         Compare each t with the largest of those not yet rejected, which is never less powerful;
         False: with the largest of all (single step).
@@ -105,7 +106,7 @@ def max_t(
     seed
         Of the random signs.
     method
-        ``auto``: ``exact`` for up to 17 units (18 with two tails), else ``monte carlo``.
+        ``auto``: ``exact`` for up to 17 units (18 if two-sided), else ``monte carlo``.
 
     Returns
     -------
@@ -124,21 +125,25 @@ def max_t(
     ('exact', 0.125, 0.25)
     """
     check_method(method, replicates, seed)
-    values, tail = as_scores(scores), check_tail(tail)
+    values, alternative = as_scores(scores), check_alternative(alternative)
     systems = values.shape[1]
     if baseline is not None and not 0 <= baseline < systems:
         raise InputError(f"baseline={baseline}: expected a column from 0 to {systems - 1}")
-    if baseline is None and tail != "two":
-        raise InputError(f"tail={tail!r}: all pairs have two tails; name a baseline for one tail")
+    if baseline is None and alternative != "two-sided":
+        raise InputError(
+            f"alternative={alternative!r}: all pairs are two-sided; name a baseline for one side"
+        )
     family = _family(values, baseline)
-    observed = family.statistics(family.scores.sum(0)[None], tail)[0]
+    observed = family.statistics(family.scores.sum(0)[None], alternative)[0]
     order = np.argsort(-observed, kind="stable")
     ordered = family._replace(
         first=family.first[order], second=family.second[order], norm=family.norm[order]
     )
-    found = _count_maxima(ordered, observed[order], tail, step_down, (replicates, seed, method))
+    found = _count_maxima(
+        ordered, observed[order], alternative, step_down, (replicates, seed, method)
+    )
     adjusted = np.maximum.accumulate(found.p())
-    if tail != "two":
+    if alternative != "two-sided":
         adjusted = np.where(np.isinf(ordered.norm), 1.0, adjusted)
     p = np.full((systems, systems), math.nan)
     np.fill_diagonal(p, 1.0)
@@ -147,12 +152,16 @@ def max_t(
 
 
 def _count_maxima(
-    family: _Family, observed: Floats, tail: Tail, step_down: bool, how: tuple[int, int, Method]
+    family: _Family,
+    observed: Floats,
+    alternative: Alternative,
+    step_down: bool,
+    how: tuple[int, int, Method],
 ) -> Counts:
     """How often the largest statistic reaches the observed ones, which come largest first."""
     replicates, seed, method = how
     units = len(family.scores)
-    free = units - 1 if tail == "two" else units  # with two tails, the last sign may stay
+    free = units - 1 if alternative == "two-sided" else units  # two-sided, the last sign may stay
     exact = _is_enumerable(free, method)
     total = 1 << free if exact else replicates
     parts = pieces(total, max(len(observed), 2 * units, 16))
@@ -165,7 +174,7 @@ def _count_maxima(
             if exact
             else _drawn_signs(piece_generator(seed, at), count, units)
         )
-        statistics = family.statistics(signs @ family.scores, tail)
+        statistics = family.statistics(signs @ family.scores, alternative)
         if not step_down:
             largest = statistics.max(1)
             return count_at_least(largest, observed - TIE), largest
@@ -209,7 +218,7 @@ def dunnett(
     scores: ArrayLike,
     baseline: int,
     *,
-    tail: Tail = "two",
+    alternative: Alternative = "two-sided",
     replicates: int = 100_000,
     seed: int = 0,
     method: Method = "auto",
@@ -225,7 +234,7 @@ def dunnett(
         Units x systems, complete.
     baseline
         The column of the baseline.
-    tail, replicates, seed, method
+    alternative, replicates, seed, method
         As in `max_t`.
 
     Returns
@@ -246,7 +255,7 @@ def dunnett(
     return max_t(
         scores,
         baseline,
-        tail=tail,
+        alternative=alternative,
         step_down=False,
         replicates=replicates,
         seed=seed,

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from heldout.errors import InputError
+from heldout.infer.levels import alpha_of, check_level
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +15,7 @@ __all__ = ["lord_levels"]
 
 
 def lord_levels(
-    p_values: Sequence[float], *, alpha: float = 0.05, initial: float | None = None
+    p_values: Sequence[float], *, level: float = 0.95, initial: float | None = None
 ) -> list[float]:
     """Test levels of LORD++ for p-values in the order they came.
 
@@ -22,10 +23,10 @@ def lord_levels(
     ----------
     p_values
         In order.
-    alpha
-        The false discovery rate wanted.
+    level
+        The false discovery rate wanted is 1 - level.
     initial
-        The wealth before the first discovery, at most alpha; alpha / 2 by default.
+        The wealth before the first discovery, at most 1 - level; half of it by default.
 
     Returns
     -------
@@ -40,20 +41,19 @@ def lord_levels(
     discovery rate and false discovery exceedance. Annals of Statistics 46(2), equation 31 (the
     sequence that spends the wealth).
     """
-    if not 0.0 < alpha < 1.0:
-        raise InputError(f"alpha={alpha}: expected between 0 and 1")
+    alpha = alpha_of(check_level(level))
     wealth = alpha / 2.0 if initial is None else initial
     if not 0.0 < wealth <= alpha:
-        raise InputError(f"initial={wealth}: expected more than 0 and at most alpha ({alpha})")
+        raise InputError(f"initial={wealth}: expected more than 0 and at most 1 - level ({alpha})")
     levels: list[float] = []
     discoveries: list[int] = []
     for time, p in enumerate(p_values, start=1):
-        level = wealth * _spend(time)
+        own = wealth * _spend(time)
         for number, found in enumerate(discoveries):
             # The first discovery gives back what the initial wealth had not already lent.
-            level += (alpha - wealth if number == 0 else alpha) * _spend(time - found)
-        levels.append(level)
-        if p <= level:
+            own += (alpha - wealth if number == 0 else alpha) * _spend(time - found)
+        levels.append(own)
+        if p <= own:
             discoveries.append(time)
     return levels
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.results import Outcome, Tail, as_values, check_tail, count_of
+from heldout.infer.results import Alternative, Outcome, as_values, check_alternative, count_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -55,7 +55,7 @@ def check_share(test_share: float) -> float:
     return test_share
 
 
-def t_test(differences: Iterable[float], *, tail: Tail = "two") -> Outcome:
+def t_test(differences: Iterable[float], *, alternative: Alternative = "two-sided") -> Outcome:
     """Paired t test of the mean difference.
 
     Differences that are all the same have no variance to judge by: all zero gives p = 1, a
@@ -65,8 +65,8 @@ def t_test(differences: Iterable[float], *, tail: Tail = "two") -> Outcome:
     ----------
     differences
         First minus second, one a unit.
-    tail
-        The alternative: ``two``, ``greater`` (first better) or ``less``.
+    alternative
+        The alternative: ``two-sided``, ``greater`` (first better) or ``less``.
 
     Returns
     -------
@@ -86,11 +86,14 @@ def t_test(differences: Iterable[float], *, tail: Tail = "two") -> Outcome:
     0.049703
     """
     values = as_values(differences, "differences")
-    return _t_outcome("t", values, 1.0 / len(values), check_tail(tail))
+    return _t_outcome("t", values, 1.0 / len(values), check_alternative(alternative))
 
 
 def corrected_t_test(
-    differences_per_fold: Iterable[float], test_share: float, *, tail: Tail = "two"
+    differences_per_fold: Iterable[float],
+    test_share: float,
+    *,
+    alternative: Alternative = "two-sided",
 ) -> Outcome:
     """Corrected resampled t test, for differences of folds or repeated splits.
 
@@ -105,7 +108,7 @@ def corrected_t_test(
         First minus second, one a fold of every repetition.
     test_share
         n_test / n_train of one split (not n_test / n): 1/9 for ten folds.
-    tail
+    alternative
         The alternative.
 
     Returns
@@ -120,42 +123,50 @@ def corrected_t_test(
     """
     values = as_values(differences_per_fold, "differences_per_fold")
     factor = 1.0 / len(values) + check_share(test_share)
-    return _t_outcome("corrected-t", values, factor, check_tail(tail))
+    return _t_outcome("corrected-t", values, factor, check_alternative(alternative))
 
 
-def _t_outcome(test: str, values: Floats, factor: float, tail: Tail) -> Outcome:
+def _t_outcome(test: str, values: Floats, factor: float, alternative: Alternative) -> Outcome:
     """The t test whose variance of the mean is the variance of the values times a factor."""
     n = len(values)
     if is_constant(values):
-        return _without_variance(test, values, tail)
+        return _without_variance(test, values, alternative)
     statistic = float(values.mean()) / math.sqrt(float(values.var(ddof=1)) * factor)
-    p = _t_tail(statistic, n - 1, tail)
+    p = _t_tail(statistic, n - 1, alternative)
     return Outcome(
-        test, p, statistic, tail, n, "t", detail=f"{n - 1} degree{'s' if n > 2 else ''} of freedom"
+        test,
+        p,
+        statistic,
+        alternative,
+        n,
+        "t",
+        detail=f"{n - 1} degree{'s' if n > 2 else ''} of freedom",
     )
 
 
-def _t_tail(statistic: float, freedom: int, tail: Tail) -> float:
+def _t_tail(statistic: float, freedom: int, alternative: Alternative) -> float:
     from scipy.special import stdtr  # slow to import
 
-    if tail == "two":
+    if alternative == "two-sided":
         return min(1.0, 2.0 * float(stdtr(freedom, -abs(statistic))))
-    return float(stdtr(freedom, -statistic if tail == "greater" else statistic))
+    return float(stdtr(freedom, -statistic if alternative == "greater" else statistic))
 
 
-def _without_variance(test: str, values: Floats, tail: Tail) -> Outcome:
+def _without_variance(test: str, values: Floats, alternative: Alternative) -> Outcome:
     """The limit of the t test as the variance goes to zero."""
     mean = float(values.mean())
     n = len(values)
     if mean == 0:
-        return Outcome(test, 1.0, 0.0, tail, n, "no variance", detail="all differences are zero")
-    on_its_side = tail == "two" or (tail == "greater") == (mean > 0)
+        return Outcome(
+            test, 1.0, 0.0, alternative, n, "no variance", detail="all differences are zero"
+        )
+    on_its_side = alternative == "two-sided" or (alternative == "greater") == (mean > 0)
     detail = "all differences are the same"
     statistic = math.copysign(math.inf, mean)
-    return Outcome(test, 1.0 - on_its_side, statistic, tail, n, "no variance", detail=detail)
+    return Outcome(test, 1.0 - on_its_side, statistic, alternative, n, "no variance", detail=detail)
 
 
-def sign_test(differences: Iterable[float], *, tail: Tail = "two") -> Outcome:
+def sign_test(differences: Iterable[float], *, alternative: Alternative = "two-sided") -> Outcome:
     """Sign test: exact binomial test of wins against losses.
 
     Its null is that a unit without a tie is won by either system with probability 1/2; it says
@@ -165,7 +176,7 @@ def sign_test(differences: Iterable[float], *, tail: Tail = "two") -> Outcome:
     ----------
     differences
         First minus second, one a unit.
-    tail
+    alternative
         The alternative.
 
     Returns
@@ -179,14 +190,16 @@ def sign_test(differences: Iterable[float], *, tail: Tail = "two") -> Outcome:
     """
     values = as_values(differences, "differences", 1)
     wins, losses = int((values > 0).sum()), int((values < 0).sum())
-    p = fair_coin(wins, wins + losses, check_tail(tail))
+    p = fair_coin(wins, wins + losses, check_alternative(alternative))
     ties = len(values) - wins - losses
     counted = count_of(wins, "win"), count_of(losses, "loss", "losses"), count_of(ties, "tie")
     detail = ", ".join(counted)
-    return Outcome("sign", p, float(wins), tail, len(values), "exact", detail=detail)
+    return Outcome("sign", p, float(wins), alternative, len(values), "exact", detail=detail)
 
 
-def mcnemar_test(first: Iterable[float], second: Iterable[float], *, tail: Tail = "two") -> Outcome:
+def mcnemar_test(
+    first: Iterable[float], second: Iterable[float], *, alternative: Alternative = "two-sided"
+) -> Outcome:
     """McNemar's test of two systems that are right (1) or wrong (0) on each unit; exact.
 
     Only units on which one system is right and the other wrong count: under the null each falls
@@ -197,7 +210,7 @@ def mcnemar_test(first: Iterable[float], second: Iterable[float], *, tail: Tail 
     ----------
     first, second
         0 or 1, one a unit, in the same order.
-    tail
+    alternative
         The alternative.
 
     Returns
@@ -217,11 +230,11 @@ def mcnemar_test(first: Iterable[float], second: Iterable[float], *, tail: Tail 
         raise InputError(f"first has {len(one)} units, second {len(two)}: pair them by unit")
     only_first, only_second = int((one > two).sum()), int((one < two).sum())
     discordant = only_first + only_second
-    p = fair_coin(only_first, discordant, check_tail(tail))
-    middle = _fair_coin_mid(only_first, discordant, tail)
+    p = fair_coin(only_first, discordant, check_alternative(alternative))
+    middle = _fair_coin_mid(only_first, discordant, alternative)
     units = count_of(discordant, "discordant unit")
     detail = f"{only_first:,} of {units} won; mid-p {middle:.6g}"
-    return Outcome("mcnemar", p, float(only_first), tail, len(one), "exact", detail=detail)
+    return Outcome("mcnemar", p, float(only_first), alternative, len(one), "exact", detail=detail)
 
 
 def _zero_one(values: Iterable[float], what: str) -> Floats:
@@ -236,7 +249,7 @@ def _zero_one(values: Iterable[float], what: str) -> Floats:
     return array
 
 
-def fair_coin(heads: int, throws: int, tail: Tail) -> float:
+def fair_coin(heads: int, throws: int, alternative: Alternative) -> float:
     """Exact binomial p-value at probability 1/2."""
     from scipy.special import bdtr  # slow to import
 
@@ -245,23 +258,23 @@ def fair_coin(heads: int, throws: int, tail: Tail) -> float:
     # The upper tail is taken as the lower tail of the other side: no digits are lost.
     greater = float(bdtr(throws - heads, throws, 0.5))
     less = float(bdtr(heads, throws, 0.5))
-    return _choose_tail(greater, less, tail)
+    return _choose_tail(greater, less, alternative)
 
 
-def _fair_coin_mid(heads: int, throws: int, tail: Tail) -> float:
+def _fair_coin_mid(heads: int, throws: int, alternative: Alternative) -> float:
     """The same with half of the observed point left out, of each tail."""
     if throws == 0:
         return 1.0
     greater = fair_coin(heads, throws, "greater")
     less = fair_coin(heads, throws, "less")
     half = (greater + less - 1.0) / 2.0
-    return _choose_tail(greater - half, less - half, tail)
+    return _choose_tail(greater - half, less - half, alternative)
 
 
-def _choose_tail(greater: float, less: float, tail: Tail) -> float:
-    if tail == "two":
+def _choose_tail(greater: float, less: float, alternative: Alternative) -> float:
+    if alternative == "two-sided":
         return min(1.0, 2.0 * min(greater, less))
-    return min(1.0, greater if tail == "greater" else less)
+    return min(1.0, greater if alternative == "greater" else less)
 
 
 class _Ranks(NamedTuple):
@@ -272,7 +285,9 @@ class _Ranks(NamedTuple):
     tied: Floats  # how many differences share each rank
 
 
-def wilcoxon_test(differences: Iterable[float], *, tail: Tail = "two") -> Outcome:
+def wilcoxon_test(
+    differences: Iterable[float], *, alternative: Alternative = "two-sided"
+) -> Outcome:
     """Wilcoxon's signed-rank test.
 
     Its null is that the differences are **symmetric about zero**: skewed differences with mean
@@ -285,7 +300,7 @@ def wilcoxon_test(differences: Iterable[float], *, tail: Tail = "two") -> Outcom
     ----------
     differences
         First minus second, one a unit.
-    tail
+    alternative
         The alternative.
 
     Returns
@@ -299,16 +314,20 @@ def wilcoxon_test(differences: Iterable[float], *, tail: Tail = "two") -> Outcom
     Pratt & Gibbons (1981). Concepts of Nonparametric Theory, chapter 3.
     """
     values = as_values(differences, "differences", 1)
-    check_tail(tail)
+    check_alternative(alternative)
     ranks = _signed_ranks(values[values != 0])
     kept = len(ranks.doubled)
     statistic = float((ranks.doubled * ranks.positive).sum()) / 2.0
     exact = kept <= EXACT_UNITS
-    p = _rank_sum_exact(ranks, tail) if exact else _rank_sum_normal(ranks, statistic, tail)
+    p = (
+        _rank_sum_exact(ranks, alternative)
+        if exact
+        else _rank_sum_normal(ranks, statistic, alternative)
+    )
     zeros = count_of(len(values) - kept, "zero")
     detail = f"{count_of(kept, 'difference')} ranked, {zeros} dropped"
     method = "exact" if exact else "normal"
-    return Outcome("wilcoxon", p, statistic, tail, len(values), method, detail=detail)
+    return Outcome("wilcoxon", p, statistic, alternative, len(values), method, detail=detail)
 
 
 def _signed_ranks(values: Floats) -> _Ranks:
@@ -324,7 +343,7 @@ def _signed_ranks(values: Floats) -> _Ranks:
     return _Ranks(doubled, (values > 0).astype(np.float64), tied)
 
 
-def _rank_sum_exact(ranks: _Ranks, tail: Tail) -> float:
+def _rank_sum_exact(ranks: _Ranks, alternative: Alternative) -> float:
     """Count the sign assignments by their rank sum, adding one rank at a time."""
     doubled = ranks.doubled.astype(np.int64)
     counts = np.zeros(int(doubled.sum()) + 1)
@@ -335,10 +354,10 @@ def _rank_sum_exact(ranks: _Ranks, tail: Tail) -> float:
     assignments = 2.0 ** len(doubled)
     greater = float(counts[observed:].sum()) / assignments
     less = float(counts[: observed + 1].sum()) / assignments
-    return _choose_tail(greater, less, tail)
+    return _choose_tail(greater, less, alternative)
 
 
-def _rank_sum_normal(ranks: _Ranks, statistic: float, tail: Tail) -> float:
+def _rank_sum_normal(ranks: _Ranks, statistic: float, alternative: Alternative) -> float:
     """Normal approximation with the corrections for continuity and ties."""
     from scipy.special import ndtr  # slow to import
 
@@ -346,7 +365,7 @@ def _rank_sum_normal(ranks: _Ranks, statistic: float, tail: Tail) -> float:
     ties = float((ranks.tied**3 - ranks.tied).sum())
     deviation = math.sqrt(n * (n + 1) * (2 * n + 1) / 24.0 - ties / 48.0)
     distance = statistic - n * (n + 1) / 4.0
-    if tail == "two":
+    if alternative == "two-sided":
         return min(1.0, 2.0 * float(ndtr(-max(abs(distance) - 0.5, 0.0) / deviation)))
-    signed = -distance if tail == "greater" else distance
+    signed = -distance if alternative == "greater" else distance
     return float(ndtr((signed + 0.5) / deviation))

@@ -10,8 +10,9 @@ import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from heldout.errors import InputError
+from heldout.infer.levels import alpha_of, check_level, refuse_old_names
 from heldout.infer.paired import is_constant
-from heldout.infer.results import Tail, as_values, check_tail
+from heldout.infer.results import Alternative, as_values, check_alternative
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -93,7 +94,10 @@ def pilot_sd(differences: Iterable[float], *, level: float | None = None) -> flo
     return deviation * math.sqrt(freedom / float(chdtri(freedom, level)))
 
 
-def power(sd: float, n: int, delta: float, *, alpha: float = 0.05, tail: Tail = "two") -> float:
+@refuse_old_names
+def power(
+    sd: float, n: int, delta: float, *, level: float = 0.95, alternative: Alternative = "two-sided"
+) -> float:
     """The probability that a paired t test of n units shows a true difference delta.
 
     Parameters
@@ -104,9 +108,9 @@ def power(sd: float, n: int, delta: float, *, alpha: float = 0.05, tail: Tail = 
         Units, at least 2.
     delta
         The true mean difference, first minus second.
-    alpha
-        The level of the test.
-    tail
+    level
+        The confidence level; the test is at 1 - level.
+    alternative
         Its alternative.
 
     Returns
@@ -124,25 +128,25 @@ def power(sd: float, n: int, delta: float, *, alpha: float = 0.05, tail: Tail = 
     >>> round(power(sd=0.2, n=50, delta=0.08), 4)
     0.7918
     """
-    _check_design(sd, alpha, tail)
+    alpha = _check_design(sd, level, alternative)
     if n < 2:
         raise InputError(f"n={n}: a paired t test needs at least 2 units")
     if not math.isfinite(delta):
         raise InputError(f"delta={delta}: expected a finite difference")
-    return _power(delta / sd, n, alpha, tail)
+    return _power(delta / sd, n, alpha, alternative)
 
 
-def _power(effect: float, n: int, alpha: float, tail: Tail) -> float:
+def _power(effect: float, n: int, alpha: float, alternative: Alternative) -> float:
     from scipy.special import stdtrit  # slow to import
 
     freedom = n - 1
     shift = effect * math.sqrt(n)
-    if tail == "two":
+    if alternative == "two-sided":
         critical = -float(stdtrit(freedom, alpha / 2.0))
         reached = _t_beyond(freedom, shift, critical) + _t_beyond(freedom, -shift, critical)
         return min(1.0, reached)
     critical = -float(stdtrit(freedom, alpha))
-    return _t_beyond(freedom, shift if tail == "greater" else -shift, critical)
+    return _t_beyond(freedom, shift if alternative == "greater" else -shift, critical)
 
 
 def _t_beyond(freedom: int, shift: float, critical: float) -> float:
@@ -164,8 +168,14 @@ def _t_below(freedom: int, shift: float, limit: float) -> float:
     return 0.0 if math.isnan(below) else below
 
 
+@refuse_old_names
 def queries_needed(
-    sd: float, delta: float, *, power: float = 0.8, alpha: float = 0.05, tail: Tail = "two"
+    sd: float,
+    delta: float,
+    *,
+    power: float = 0.8,
+    level: float = 0.95,
+    alternative: Alternative = "two-sided",
 ) -> int:
     """The smallest number of queries that shows a true difference delta with this power.
 
@@ -177,9 +187,9 @@ def queries_needed(
         The true mean difference; positive for ``greater``, negative for ``less``.
     power
         The probability wanted.
-    alpha
-        The level of the test.
-    tail
+    level
+        The confidence level; the test is at 1 - level.
+    alternative
         Its alternative.
 
     Returns
@@ -196,15 +206,16 @@ def queries_needed(
     >>> queries_needed(sd=0.2, delta=0.05)
     128
     """
-    _check_design(sd, alpha, tail)
+    alpha = _check_design(sd, level, alternative)
     _check_share("power", power)
     if not math.isfinite(delta) or delta == 0:
         raise InputError(f"delta={delta}: expected a difference other than zero")
-    if (tail == "greater" and delta < 0) or (tail == "less" and delta > 0):
+    if (alternative == "greater" and delta < 0) or (alternative == "less" and delta > 0):
         raise InputError(
-            f"delta={delta}: no number of queries shows it with tail={tail!r}: turn the sign"
+            f"delta={delta}: no number of queries shows it with alternative={alternative!r}: turn "
+            "the sign"
         )
-    needed = smallest_n(lambda n: _power(delta / sd, n, alpha, tail), power)
+    needed = smallest_n(lambda n: _power(delta / sd, n, alpha, alternative), power)
     if needed is None:
         raise InputError(
             f"delta={delta}: more than {MOST_UNITS:,} queries would be needed at a standard "
@@ -239,8 +250,14 @@ def smallest_n(power_at: Callable[[int], float], target: float) -> int | None:
     return high
 
 
+@refuse_old_names
 def detectable_difference(
-    sd: float, n: int, *, power: float = 0.8, alpha: float = 0.05, tail: Tail = "two"
+    sd: float,
+    n: int,
+    *,
+    power: float = 0.8,
+    level: float = 0.95,
+    alternative: Alternative = "two-sided",
 ) -> float:
     """The smallest true difference that n queries show with this power.
 
@@ -251,10 +268,10 @@ def detectable_difference(
     n
         Queries, at least 2.
     power
-        The probability wanted, more than alpha.
-    alpha
-        The level of the test.
-    tail
+        The probability wanted, more than 1 - level.
+    level
+        The confidence level; the test is at 1 - level.
+    alternative
         Its alternative.
 
     Returns
@@ -266,28 +283,29 @@ def detectable_difference(
     ----------
     Sakai (2018). Laboratory Experiments in Information Retrieval, chapter 6.
     """
-    _check_design(sd, alpha, tail)
+    alpha = _check_design(sd, level, alternative)
     if n < 2:
         raise InputError(f"n={n}: a paired t test needs at least 2 units")
     if not alpha < power < 1:
-        raise InputError(f"power={power}: expected between alpha ({alpha}) and 1")
-    side: Tail = "greater" if tail == "less" else tail
+        raise InputError(f"power={power}: expected between 1 - level ({alpha:g}) and 1")
+    side: Alternative = "greater" if alternative == "less" else alternative
     low, high = 0.0, 1.0
     while _power(high, n, alpha, side) < power:
         low, high = high, 2.0 * high
     while low < (middle := (low + high) / 2.0) < high:
         low, high = (low, middle) if _power(middle, n, alpha, side) >= power else (middle, high)
-    return -high * sd if tail == "less" else high * sd
+    return -high * sd if alternative == "less" else high * sd
 
 
+@refuse_old_names
 def curve(
     sd: float,
     *,
     ns: Iterable[int] | None = None,
     deltas: Iterable[float] | None = None,
     power: float = 0.8,
-    alpha: float = 0.05,
-    tail: Tail = "two",
+    level: float = 0.95,
+    alternative: Alternative = "two-sided",
 ) -> list[PowerRow]:
     """Points of power curves.
 
@@ -302,9 +320,9 @@ def curve(
         combination, one curve a difference.
     power
         The power wanted where it is not computed.
-    alpha
-        The level of the test.
-    tail
+    level
+        The confidence level; the test is at 1 - level.
+    alternative
         Its alternative.
 
     Returns
@@ -317,31 +335,37 @@ def curve(
     sizes = None if ns is None else list(ns)
     if deltas is None:
         points = [
-            (n, detectable_difference(sd, n, power=power, alpha=alpha, tail=tail))
+            (n, detectable_difference(sd, n, power=power, level=level, alternative=alternative))
             for n in sizes or []
         ]
     elif sizes is None:
         points = [
-            (queries_needed(sd, delta, power=power, alpha=alpha, tail=tail), delta)
+            (queries_needed(sd, delta, power=power, level=level, alternative=alternative), delta)
             for delta in deltas
         ]
     else:
         points = [(n, delta) for delta in deltas for n in sizes]
-    return [PowerRow(n, delta, _checked_power(sd, n, delta, alpha, tail)) for n, delta in points]
+    return [
+        PowerRow(n, delta, _checked_power(sd, n, delta, level, alternative)) for n, delta in points
+    ]
 
 
-def _checked_power(sd: float, n: int, delta: float, alpha: float, tail: Tail) -> float:
+def _checked_power(
+    sd: float, n: int, delta: float, level: float, alternative: Alternative
+) -> float:
     """`power`, for callers that have a parameter of that name."""
-    return power(sd, n, delta, alpha=alpha, tail=tail)
+    return power(sd, n, delta, level=level, alternative=alternative)
 
 
-def _check_design(sd: float, alpha: float, tail: Tail) -> None:
-    check_tail(tail)
-    _check_share("alpha", alpha)
+def _check_design(sd: float, level: float, alternative: Alternative) -> float:
+    """The significance level of a design, if it is one."""
+    check_alternative(alternative)
+    check_level(level)
     if not (math.isfinite(sd) and sd > 0):
         raise InputError(
             f"sd={sd}: expected the standard deviation of the differences, more than zero"
         )
+    return alpha_of(level)
 
 
 def _check_share(name: str, value: float) -> None:

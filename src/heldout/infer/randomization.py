@@ -17,7 +17,7 @@ from heldout.infer.lattice import (
     signed_tail,
 )
 from heldout.infer.paired import fair_coin
-from heldout.infer.results import TIE, Interval, Outcome, Tail, as_values, check_tail
+from heldout.infer.results import TIE, Alternative, Interval, Outcome, as_values, check_alternative
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,7 +56,7 @@ class _Answer(NamedTuple):
 def randomization_test(
     differences: Iterable[float],
     *,
-    tail: Tail = "two",
+    alternative: Alternative = "two-sided",
     replicates: int = 100_000,
     seed: int = 0,
     method: Method = "auto",
@@ -71,8 +71,8 @@ def randomization_test(
     ----------
     differences
         First system minus second, one number a unit.
-    tail
-        ``two``, ``greater`` or ``less``.
+    alternative
+        ``two-sided``, ``greater`` or ``less``.
     replicates
         Random assignments, if it comes to Monte Carlo.
     seed
@@ -108,16 +108,16 @@ def randomization_test(
     (1726, 'exact', 'all 32,768 sign assignments')
     """
     values = as_values(differences, "differences")
-    check_tail(tail)
+    check_alternative(alternative)
     check_draws(replicates, seed)
     if method not in get_args(Method):
         raise InputError(f"method={method!r}: expected one of {', '.join(get_args(Method))}")
-    answer = _answer(_Case.of(values, tail), replicates, seed, method)
+    answer = _answer(_Case.of(values, alternative), replicates, seed, method)
     return Outcome(
         "randomization",
         answer.p,
         float(values.mean()),
-        tail,
+        alternative,
         len(values),
         answer.method,
         answer.error,
@@ -137,11 +137,11 @@ class _Case(NamedTuple):
     units: int
 
     @classmethod
-    def of(cls, values: Floats, tail: Tail) -> _Case:
+    def of(cls, values: Floats, alternative: Alternative) -> _Case:
         kept = values[values != 0]
-        if tail == "less" or (tail == "two" and kept.sum() < 0):
+        if alternative == "less" or (alternative == "two-sided" and kept.sum() < 0):
             kept = -kept
-        return cls(kept, float(kept.sum()), tail == "two", len(values))
+        return cls(kept, float(kept.sum()), alternative == "two-sided", len(values))
 
     @property
     def threshold(self) -> float:

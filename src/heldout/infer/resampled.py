@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Flags, Floats, Ints
     from heldout.infer.corpus_level import Replicates, ScoreOfSums
-    from heldout.infer.results import Outcome, Tail
+    from heldout.infer.results import Alternative, Outcome
 
 __all__ = ["AreaScoring", "OrderScoring", "SumScoring"]
 
@@ -92,16 +92,16 @@ class SumScoring:
         found = [jackknife(table, self.score, self._counts) for table in self.tables]
         return np.column_stack([one if self.kind is None else one[self.kind] for one in found])
 
-    def outcome(self, test: str, pair: tuple[int, int], tail: Tail) -> Outcome:
+    def outcome(self, test: str, pair: tuple[int, int], alternative: Alternative) -> Outcome:
         """The randomization test, or the bootstrap-shift test."""
         if test == "bootstrap-shift":
-            return self.drawn.shift_test(*pair, tail=tail)
+            return self.drawn.shift_test(*pair, alternative=alternative)
         first, second = (self.tables[at] for at in pair)
         return randomize_sums(
             first,
             second,
             self.score,
-            tail=tail,
+            alternative=alternative,
             replicates=self.replicates,
             seed=self.seed,
             counts=self._counts,
@@ -201,10 +201,10 @@ class OrderScoring:
         weights = (of_units != parts[:, None]).astype(np.float64)
         return np.column_stack([function(weights) for function in self.functions])
 
-    def outcome(self, test: str, pair: tuple[int, int], tail: Tail) -> Outcome:
+    def outcome(self, test: str, pair: tuple[int, int], alternative: Alternative) -> Outcome:
         """The bootstrap-shift test."""
         del test
-        return self._drawn.shift_test(*pair, tail=tail)
+        return self._drawn.shift_test(*pair, alternative=alternative)
 
     def difference(self, pair: tuple[int, int], level: float) -> Interval:
         """The percentile interval."""
@@ -259,11 +259,11 @@ class AreaScoring:
             found.append(column)
         return np.column_stack(found)
 
-    def outcome(self, test: str, pair: tuple[int, int], tail: Tail) -> Outcome:
+    def outcome(self, test: str, pair: tuple[int, int], alternative: Alternative) -> Outcome:
         """DeLong's test."""
         del test
         first, second = (self.scores[:, at] for at in pair)
-        return delong_test(self.positive, first, second, tail=tail)
+        return delong_test(self.positive, first, second, alternative=alternative)
 
     def difference(self, pair: tuple[int, int], level: float) -> Interval:
         """DeLong's interval of the difference."""

@@ -14,9 +14,17 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Floats
 
-__all__ = ["Interval", "Outcome", "Tail", "as_values", "check_tail", "count_of", "drop_noise"]
+__all__ = [
+    "Alternative",
+    "Interval",
+    "Outcome",
+    "as_values",
+    "check_alternative",
+    "count_of",
+    "drop_noise",
+]
 
-Tail = Literal["two", "greater", "less"]
+Alternative = Literal["two-sided", "greater", "less"]
 """The alternative: a difference either way, the first system better, the first system worse."""
 
 TIE: Final = 1e-12
@@ -34,7 +42,7 @@ class Outcome(NamedTuple):
         The p-value.
     statistic
         The observed statistic.
-    tail
+    alternative
         The alternative.
     n
         The number of units.
@@ -49,7 +57,7 @@ class Outcome(NamedTuple):
     test: str
     p: float
     statistic: float
-    tail: Tail
+    alternative: Alternative
     n: int
     method: str
     error: float = 0.0
@@ -96,8 +104,10 @@ def drop_noise(first: Floats, second: Floats) -> Floats:
     return np.where(np.abs(difference) <= TIE * scale, 0.0, difference)
 
 
-def check_tail(tail: str) -> Tail:
-    """Refuse a tail that is none."""
-    if tail not in get_args(Tail):
-        raise InputError(f"tail={tail!r}: expected one of {', '.join(get_args(Tail))}")
-    return tail  # type: ignore[return-value]
+def check_alternative(alternative: str) -> Alternative:
+    """Refuse an unknown alternative."""
+    if alternative not in get_args(Alternative):
+        raise InputError(
+            f"alternative={alternative!r}: expected one of {', '.join(get_args(Alternative))}"
+        )
+    return alternative  # type: ignore[return-value]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from heldout.data.scores import Scores
     from heldout.data.words import Floats
     from heldout.infer.engine import Asked
-    from heldout.infer.results import Interval, Outcome, Tail
+    from heldout.infer.results import Alternative, Interval, Outcome
 
 __all__ = ["MeanScoring", "Scored", "Scoring", "mean_scored"]
 
@@ -41,7 +41,7 @@ class Scoring(Protocol):
     def why(self) -> str:
         """Why they are taken, in a clause."""
 
-    def outcome(self, test: str, pair: tuple[int, int], tail: Tail) -> Outcome:
+    def outcome(self, test: str, pair: tuple[int, int], alternative: Alternative) -> Outcome:
         """A test of the first minus the second system of a pair."""
 
     def difference(self, pair: tuple[int, int], level: float) -> Interval:
@@ -85,28 +85,30 @@ class MeanScoring:
         first, second = pair
         return drop_noise(self.scores.values[:, first], self.scores.values[:, second])
 
-    def outcome(self, test: str, pair: tuple[int, int], tail: Tail) -> Outcome:
+    def outcome(self, test: str, pair: tuple[int, int], alternative: Alternative) -> Outcome:
         """Any of the tests that `heldout.infer.advise.TESTS` lists."""
         from heldout.infer import bootstrap, paired, randomization  # SciPy
 
         gaps = self.gaps(pair)
         if test == "mcnemar":
-            return paired.mcnemar_test(*(self.scores.values[:, at] for at in pair), tail=tail)
+            return paired.mcnemar_test(
+                *(self.scores.values[:, at] for at in pair), alternative=alternative
+            )
         if test == "corrected-t":
             if self.test_share is None:
                 raise InputError(
                     "corrected-t is for folds of a cross-validation: say how large a fold is "
                     "beside its training side (--test-share, for 10 folds 0.1111)"
                 )
-            return paired.corrected_t_test(gaps, self.test_share, tail=tail)
+            return paired.corrected_t_test(gaps, self.test_share, alternative=alternative)
         if test == "randomization":
             return randomization.randomization_test(
-                gaps, tail=tail, replicates=self.replicates, seed=self.seed
+                gaps, alternative=alternative, replicates=self.replicates, seed=self.seed
             )
         if test.startswith("bootstrap-shift"):
             return bootstrap.shift_test(
                 gaps,
-                tail=tail,
+                alternative=alternative,
                 studentized=test.endswith("studentized"),
                 replicates=self.replicates,
                 seed=self.seed,
@@ -116,7 +118,7 @@ class MeanScoring:
             "wilcoxon": paired.wilcoxon_test,
             "sign": paired.sign_test,
         }
-        return plain[test](gaps, tail=tail)
+        return plain[test](gaps, alternative=alternative)
 
     def difference(self, pair: tuple[int, int], level: float) -> Interval:
         """The interval that was asked for; by default t, or t corrected for folds."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from heldout.data.words import Floats
-    from heldout.infer.results import Tail
+    from heldout.infer.results import Alternative
 
 __all__ = [
     "dunnett_isf",
@@ -245,7 +245,7 @@ def _solve(tail_at: Callable[[Floats], Floats], p: Floats, low: float) -> Floats
     return found
 
 
-def _dunnett_tail(w: Floats, comparisons: int, tail: Tail) -> Floats:
+def _dunnett_tail(w: Floats, comparisons: int, alternative: Alternative) -> Floats:
     """P(max over i of (Z_i - Z_0)/√2 > w), or of its size: Z_0 the baseline's, all normal."""
     from scipy.special import ndtr  # slow to import
 
@@ -253,7 +253,7 @@ def _dunnett_tail(w: Floats, comparisons: int, tail: Tail) -> Floats:
     density = np.exp(-(z**2) / 2) * (Z_STEP / math.sqrt(2 * math.pi))
     reach = math.sqrt(2) * np.clip(w, -LAST, LAST)[..., None]
     outside = ndtr(z - reach)
-    if tail == "two":
+    if alternative == "two-sided":
         outside = np.minimum(outside + ndtr(-z - reach), 1.0)
     with np.errstate(divide="ignore"):  # surely outside: log 0
         inside = comparisons * np.log1p(-outside)
@@ -261,7 +261,9 @@ def _dunnett_tail(w: Floats, comparisons: int, tail: Tail) -> Floats:
     return found
 
 
-def dunnett_sf(t: ArrayLike, comparisons: int, df: float, tail: Tail = "two") -> Floats:
+def dunnett_sf(
+    t: ArrayLike, comparisons: int, df: float, alternative: Alternative = "two-sided"
+) -> Floats:
     """The upper tail of Dunnett's maximum: P(max T > t), equal correlation 1/2.
 
     Parameters
@@ -272,9 +274,9 @@ def dunnett_sf(t: ArrayLike, comparisons: int, df: float, tail: Tail = "two") ->
         The number of systems compared with the baseline.
     df
         Degrees of freedom of the standard deviation; ``inf`` when it is known.
-    tail
-        ``two``: the largest size; ``greater`` or ``less``: the largest value, t being turned so
-        that large values speak for the alternative.
+    alternative
+        ``two-sided``: the largest size; ``greater`` or ``less``: the largest value, t being
+        turned so that large values speak for the alternative.
 
     Returns
     -------
@@ -293,15 +295,17 @@ def dunnett_sf(t: ArrayLike, comparisons: int, df: float, tail: Tail = "two") ->
     """
     comparisons, df = _check(comparisons, df, 1, "comparisons")
     values = np.asarray(t, np.float64)
-    flat = np.maximum(values.ravel(), 0.0) if tail == "two" else values.ravel()
+    flat = np.maximum(values.ravel(), 0.0) if alternative == "two-sided" else values.ravel()
     mixture = _mixture(df, comparisons + 1)
     found = _mean_over_scale(
-        flat, lambda w: _dunnett_tail(w, comparisons, tail), mixture, CHUNK // 64
+        flat, lambda w: _dunnett_tail(w, comparisons, alternative), mixture, CHUNK // 64
     )
     return found.reshape(values.shape)
 
 
-def dunnett_isf(p: ArrayLike, comparisons: int, df: float, tail: Tail = "two") -> Floats:
+def dunnett_isf(
+    p: ArrayLike, comparisons: int, df: float, alternative: Alternative = "two-sided"
+) -> Floats:
     """The critical value with upper tail p: `dunnett_sf` turned round, for p up to 1/2.
 
     Examples
@@ -311,5 +315,5 @@ def dunnett_isf(p: ArrayLike, comparisons: int, df: float, tail: Tail = "two") -
     """
     comparisons, df = _check(comparisons, df, 1, "comparisons")
     tails = _check_tails(p)
-    found = _solve(lambda t: dunnett_sf(t, comparisons, df, tail), tails.ravel(), 0.0)
+    found = _solve(lambda t: dunnett_sf(t, comparisons, df, alternative), tails.ravel(), 0.0)
     return found.reshape(tails.shape)

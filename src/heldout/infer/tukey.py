@@ -10,7 +10,7 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.infer.blocks import anova, anova_with_replicates, as_scores
-from heldout.infer.results import TIE, check_tail
+from heldout.infer.results import TIE, check_alternative
 from heldout.infer.studentized import (
     dunnett_isf,
     dunnett_sf,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Floats
     from heldout.infer.blocks import Source
-    from heldout.infer.results import Tail
+    from heldout.infer.results import Alternative
 
     Columns = NDArray[np.integer[Any]]
 
@@ -239,7 +239,7 @@ def _design(y: Floats, systems: Columns, units: Columns) -> tuple[int, Floats]:
 
 
 def dunnett_blocks(
-    scores: ArrayLike, baseline: int, level: float = 0.95, tail: Tail = "two"
+    scores: ArrayLike, baseline: int, level: float = 0.95, alternative: Alternative = "two-sided"
 ) -> list[Pair]:
     """Dunnett's comparisons of every system with a baseline, on the error of the blocks.
 
@@ -251,9 +251,9 @@ def dunnett_blocks(
         The column of the baseline.
     level
         The simultaneous confidence level of all intervals.
-    tail
-        ``two``, ``greater`` (systems better than the baseline) or ``less``; intervals of one tail
-        are open on the other side.
+    alternative
+        ``two-sided``, ``greater`` (systems better than the baseline) or ``less``; one-sided
+        intervals are open on the other side.
 
     Returns
     -------
@@ -273,7 +273,7 @@ def dunnett_blocks(
     1 0 1.5 0.0511
     2 0 3.0 0.0023
     """
-    tail, values = check_tail(tail), as_scores(scores)
+    alternative, values = check_alternative(alternative), as_scores(scores)
     _check_level(level)
     units, k = values.shape
     if not 0 <= baseline < k:
@@ -284,13 +284,13 @@ def dunnett_blocks(
     scale = float(np.abs(values).max())
     gaps = _differences(values.mean(0), others, np.full(k - 1, baseline), scale)
     ratios = _ratios(gaps, deviation)
-    turned = {"two": np.abs(ratios), "greater": ratios, "less": -ratios}[tail]
-    p = dunnett_sf(turned, k - 1, residual.df, tail)
-    if residual.mean_square == 0 and tail != "two":
+    turned = {"two-sided": np.abs(ratios), "greater": ratios, "less": -ratios}[alternative]
+    p = dunnett_sf(turned, k - 1, residual.df, alternative)
+    if residual.mean_square == 0 and alternative != "two-sided":
         p = np.where(gaps == 0, 1.0, p)  # copies of the baseline: nothing speaks for a difference
-    width = float(dunnett_isf(1 - level, k - 1, residual.df, tail)) * deviation
-    low = gaps - width if tail != "less" else np.full(k - 1, -np.inf)
-    high = gaps + width if tail != "greater" else np.full(k - 1, np.inf)
+    width = float(dunnett_isf(1 - level, k - 1, residual.df, alternative)) * deviation
+    low = gaps - width if alternative != "less" else np.full(k - 1, -np.inf)
+    high = gaps + width if alternative != "greater" else np.full(k - 1, np.inf)
     rows = zip(others, gaps, low, high, p, strict=True)
     return [Pair(int(a), baseline, *map(float, rest)) for a, *rest in rows]
 

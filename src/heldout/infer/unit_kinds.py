@@ -22,7 +22,7 @@ from heldout.infer.corpus_level import (
     observed_difference,
 )
 from heldout.infer.draws import check_draws
-from heldout.infer.results import Outcome, Tail, check_tail
+from heldout.infer.results import Alternative, Outcome, check_alternative
 from heldout.infer.unit_sparse import bootstrap_sparse, is_sparse, randomize_sparse
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def randomize_sums(
     second: Floats,
     score: ScoreOfSums,
     *,
-    tail: Tail = "two",
+    alternative: Alternative = "two-sided",
     replicates: int = 100_000,
     seed: int = 0,
     counts: Ints | None = None,
@@ -159,8 +159,8 @@ def randomize_sums(
         Statistics of two systems, a row a unit, paired.
     score
         Turns sums of statistics into scores, many at a time.
-    tail
-        ``two``, ``greater`` (the first scores higher) or ``less``.
+    alternative
+        ``two-sided``, ``greater`` (the first scores higher) or ``less``.
     replicates, seed
         Of the draws, if any.
     counts
@@ -176,26 +176,28 @@ def randomize_sums(
     >>> round(outcome.p * 1024), outcome.method
     (112, 'exact')
     """
-    check_tail(tail)
+    check_alternative(alternative)
     check_draws(replicates, seed)
     gaps = first - second
     differ = (gaps != 0).any(axis=1)
     kinds = _kinds(_one_way(gaps[differ]), None if counts is None else counts[differ])
     if kinds is None and is_sparse([first, second]):
-        return randomize_sparse(first, second, score, tail=tail, replicates=replicates, seed=seed)
+        return randomize_sparse(
+            first, second, score, alternative=alternative, replicates=replicates, seed=seed
+        )
     if kinds is None:
         return corpus_randomization_test(
-            first, second, score, tail=tail, replicates=replicates, seed=seed
+            first, second, score, alternative=alternative, replicates=replicates, seed=seed
         )
     observed, tie = observed_difference(total_of(first, counts), total_of(second, counts), score)
     total = total_of(first + second, counts)[0]
     every = len(first) if counts is None else int(counts.sum())
-    about = (observed, tail, every)
+    about = (observed, alternative, every)
 
     def out(swapped: Floats) -> Flags:
         """Which numbers of swaps are as far out as what was observed."""
         sums = (total + (2 * swapped - kinds.counts) @ kinds.rows) / 2
-        return assignments_out(score(sums) - score(total - sums), observed, tie, tail)
+        return assignments_out(score(sums) - score(total - sums), observed, tie, alternative)
 
     if math.prod(int(count) + 1 for count in kinds.counts) <= OUTCOMES:
         p = sum(float(weights[out(counts)].sum()) for counts, weights in _outcomes(kinds.counts))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Floats
     from heldout.infer.corpus_level import ScoreOfSums
-    from heldout.infer.results import Outcome, Tail
+    from heldout.infer.results import Alternative, Outcome
 
 __all__ = ["bootstrap_sparse", "is_sparse", "randomize_sparse"]
 
@@ -72,7 +72,7 @@ def randomize_sparse(
     second: Floats,
     score: ScoreOfSums,
     *,
-    tail: Tail,
+    alternative: Alternative,
     replicates: int,
     seed: int,
 ) -> Outcome:
@@ -92,5 +92,5 @@ def randomize_sparse(
         signs = 2.0 * source.integers(0, 2, (units, rows), dtype=np.int8) - 1.0
         sums = (total + (turned @ signs).T) / 2
         found = score(sums) - score(total - sums)
-        far += int(assignments_out(found, observed, tie, tail).sum())
-    return monte_carlo("randomization", far, replicates, seed, (observed, tail, len(first)))
+        far += int(assignments_out(found, observed, tie, alternative).sum())
+    return monte_carlo("randomization", far, replicates, seed, (observed, alternative, len(first)))

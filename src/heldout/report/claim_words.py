@@ -73,9 +73,9 @@ def _sentence(comparison: Comparison, claim: Claim, means: dict[str, float]) -> 
 
 def _nothing_shown(comparison: Comparison, first: str, second: str) -> str:
     """What a test that did not reject leaves to say: no more than was asked."""
-    if comparison.tail == "two":
+    if comparison.alternative == "two-sided":
         return f"No difference between {first} and {second} was shown"
-    asked = "better" if comparison.tail == "greater" else "worse"
+    asked = "better" if comparison.alternative == "greater" else "worse"
     return f"{first} was not shown to be {asked} than {second}"
 
 
@@ -110,7 +110,7 @@ def _test_words(comparison: Comparison, claim: Claim) -> str:
 
 
 def _tails(comparison: Comparison) -> str:
-    return "two-tailed" if comparison.tail == "two" else "one-tailed"
+    return "two-sided" if comparison.alternative == "two-sided" else "one-sided"
 
 
 def _method(outcome: Outcome) -> str:

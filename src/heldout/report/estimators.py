@@ -58,7 +58,7 @@ def estimator_grid(results: EstimatorResults, *measures: str, level: float | Non
         Of the intervals; by default the experiment's.
     """
     names = measures or results.measures
-    wanted = 1 - results.manifest["settings"]["alpha"] if level is None else level
+    wanted = results.manifest["settings"]["level"] if level is None else level
     runs = results.spread(results.systems[0], names[0]) is not None
     head = ["system", names[0], f"{wanted:.0%} interval"]
     head += ["sd over runs"] if runs else []

@@ -173,7 +173,7 @@ def _meanings(results: Results) -> Iterator[str]:
 
 def _document_differences(results: Results) -> Iterator[str]:
     """Which system is better on new documents: a question that tests over queries do not answer."""
-    level = 1 - results.manifest["settings"]["alpha"]
+    level = results.manifest["settings"]["level"]
     for one in results.summary:
         for found in one.get("differences", ()):
             sure = found["low"] > 0 or found["high"] < 0

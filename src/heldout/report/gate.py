@@ -101,7 +101,7 @@ def gate_results(
     margin
         The difference that would be accepted.
     settings
-        As `heldout.infer.equivalence.non_inferiority` takes them: test, alpha, ….
+        As `heldout.infer.equivalence.non_inferiority` takes them: test, level, ….
     """
     if comparison.baseline is None:
         raise InputError("a gate needs a baseline: name it with --baseline")

@@ -28,8 +28,6 @@ FEW_UNITS: Final = 10
 BOUND: Final = 0.8
 """Confidence of the bound of the spread that a small pilot is shown with."""
 
-_TAILS: Final = {"two": "two tails", "greater": "one tail", "less": "one tail"}
-
 
 class Spread(NamedTuple):
     """How much the differences of two systems spread.
@@ -106,7 +104,8 @@ def plan_lines(
     sd, units = spread.sd, spread.units
     if not sd and units:
         return [f"{spread.what}: the differences are all the same: nothing to plan from.", ""]
-    test = f"power {settings['power']:.0%}, alpha {settings['alpha']:g}, {_TAILS[settings['tail']]}"
+    sides = "two-sided" if settings["alternative"] == "two-sided" else "one-sided"
+    test = f"power {settings['power']:.0%}, level {settings['level']:g}, {sides}"
     needed, seen = _numbers(spread, differences, numbers, settings)
     pilot = f" (pilot of {units:,} queries)" if units else ""
     subject = f"{spread.what}: differences" if spread.what else "Differences"
@@ -152,18 +151,18 @@ def _numbers(
     from heldout.infer.power import detectable_difference, queries_needed
 
     sd, units = spread.sd, spread.units
-    wanted = differences or _usual_differences(sd, settings["tail"])
+    wanted = differences or _usual_differences(sd, settings["alternative"])
     sizes = numbers or sorted({*NUMBERS, *([units] if units else [])})
     needed = [(delta, queries_needed(sd, delta, **settings)) for delta in wanted]
     return needed, [(number, detectable_difference(sd, number, **settings)) for number in sizes]
 
 
-def _usual_differences(sd: float, tail: str) -> list[float]:
+def _usual_differences(sd: float, alternative: str) -> list[float]:
     """Round numbers of the size of the spread, negative where only a loss is looked for."""
     if not (math.isfinite(sd) and sd > 0):
         return list(DIFFERENCES)  # refused with a reason by whoever plans with it
     scale = 10.0 ** round(math.log10(sd / USUAL_SPREAD))
-    return [(-delta if tail == "less" else delta) * scale for delta in DIFFERENCES]
+    return [(-delta if alternative == "less" else delta) * scale for delta in DIFFERENCES]
 
 
 def _shown(value: float, sd: float) -> str:

@@ -101,7 +101,7 @@ def test_pairs_are_all_of_the_better_system_minus_the_other(better):
 
 
 def test_an_open_interval_has_no_bound():
-    frame = pairs_data(heldout.compare(SCORES, tail="greater"))
+    frame = pairs_data(heldout.compare(SCORES, alternative="greater"))
     assert frame["difference"].to_list() == pytest.approx([0.1])
     assert frame["high"].to_list() == [None]
     assert frame["low"][0] < 0.1
@@ -183,16 +183,16 @@ def test_the_null_distribution_of_two_differences():
     assert frame["beyond"].to_list() == [0.25, 0, 0, 0.25]
     assert frame["within"].to_list() == [0, 0, 0.5, 0]
     assert frame["observed"].to_list() == [1.0] * 4
-    assert null_data(scores, "A", "B", tail="greater", bins=4)["beyond"].sum() == 0.25
+    assert null_data(scores, "A", "B", alternative="greater", bins=4)["beyond"].sum() == 0.25
 
 
-@pytest.mark.parametrize("tail", ["two", "greater", "less"])
+@pytest.mark.parametrize("tail", ["two-sided", "greater", "less"])
 def test_what_is_as_far_out_is_the_p_value(tail):
     generator = np.random.default_rng(4)
     values = generator.normal(size=(12, 2))
     scores = heldout.Scores("m", ("A", "B"), tuple(map(str, range(12))), values)
-    frame = null_data(scores, "A", "B", tail=tail)
-    expected = randomization_test(values[:, 0] - values[:, 1], tail=tail)
+    frame = null_data(scores, "A", "B", alternative=tail)
+    expected = randomization_test(values[:, 0] - values[:, 1], alternative=tail)
     assert expected.method == "exact"
     assert frame["beyond"].sum() == pytest.approx(expected.p)
     assert frame["within"].sum() + frame["beyond"].sum() == pytest.approx(1)

@@ -167,9 +167,9 @@ def test_names_of_any_characters_compile(capfd):
         compiles(one.chart, capfd)
 
 
-@pytest.mark.parametrize("tail", ["two", "greater", "less"])
+@pytest.mark.parametrize("tail", ["two-sided", "greater", "less"])
 def test_comparisons_with_one_tail_compile(tail, capfd):
-    for one in charts_of_comparison(compare(scored("AB"), tail=tail)):
+    for one in charts_of_comparison(compare(scored("AB"), alternative=tail)):
         compiles(one.chart, capfd)
 
 

@@ -48,7 +48,7 @@ def _difference(
     if not pairs:
         return None
     value = float(np.mean([mine.value - its.value for mine, its in pairs]))
-    half = float(np.mean([_half_width(mine, its, 1 - settings.alpha) for mine, its in pairs]))
+    half = float(np.mean([_half_width(mine, its, settings.level) for mine, its in pairs]))
     return {
         "measure": str(settings.measures[row]),
         "system": settings.systems[other].name,

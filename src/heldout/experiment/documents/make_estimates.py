@@ -76,7 +76,7 @@ def document_estimates(
                 estimand=estimand,
                 optimism=optimism,
                 target_size=len(sample),
-                level=1 - settings.alpha,
+                level=settings.level,
             )
         )
     return tuple(found)

@@ -55,7 +55,7 @@ class DocumentFolds(Scheme):
             k=TOP,
             seed=settings.seed,
             replicates=settings.replicates,
-            level=1 - settings.alpha,
+            level=settings.level,
         )
         choices = found.choices
         return FoldsRecord(

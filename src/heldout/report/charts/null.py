@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.infer.results import TIE, check_tail, drop_noise
+from heldout.infer.results import TIE, check_alternative, drop_noise
 from heldout.report.charts.marks import inline, padded, signed, tip
 from heldout.report.charts.theme import WIDTH
 
@@ -28,7 +28,7 @@ def null_data(
     first: str,
     second: str,
     *,
-    tail: str = "two",
+    alternative: str = "two-sided",
     replicates: int = 20_000,
     seed: int = 0,
     bins: int = 51,
@@ -41,7 +41,7 @@ def null_data(
         Of all systems.
     first, second
         Systems; differences are first minus second.
-    tail
+    alternative
         The alternative: which values are as far out as the observed one.
     replicates, seed
         Random signs; up to 16 units all assignments are taken.
@@ -56,13 +56,13 @@ def null_data(
     """
     import polars as pl
 
-    side = check_tail(tail)
+    side = check_alternative(alternative)
     gaps = drop_noise(scores.column(first), scores.column(second))
     observed = float(gaps.mean())
     means = _means(gaps, replicates, seed)
     noise = TIE * float(np.abs(gaps).mean())
     towards = 1.0 if scores.higher_is_better else -1.0
-    if side == "two":
+    if side == "two-sided":
         beyond = np.abs(means) >= abs(observed) - noise
     else:
         sign = towards if side == "greater" else -towards

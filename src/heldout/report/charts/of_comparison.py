@@ -192,7 +192,9 @@ def _null(comparison: Comparison, claim: Claim) -> Iterator[NamedChart]:
     if made is None:
         return
     scores = comparison.scores
-    frame = null_data(scores, claim.first, claim.second, tail=comparison.tail, seed=comparison.seed)
+    frame = null_data(
+        scores, claim.first, claim.second, alternative=comparison.alternative, seed=comparison.seed
+    )
     said = f"p = {made.p:.4f}" if made.p >= 0.0001 else "p < 0.0001"
     caption = (
         f"Were {claim.first} and {claim.second} the same, each difference could as well have had "
@@ -229,8 +231,8 @@ def _power(comparison: Comparison, claim: Claim, unit: str) -> Iterator[NamedCha
     frame = power_data(
         sd,
         n=len(gaps),
-        alpha=comparison.alpha,
-        tail="two" if comparison.tail == "two" else "greater",
+        level=comparison.level,
+        alternative="two-sided" if comparison.alternative == "two-sided" else "greater",
     )
     caption = (
         f"How sure a paired t test is to show a difference between systems that differ as "

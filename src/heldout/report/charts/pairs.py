@@ -79,11 +79,15 @@ def pairs_data(comparison: Comparison) -> pl.DataFrame:
 def _oriented(claim: Claim, comparison: Comparison) -> tuple[str, str, float, float, float]:
     """Return both systems, the better one first, their difference and its interval.
 
-    With a baseline, with two systems, or with a one-tailed test the claim's own order has a
+    With a baseline, with two systems, or with a one-sided test the claim's own order has a
     meaning, and stays.
     """
     first, second, gap = claim.first, claim.second, claim.difference
-    own = comparison.baseline is not None or len(comparison.systems) < 3 or comparison.tail != "two"
+    own = (
+        comparison.baseline is not None
+        or len(comparison.systems) < 3
+        or comparison.alternative != "two-sided"
+    )
     worse = gap.estimate < 0 if comparison.scores.higher_is_better else gap.estimate > 0
     if own or not worse:
         return first, second, gap.estimate, gap.low, gap.high

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from heldout.infer.results import Tail
+    from heldout.infer.results import Alternative
     from heldout.report.charts.named import Drawing
 
 __all__ = ["draw_power", "power_data"]
@@ -30,8 +30,8 @@ def power_data(
     *,
     n: int | None = None,
     deltas: Sequence[float] | None = None,
-    alpha: float = 0.05,
-    tail: Tail = "two",
+    level: float = 0.95,
+    alternative: Alternative = "two-sided",
 ) -> pl.DataFrame:
     """The power of the paired t test for some differences and numbers of queries.
 
@@ -43,7 +43,7 @@ def power_data(
         Queries there are: the axis reaches beyond them.
     deltas
         True differences; by default four round ones of the size of the spread.
-    alpha, tail
+    level, alternative
         Of the test.
 
     Returns
@@ -56,14 +56,14 @@ def power_data(
 
     from heldout.infer.power import curve, queries_needed
 
-    sign = -1.0 if tail == "less" else 1.0
+    sign = -1.0 if alternative == "less" else 1.0
     wanted = list(deltas) if deltas else [sign * _rounded(share * sd) for share in EFFECTS]
     wanted = list(dict.fromkeys(wanted))
     least = min(wanted, key=abs)
-    needed = queries_needed(sd, least, power=0.95, alpha=alpha, tail=tail)
+    needed = queries_needed(sd, least, power=0.95, level=level, alternative=alternative)
     end = max(n or 0, min(max(2 * (n or 0), needed), MOST))
     sizes = np.unique(np.geomspace(5, max(end, 50), POINTS).round().astype(int)).tolist()
-    rows = curve(sd, ns=sizes, deltas=wanted, alpha=alpha, tail=tail)
+    rows = curve(sd, ns=sizes, deltas=wanted, level=level, alternative=alternative)
     return pl.DataFrame(rows, schema=["n", "delta", "power"], orient="row")
 
 

@@ -119,7 +119,7 @@ def _settings(comparison: Comparison) -> list[tuple[str, str]]:
         ("data", comparison.scores.data),
         ("units", f"{len(comparison.scores.units):,}"),
         ("tests", f"{', '.join(how.tests)}; correction {how.correction or 'none'}"),
-        ("tail, level", f"{comparison.tail}, alpha {comparison.alpha:g}"),
+        ("alternative, level", f"{comparison.alternative}, {comparison.level:g}"),
         ("seed", str(comparison.seed)),
         ("baseline", comparison.baseline or "none: all pairs"),
         ("versions", _versions()),

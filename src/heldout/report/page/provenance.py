@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.data.notes import count_of
 from heldout.errors import HeldoutError
+from heldout.infer.levels import alpha_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,7 +32,7 @@ def settings_pairs(manifest: dict[str, Any]) -> tuple[tuple[str, str], ...]:
         ("held out", str(settings["by"])),
         ("parameters chosen by", f"{settings['tune_for']}, rule {settings['rule']}"),
         ("seed", str(settings["seed"])),
-        ("level", f"{1 - settings['alpha']:.0%} intervals, tests at {settings['alpha']:g}"),
+        ("level", f"{settings['level']:.0%} intervals, tests at {alpha_of(settings['level']):g}"),
     ]
     if settings.get("analyzer"):
         pairs.append(("analyzer", str(settings["analyzer"])))
