@@ -187,10 +187,9 @@ def _known_measures(name: str) -> list[Measure]:
 
 
 def _evaluate(options: argparse.Namespace) -> list[Scores]:
-    from dataclasses import replace
-
     from heldout.cli_files import refuse_same_file, split_paths
     from heldout.data.files import read_qrels  # NumPy comes with it
+    from heldout.infer.compared_inputs import evaluation_scores
     from heldout.measure.evaluate import evaluate
     from heldout.measure.names import parse_measures
 
@@ -201,9 +200,7 @@ def _evaluate(options: argparse.Namespace) -> list[Scores]:
     judgements = read_qrels(*split_paths(options.qrels))
     missing: Missing = "skip" if options.intersection else "zero"
     result = evaluate(judgements, options.runs, [*measures, "Judged@10"], missing=missing)
-    kept = set(result.queries())
-    dropped = tuple(query for query in result.runs[0].queries if query not in kept)
-    return [replace(result.scores(measure), dropped=dropped) for measure in measures]
+    return [evaluation_scores(result, measure) for measure in measures]
 
 
 def _refuse_incomparable(measure: Measure) -> None:

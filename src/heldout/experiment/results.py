@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from heldout.data.scores import Scores
     from heldout.experiment.held_out import FoldPredictions, HeldOut, Predictions, UnitName
-    from heldout.infer.compare import Comparison
+    from heldout.infer.compare import CompareOptions, Comparison
     from heldout.infer.results import Interval
     from heldout.measure.undefined import Number
 
@@ -263,7 +263,7 @@ class Results:
         baseline: str | None = None,
         systems: Sequence[str] | None = None,
         by_unit: bool | None = None,
-        **options: Any,
+        **options: Unpack[CompareOptions],
     ) -> Comparison:
         """Compare the systems on what was held out, by the test that fits.
 

@@ -2,40 +2,68 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypedDict
 
-from heldout.data.scores import Scores
 from heldout.errors import InputError
+from heldout.infer.compared_inputs import PredictionOptions, scored_of, scored_systems
 from heldout.infer.comparison import Claim, Comparison, SystemRow, claim_row, note_measures
 from heldout.infer.engine import REPLICATES, Asked, make_comparison
 from heldout.infer.levels import refuse_old_names
-from heldout.infer.scoring import mean_scored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from heldout.data.scores import Table
+    from heldout.infer.results import Alternative
     from heldout.infer.scored_predictions import By
-    from heldout.infer.scoring import Scored
+    from heldout.measure.names import Measure
+    from heldout.measure.predicted import PredictionMeasure
+    from heldout.measure.text import TextMeasure
 
-__all__ = ["Claim", "Comparison", "SystemRow", "claim_row", "compare", "note_measures"]
+    AnyMeasure = str | Measure | PredictionMeasure | TextMeasure
+
+__all__ = [
+    "Claim",
+    "CompareOptions",
+    "Comparison",
+    "SystemRow",
+    "claim_row",
+    "compare",
+    "note_measures",
+]
+
+
+class CompareOptions(TypedDict, total=False):
+    """Options of `compare` that others hand on to it."""
+
+    tests: Sequence[str]
+    alternative: Alternative
+    level: float | None
+    correction: str
+    interval: str
+    test_share: float | None
+    tuned: Sequence[str] | None
+    replicates: int
+    seed: int | None
+    progress: Callable[[int, int], None] | None
 
 
 @refuse_old_names
 def compare(  # noqa: PLR0913 (the front door names what it takes)
-    given: Scores | Table | Any,
-    measure: str | None = None,
+    given: Any,
+    systems: Mapping[str, Any] | Sequence[Any] | AnyMeasure | None = None,
+    measure: AnyMeasure | None = None,
     *,
     baseline: str | None = None,
     tests: Sequence[str] = (),
-    alternative: str = "two-sided",
-    level: float = 0.95,
+    alternative: Alternative = "two-sided",
+    level: float | None = None,
     correction: str = "",
     interval: str = "",
     test_share: float | None = None,
-    tuned: Sequence[str] = (),
+    tuned: Sequence[str] | None = None,
     replicates: int = REPLICATES,
-    seed: int = 0,
+    seed: int | None = None,
     positive: str | None = None,
     by: By = "auto",
     undefined: float | None = None,
@@ -46,19 +74,33 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
     Parameters
     ----------
     given
-        The scores; units are paired by id. Or what `Scores.of` takes: a pandas or Polars frame,
-        ``{system: {unit: value}}`` or ``{system: [values]}``.
+        What holds the systems: an evaluation, results of an experiment, `Scores`, predictions (one
+        object per system), or a table of scores as `Scores.of` takes it (a pandas or Polars frame,
+        ``{system: {unit: value}}``, ``{system: [values]}``); units are paired by id. Or the truth
+        that `systems` are measured by: judgements (an object, a dictionary, a frame, a file, also
+        those of ranx and ir_measures), references (a list of texts, or a file), or the true class
+        or number of each unit.
+    systems
+        The systems by name, if `given` is the truth: runs, texts, predicted classes, numbers or
+        scores of classes. Else the measure can be given in this place.
+    measure
+        Such as ``nDCG@10``, ``BLEU`` or ``F1(macro)``. It can be left out if `given` has only one;
+        of results it is the first by default, of predictions accuracy or RMSE. A name that is known
+        to several tasks is that of predictions, if the truth is a list.
     baseline
-        Compare all others with this system. Of two systems the first is the baseline.
+        Compare all others with this system. Of two systems the first is the baseline; of results
+        that of the experiment.
     tests
         ``randomization``, ``t``, ``bootstrap-shift``, ``bootstrap-shift-studentized``,
         ``wilcoxon``, ``sign``, ``mcnemar``, ``corrected-t``; by default those that fit the design.
-        The first gives the verdict.
+        The first gives the verdict. Scores that are no means over units have tests of their own:
+        ``randomization`` and ``bootstrap-shift``, ``delong`` for an AUC.
     alternative
         ``two-sided``, or ``greater`` / ``less``: is the first of a pair better / worse. Intervals
         of differences then have one bound.
     level
-        The confidence level of intervals; tests are at the significance level 1 - level.
+        The confidence level of intervals; tests are at the significance level 1 - level (default
+        0.95; of results that of the experiment).
     correction
         ``tukey``, ``randomized-tukey``, ``nemenyi`` (all pairs), ``dunnett``, ``dunnett-t`` (with
         a baseline), ``maxt``, ``holm``, ``hochberg``, ``bonferroni``, ``bh``, ``by``; by default
@@ -73,60 +115,83 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
     tuned
         The systems that were tuned; a comparison in which only some were says so.
     replicates, seed
-        For tests that draw.
+        For tests that draw; the seed is 0 by default, of results that of the experiment.
+    positive
+        Of predictions: the positive one of two classes (default the last).
+    by
+        Of predictions: compare over each ``fold`` or each ``unit``; ``auto`` takes folds where
+        there are some.
+    undefined
+        Of predictions: 0 lets precision, recall and F of a class count 0 where they do not exist.
     progress
         Called with the pairs that are tested and the number of all.
+
+    Returns
+    -------
+    Comparison
+        A claim for each pair of systems, what was done and why, and what to be careful about.
+
+    Examples
+    --------
+    >>> qrels = {f"q{n}": {f"d{n}": 1} for n in range(8)}
+    >>> new = {f"q{n}": {f"d{n}": 2.0, "x": 1.0} for n in range(8)}
+    >>> old = {f"q{n}": {f"d{n}": 1.0, "x": 2.0} for n in range(8)}
+    >>> found = compare(qrels, {"old": old, "new": new}, "RR")
+    >>> found.claims[0].first, found.claims[0].difference.estimate
+    ('new', 0.5)
+
+    >>> texts = {"A": ["a b", "a", "d e f", "x"], "B": ["a b c", "a b", "d e f", "y"]}
+    >>> references = ["a b c", "a b", "d e f g", "y"]
+    >>> claim = compare(references, texts, "ROUGE-1", alternative="greater").claims[0]
+    >>> claim.first, round(claim.difference.estimate, 4), claim.outcomes[0].p
+    ('B', 0.3833, 0.125)
+
+    >>> truth = ["no", "yes"] * 6
+    >>> wrong = ["yes", "no"] * 2 + ["yes"] + truth[5:]
+    >>> compare(truth, {"A": wrong, "B": truth}, "MCC").claims[0].outcomes[0].p
+    0.0625
     """
+    if measure is None and not isinstance(systems, Mapping | list | tuple):
+        systems, measure = None, systems
+    options = PredictionOptions(None if positive is None else str(positive), by, undefined)
+    if systems is None and _are_results(given):
+        if positive is not None or undefined is not None:
+            raise InputError("positive and undefined are settled by the experiment: leave them out")
+        own = {"level": level, "seed": seed, "tuned": tuned, "test_share": test_share}
+        found: Comparison = given.compare(
+            None if measure is None else str(measure),
+            baseline=baseline,
+            by_unit=None if by == "auto" else by == "unit",
+            tests=tests,
+            alternative=alternative,
+            correction=correction,
+            interval=interval,
+            replicates=replicates,
+            progress=progress,
+            **{name: value for name, value in own.items() if value is not None},
+        )
+        return found
     asked = Asked(
         baseline,
         tests,
         alternative,
-        level,
+        0.95 if level is None else level,
         correction,
         interval,
         test_share,
-        tuned,
+        tuned or (),
         replicates,
-        seed,
+        seed or 0,
     )
     asked.check()
-    scored = _scored(given, measure, asked, positive, by, undefined)
-    return make_comparison(
-        scored.scores, scored.scoring, asked._replace(test_share=scored.test_share), progress
-    )
+    if systems is None:
+        scored = scored_of(given, measure, asked, options)
+    else:
+        scored = scored_systems(given, systems, measure, asked, options)
+    asked = asked._replace(test_share=scored.test_share)
+    return make_comparison(scored.scores, scored.scoring, asked, progress)
 
 
-def _scored(
-    given: Any,
-    measure: str | None,
-    asked: Asked,
-    positive: str | None,
-    by: By,
-    undefined: float | None,
-) -> Scored:
-    if isinstance(given, Scores):
-        return mean_scored(given, asked)
-    kind = type(given).__name__
-    if kind == "TextEvaluation":
-        from heldout.infer.scored_texts import scored_texts
-        from heldout.measure.text_names import parse_text_measure
-
-        return scored_texts(given, parse_text_measure(measure or ""), asked)
-    if kind == "PredictionSystems" or _are_predictions(given):
-        from heldout.infer.scored_predictions import PredictionSystems, scored_predictions
-
-        several = given
-        if not isinstance(several, PredictionSystems):
-            several = PredictionSystems.of(given, asked.baseline)
-        wanted = several.measures([] if measure is None else [measure], undefined)[0]
-        return scored_predictions(several, wanted, asked, positive=positive, by=by)
-    if callable(getattr(given, "scores", None)):  # an evaluation, results, tuned runs
-        raise InputError(
-            f"{kind} is not a table of scores in one measure: give what its "
-            "method scores returns, such as evaluation.scores('nDCG@10')"
-        )
-    return mean_scored(Scores.of(given), asked)
-
-
-def _are_predictions(given: Any) -> bool:
-    return isinstance(given, list | tuple) and bool(given) and hasattr(given[0], "truth")
+def _are_results(given: Any) -> bool:
+    """Results of an experiment know how their systems are to be compared."""
+    return hasattr(given, "manifest") and callable(getattr(given, "compare", None))
