@@ -1,5 +1,6 @@
 """Results: what is written is what is read, units are queries, claims are those of compare."""
 
+import hashlib
 import json
 
 import numpy as np
@@ -8,6 +9,7 @@ from experiment_data import overlap, small_collection
 
 import heldout
 from heldout.errors import InputError
+from heldout.experiment.manifest import experiment_key
 from heldout.experiment.results import Results
 from heldout.experiment.run import Experiment
 from heldout.experiment.systems import System
@@ -194,3 +196,16 @@ def test_results_of_old_have_alpha_for_the_level(results, tmp_path):
     again = Results.read(tmp_path)
     assert again.manifest["settings"]["level"] == 0.95
     assert again.compare().claims == results.compare().claims
+
+
+def test_what_heldout_0_1_has_begun_can_be_finished(results):
+    """The key of a journal is that of the settings as 0.1 wrote them, with alpha."""
+    settings = dict(results.manifest["settings"])
+    assert settings.pop("level") == 0.95
+    parts = {
+        "versions": results.manifest["versions"],
+        "fingerprints": results.manifest["fingerprints"],
+        "settings": {**settings, "alpha": 0.05},
+    }
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=True)
+    assert experiment_key(results.manifest) == hashlib.sha256(text.encode()).hexdigest()

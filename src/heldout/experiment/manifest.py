@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heldout import __version__
-from heldout.infer.levels import level_of
+from heldout.infer.levels import alpha_of, level_of
 
 if TYPE_CHECKING:
     from heldout.experiment.settings import Settings
@@ -67,5 +67,9 @@ def versions_of(settings: Settings) -> dict[str, str]:
 def experiment_key(manifest: dict[str, Any]) -> str:
     """A name for all that the results depend on; a journal goes on only under the same one."""
     parts = {key: manifest[key] for key in ("versions", "fingerprints", "settings")}
+    # As 0.1 wrote them, so that what it has begun can be finished.
+    settings = dict(parts["settings"])
+    settings["alpha"] = alpha_of(settings.pop("level"))
+    parts["settings"] = settings
     text = json.dumps(parts, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
