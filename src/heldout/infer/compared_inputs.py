@@ -76,7 +76,7 @@ def scored_systems(
 
         found = evaluate_text(_references(truth), _texts(systems), [measure])
         return scored_of(found, None, asked, options)
-    from heldout.data.given_predictions import class_predictions, number_predictions
+    from heldout.data.prediction_arrays import class_predictions, number_predictions
 
     if not isinstance(systems, Mapping):
         raise InputError("systems: expected {name: predictions}")
