@@ -6,7 +6,7 @@ import pytest
 
 from heldout.cli import main, parser
 from heldout.cli_files import folded
-from heldout.report.grid import aligned
+from heldout.report.terminal import aligned
 
 # What has nothing to be quiet about, and what gives files rather than numbers.
 NEVER_NOISY = {"heldout ledger", "heldout measures"}

@@ -79,7 +79,7 @@ def _chart(options: argparse.Namespace) -> None:
     chart = chosen_chart(options.name, lambda: _charts(options), options.results)
     if options.data is not None:
         from heldout.cli_files import emit
-        from heldout.report.markup import safe_frame
+        from heldout.report.tables import safe_frame
 
         emit(safe_frame(chart.frame).write_csv(), None if options.data == "-" else options.data)
     if options.output is not None:

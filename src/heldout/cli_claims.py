@@ -219,7 +219,7 @@ def _json(
 
 def _text(comparisons: list[Comparison], before: str, options: argparse.Namespace) -> str:
     from heldout.report.claims import claims_csv, claims_texts
-    from heldout.report.markup import finished
+    from heldout.report.tables import tables_page
 
     if options.format in {"csv", "parquet"}:
         claims = [claims_csv(comparisons)]
@@ -227,7 +227,7 @@ def _text(comparisons: list[Comparison], before: str, options: argparse.Namespac
         terminal = options.output is None and sys.stdout.isatty()
         claims = claims_texts(comparisons, options.format, terminal=terminal)
     text = "\n".join([*([before] if before else []), *claims])
-    return finished(text, options.format, "Scores")
+    return tables_page(text, options.format, "Scores")
 
 
 def _beside(

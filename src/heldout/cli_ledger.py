@@ -47,11 +47,11 @@ def _ledger(options: argparse.Namespace) -> int:
 
 def _table(rows: list[AdjustedLook]) -> str:
     """A table on a terminal, TSV elsewhere."""
-    from heldout.report.grid import Grid, grids_text
+    from heldout.report.tables import Table, tables_text
 
-    grid = Grid(list(_HEAD), [list(_cells(row)) for row in rows], texts=6)
+    grid = Table(list(_HEAD), [list(_cells(row)) for row in rows], texts=6)
     terminal = sys.stdout.isatty()
-    return grids_text([grid], "table" if terminal else "tsv", terminal=terminal)
+    return tables_text([grid], "table" if terminal else "tsv", terminal=terminal)
 
 
 def _json(rows: list[AdjustedLook]) -> str:

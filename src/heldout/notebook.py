@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from heldout.experiment.results import Results
     from heldout.experiment.studies.bias import BiasStudy
     from heldout.experiment.studies.curve import LearningCurve
     from heldout.infer.compare import Comparison
+    from heldout.measure.evaluate import Evaluation
     from heldout.report.charts.named import Drawing, NamedChart
 
 __all__ = [
@@ -24,6 +23,7 @@ __all__ = [
     "charts",
     "comparison_html",
     "curve_html",
+    "evaluation_html",
     "results_html",
     "study_html",
 ]
@@ -126,18 +126,6 @@ def chart(
     return drawn
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    top = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-    )
-    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _paragraphs(lines: Sequence[str]) -> str:
-    return "".join(f"<p>{html.escape(line)}</p>" for line in lines)
-
-
 def _picture(found: NamedChart) -> str:
     """A chart as SVG inside the page: no script, so that it is there in every kind of notebook."""
     from heldout.report.charts.export import chart_bytes
@@ -162,24 +150,38 @@ def results_html(results: Results) -> str:
     from heldout.experiment.estimator_results import EstimatorResults
     from heldout.report.charts.of_results import forest_chart
     from heldout.report.experiment import all_notes, result_rows, result_sentences
-    from heldout.report.tables import note_lines
+    from heldout.report.tables import Table, html_table, note_lines, notes_text
 
     parts = []
     if isinstance(results, EstimatorResults):
         from heldout.report.estimators import estimator_grid, estimator_sentences
 
         grid = estimator_grid(results)
-        parts.append(_table(grid.head, grid.rows))
+        parts.append(html_table(grid))
         said = list(estimator_sentences(results))
     else:
         for measure in results.measures:
             head, *rows = result_rows(results, measure)
-            parts.append(_table(head, rows))
+            parts.append(html_table(Table(head, rows)))
         said = list(result_sentences(results))
     said += note_lines(all_notes(results))
     if len(results.systems) > 1:
         parts.append(_picture(forest_chart(results)))
-    return "".join(parts) + _paragraphs(said)
+    return "".join(parts) + notes_text(said, "html")
+
+
+def evaluation_html(evaluation: Evaluation) -> str:
+    """The table of means, and the policies below it.
+
+    Parameters
+    ----------
+    evaluation
+        Of one or more runs.
+    """
+    from heldout.report.evaluation import evaluation_table
+    from heldout.report.tables import tables_text
+
+    return tables_text([evaluation_table(evaluation)], "html")
 
 
 def comparison_html(comparison: Comparison) -> str:
@@ -191,9 +193,9 @@ def comparison_html(comparison: Comparison) -> str:
         Of two or more systems.
     """
     from heldout.report.charts.of_comparison import forest_of_comparison
-    from heldout.report.claims import html_claims
+    from heldout.report.claims import claims_text
 
-    return html_claims(comparison) + _picture(forest_of_comparison(comparison))
+    return claims_text(comparison, "html") + _picture(forest_of_comparison(comparison))
 
 
 def study_html(study: BiasStudy) -> str:
@@ -205,23 +207,12 @@ def study_html(study: BiasStudy) -> str:
         Of `heldout.experiment.studies.bias.bias_study`.
     """
     from heldout.report.charts.of_study import charts_of_biases
+    from heldout.report.study import study_table
+    from heldout.report.tables import html_table
 
-    head = ["estimator", "estimate", "truth", "bias", "± se", "rmse", "covers", "± se"]
-    rows = [
-        [
-            row.estimator,
-            f"{row.mean:.4f}",
-            f"{row.truth:.4f}",
-            f"{row.bias:+.4f}",
-            f"{row.se:.4f}",
-            f"{row.rmse:.4f}",
-            "" if row.coverage is None else f"{row.coverage:.1%}",
-            "" if row.coverage_se is None else f"{row.coverage_se:.1%}",
-        ]
-        for row in study.rows
-    ]
     measure = str(study.settings.measure)
-    return _table(head, rows) + _picture(charts_of_biases(study.rows, measure=measure)[0])
+    drawn = charts_of_biases(study.rows, measure=measure)[0]
+    return html_table(study_table(study)) + _picture(drawn)
 
 
 def curve_html(curve: LearningCurve) -> str:
@@ -233,12 +224,9 @@ def curve_html(curve: LearningCurve) -> str:
         Of `heldout.experiment.studies.curve.learning_curve`.
     """
     from heldout.report.charts.of_study import charts_of_curve
+    from heldout.report.study import curve_table
+    from heldout.report.tables import html_table
 
     unit = {"document": "documents", "query": "queries"}[curve.by]
-    head = [f"{unit} seen", "share", f"held-out {curve.measure}", "± se"]
-    rows = [
-        [f"{one.size:,}", f"{one.share:.0%}", f"{one.held_out:.4f}", f"{one.se:.4f}"]
-        for one in curve
-    ]
     drawn = charts_of_curve(curve, measure=curve.measure, by=curve.by)[0]
-    return _table(head, rows) + _picture(drawn)
+    return html_table(curve_table(tuple(curve), unit)) + _picture(drawn)

@@ -18,9 +18,7 @@ from heldout.measure.hull import roc_hull
 from heldout.measure.roc import roc_curve
 from heldout.report import scores as report
 from heldout.report.curves import curve_grid, curve_notes, json_curves
-from heldout.report.grid import grids_text
-from heldout.report.markup import finished
-from heldout.report.tables import note_lines
+from heldout.report.tables import note_lines, tables_page, tables_text
 
 if TYPE_CHECKING:
     import argparse
@@ -73,7 +71,7 @@ def score_files(options: argparse.Namespace) -> int:
     if options.compare:
         compared = _compare(scores, options)
         return present(compared, options, before=tables, lines=lines, notes=scores.notes)
-    emit(finished(tables, options.format, "Scores"), options.output)
+    emit(tables_page(tables, options.format, "Scores"), options.output)
     if not options.quiet:
         lines += note_lines(scores.notes)
         sys.stderr.write("".join(line + "\n" for line in lines))
@@ -116,7 +114,7 @@ def _tables(scores: PredictionScores, hull: RocHull | None, options: argparse.Na
         grids += [report.calibration_grid(scores)] if options.calibration else []
     grids += [report.hull_grid(hull)] if hull is not None else []
     terminal = options.output is None and sys.stdout.isatty()
-    return grids_text([grid for grid in grids if grid.rows], options.format, terminal=terminal)
+    return tables_text([grid for grid in grids if grid.rows], options.format, terminal=terminal)
 
 
 def _curves(predictions: list[Any], positive: str | None, options: argparse.Namespace) -> str:
@@ -126,8 +124,8 @@ def _curves(predictions: list[Any], positive: str | None, options: argparse.Name
     terminal = options.output is None and sys.stdout.isatty()
     notes = "".join(f"{note}\n" for note in curve_notes(found))
     sys.stderr.write("" if options.quiet else notes)
-    text = grids_text([curve_grid(found)], options.format, terminal=terminal)
-    return finished(text, options.format, "Curves")
+    text = tables_text([curve_grid(found)], options.format, terminal=terminal)
+    return tables_page(text, options.format, "Curves")
 
 
 def _hull(scores: PredictionScores) -> RocHull:

@@ -39,8 +39,7 @@ def score_text(options: argparse.Namespace) -> int:
     from heldout.infer.corpus_compare import corpus_intervals
     from heldout.measure.text_evaluate import DEFAULT_TEXT_MEASURES, evaluate_text
     from heldout.measure.text_names import parse_text_measures
-    from heldout.report.markup import finished
-    from heldout.report.tables import note_lines
+    from heldout.report.tables import note_lines, tables_page
     from heldout.report.text_scores import about_line, text_score_record
 
     if options.compare and len(options.files) < 2:
@@ -65,7 +64,7 @@ def score_text(options: argparse.Namespace) -> int:
         text = json.dumps(record, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
         emit(text, options.output)
         return 0
-    text = finished(_text(evaluation.names, scores, options), options.format, "Scores")
+    text = tables_page(_text(evaluation.names, scores, options), options.format, "Scores")
     emit(text, options.output)
     if not options.quiet:
         lines = [about_line(scores), *note_lines(notes)]

@@ -10,9 +10,8 @@ from heldout.errors import HeldoutError, MeasureError
 from heldout.infer.compare import note_measures
 from heldout.infer.results import count_of
 from heldout.notes import Note
-from heldout.report.grid import Grid, grids_text
 from heldout.report.scores import show
-from heldout.report.tables import plain_text
+from heldout.report.tables import Table, plain_text, tables_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,10 +41,10 @@ def estimators_text(
     kind
         ``table``, ``tsv``, ``md`` or ``latex``.
     """
-    return grids_text([estimator_grid(results, *measures, level=level)], kind)
+    return tables_text([estimator_grid(results, *measures, level=level)], kind)
 
 
-def estimator_grid(results: EstimatorResults, *measures: str, level: float | None = None) -> Grid:
+def estimator_grid(results: EstimatorResults, *measures: str, level: float | None = None) -> Table:
     """One row a system or baseline, with intervals and what was chosen how often.
 
     Parameters
@@ -72,7 +71,7 @@ def estimator_grid(results: EstimatorResults, *measures: str, level: float | Non
         rows.append([*cells, _choices(results, system) if one["tuned"] else "—"])
     cells = [[*head, *names[1:], "chosen"], *rows]
     head, *rows = [[plain_text(cell) for cell in row] for row in cells]
-    return Grid(head, rows)
+    return Table(head, rows)
 
 
 def _interval(results: EstimatorResults, system: str, measure: str, level: float) -> str:

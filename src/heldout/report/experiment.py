@@ -11,8 +11,8 @@ from heldout.infer.compare import note_measures
 from heldout.infer.results import count_of
 from heldout.notes import distinct, note_texts
 from heldout.report.claims import claim_records, claims_texts
-from heldout.report.grid import aligned
 from heldout.report.tables import note_lines, plain_text
+from heldout.report.terminal import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

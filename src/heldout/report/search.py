@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from heldout.report.tables import plain_text
+from heldout.report.terminal import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -111,10 +112,8 @@ def models_text() -> str:
     """All models with their parameters, defaults and conventions."""
     from heldout.retrieve.models import model_table
 
-    table = [("model", "parameters", ""), *model_table()]
-    name, values = (max(len(row[at]) for row in table) for at in (0, 1))
-    lines = [f"{row[0]:{name}}  {row[1]:{values}}  {row[2]}".rstrip() for row in table]
-    return "\n".join(lines) + "\n\n" + _CONVENTIONS
+    rows = [("model", "parameters", ""), *model_table()]
+    return aligned(rows, texts=3) + "\n" + _CONVENTIONS
 
 
 _CONVENTIONS = """\

@@ -10,8 +10,8 @@ import numpy as np
 
 from heldout.infer.results import count_of
 from heldout.notes import note_texts
-from heldout.report.grid import Grid, aligned, grids_text, notes_text
-from heldout.report.tables import note_lines, plain_text
+from heldout.report.tables import Table, note_lines, notes_text, plain_text, tables_text
+from heldout.report.terminal import aligned
 
 if TYPE_CHECKING:
     from heldout.infer.compare import Comparison
@@ -79,16 +79,16 @@ def tuning_tables(
         ``tsv`` or ``csv`` (tables alone, the first about the systems), ``md``, ``latex``, ``html``.
     """
     from heldout.report.claims import claims_csv, claims_text  # brings tables
-    from heldout.report.markup import finished
+    from heldout.report.tables import tables_page
 
     head, *rows = _summary_rows(tuned, level)
-    grids = [Grid(head, rows)]
+    grids = [Table(head, rows)]
     for system in tuned.systems:
         if system.tuned:
             head, *rows = _chosen_rows(system)
             name = plain_text(system.name)
-            grids.append(Grid(["system", *head], [[name, *row] for row in rows], texts=2))
-    parts = [grids_text(grids, kind)]
+            grids.append(Table(["system", *head], [[name, *row] for row in rows], texts=2))
+    parts = [tables_text(grids, kind)]
     if not quiet and kind in {"md", "latex", "html"}:
         parts.append(notes_text(tuning_lines(tuned), kind))
     if comparison is not None:
@@ -96,7 +96,7 @@ def tuning_tables(
         known = () if quiet else tuned.all_notes
         claims = claims_csv([comparison]) if csv else claims_text(comparison, kind, known=known)
         parts.append(claims)
-    return finished("\n".join(parts), kind, "Tuning")
+    return tables_page("\n".join(parts), kind, "Tuning")
 
 
 def _summary_rows(tuned: TunedRuns, level: float) -> list[list[str]]:

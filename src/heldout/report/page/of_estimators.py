@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.infer.results import count_of
 from heldout.notes import distinct
 from heldout.report.estimators import estimator_comparisons, estimator_grid, estimator_sentences
-from heldout.report.grid import grids_text
 from heldout.report.page.answer import comparison_answer, estimate_answer
 from heldout.report.page.citations import comparison_methods
 from heldout.report.page.claims import claim_parts
@@ -15,9 +15,10 @@ from heldout.report.page.directions import more_is_better
 from heldout.report.page.drawn import made_charts
 from heldout.report.page.explorer import unit_columns, units_of_results
 from heldout.report.page.looks import looks_table
-from heldout.report.page.parts import Part, Table
+from heldout.report.page.parts import PageTable, Part
 from heldout.report.page.provenance import command_pairs, settings_pairs
 from heldout.report.page.tuned import split_tables, tuning_tables
+from heldout.report.tables import tables_text
 
 if TYPE_CHECKING:
     from heldout.experiment.estimator_results import EstimatorResults
@@ -79,7 +80,7 @@ def _data(results: EstimatorResults) -> str:
     return results.scores(systems=results.systems[:1], by_unit=False).data
 
 
-def _estimates(results: EstimatorResults) -> Table:
+def _estimates(results: EstimatorResults) -> PageTable:
     grid = estimator_grid(results)
     first = results.measures[0]
     sources = [
@@ -88,13 +89,8 @@ def _estimates(results: EstimatorResults) -> Table:
         *((name, "mean over splits: values.parquet, unit null") for name in results.measures[1:]),
         ("chosen", "parameters, and in how many splits: folds.parquet"),
     ]
-    return Table(
-        "On what was held out",
-        tuple(grid.head),
-        tuple(map(tuple, grid.rows)),
-        tuple(sources),
-        latex=grids_text([grid], "latex"),
-    )
+    table = replace(grid, title="On what was held out")
+    return PageTable(table, tuple(sources), latex=tables_text([grid], "latex"))
 
 
 def _explored(results: EstimatorResults) -> dict[str, Any] | None:

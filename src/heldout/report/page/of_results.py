@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.experiment.estimator_results import EstimatorResults
 from heldout.notes import Note, distinct
 from heldout.report.experiment import comparisons, result_rows, result_sentences
-from heldout.report.grid import Grid, grids_text
 from heldout.report.page.answer import comparison_answer, estimate_answer
 from heldout.report.page.citations import comparison_methods, measure_methods, model_methods
 from heldout.report.page.claims import claim_parts
@@ -16,11 +16,12 @@ from heldout.report.page.document_answers import document_answers, document_tabl
 from heldout.report.page.drawn import made_charts
 from heldout.report.page.explorer import unit_columns, units_of_results
 from heldout.report.page.looks import looks_table
-from heldout.report.page.parts import Part, Table
+from heldout.report.page.parts import PageTable, Part
 from heldout.report.page.provenance import command_pairs, measure_signatures, settings_pairs
 from heldout.report.page.rankings import lists_of_results, ranking_columns
 from heldout.report.page.remembered import remembered
 from heldout.report.page.tuned import split_tables, tuning_tables
+from heldout.report.tables import Table, tables_text
 
 if TYPE_CHECKING:
     from heldout.data.collection import Collection
@@ -134,7 +135,7 @@ def _data(results: Results) -> str:
     return str(results.manifest["fingerprints"]["collection"])
 
 
-def _estimates(results: Results, measure: str) -> Table:
+def _estimates(results: Results, measure: str) -> PageTable:
     head, *rows = result_rows(results, measure)
     first = results.estimate(results.systems[0], measure)
     mean = f"{_VALUES}{measure}"
@@ -146,13 +147,8 @@ def _estimates(results: Results, measure: str) -> Table:
         ("optimism", "seen minus held out: what tuning on the test data would have claimed"),
         ("queries", "that were held out and have a relevant document: summary.json"),
     )
-    return Table(
-        f"{measure} on what was held out",
-        tuple(head),
-        tuple(map(tuple, rows)),
-        sources,
-        latex=grids_text([Grid(head, rows)], "latex"),
-    )
+    table = Table(head, rows, f"{measure} on what was held out")
+    return PageTable(table, sources, latex=tables_text([replace(table, title="")], "latex"))
 
 
 def _explored(
