@@ -134,8 +134,7 @@ def _charts(options: argparse.Namespace) -> tuple[NamedChart, ...]:
 
 def _list(options: argparse.Namespace) -> None:
     """All charts in a line each; of results those that they allow."""
-    import json
-
+    from heldout.as_json import json_text
     from heldout.cli_files import emit, show
     from heldout.report.charts.names import NAMES
     from heldout.report.tables import plain_text
@@ -148,7 +147,7 @@ def _list(options: argparse.Namespace) -> None:
             for one in _charts(options)
         ]
     if options.json:
-        emit(json.dumps(rows, ensure_ascii=False, indent=2) + "\n")
+        emit(json_text(rows))
         return
     width = max(len(row["name"]) for row in rows) + 2
     show("".join(f"{row['name']:<{width}}{plain_text(row['shows'])}\n" for row in rows))

@@ -206,15 +206,14 @@ def _gate(one: Compared, options: argparse.Namespace) -> list[GateResult]:
 def _json(
     comparisons: list[Comparison], gates: list[list[GateResult]], content: dict[str, Any] | None
 ) -> str:
-    import json
-
+    from heldout.as_json import json_text
     from heldout.report.claims import claim_records
     from heldout.report.gate import with_gates
 
     records = claim_records(comparisons)
     found = with_gates(records, gates) if gates else records
     whole = found if content is None else content | {"comparisons": found}
-    return json.dumps(whole, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return json_text(whole)
 
 
 def _text(comparisons: list[Comparison], before: str, options: argparse.Namespace) -> str:

@@ -55,7 +55,7 @@ def _table(rows: list[AdjustedLook]) -> str:
 
 
 def _json(rows: list[AdjustedLook]) -> str:
-    import json
+    from heldout.as_json import json_text
 
     looks = [
         {
@@ -66,7 +66,7 @@ def _json(rows: list[AdjustedLook]) -> str:
         }
         for row in rows
     ]
-    return json.dumps(looks, ensure_ascii=False, indent=2) + "\n"
+    return json_text(looks)
 
 
 def _cells(row: AdjustedLook) -> tuple[str, ...]:

@@ -314,9 +314,9 @@ def _note(given: _Given, run: Run) -> None:
 
 def _print_run(run: Run, *, json: bool) -> None:
     if json:
-        from json import dumps
+        from heldout.as_json import json_text
 
-        emit(dumps(run.to_dict(), ensure_ascii=False) + "\n")
+        emit(json_text(run.to_dict(), indent=None))
         return
     from heldout.data.formats.trec import run_lines
 

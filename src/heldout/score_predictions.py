@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+from heldout.as_json import json_text
 from heldout.cli_claims import Compared, claim_settings, present
 from heldout.cli_progress import progress_bar
 from heldout.cli_scores import read_predictions
@@ -84,7 +84,7 @@ def _as_json(scores: PredictionScores, hull: RocHull | None, options: argparse.N
     record = report.score_record(scores, beta=getattr(options, "beta", 1.0), hull=hull)
     if options.compare:
         return present(_compare(scores, options), options, content=record)
-    text = json.dumps(record, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    text = json_text(record)
     emit(text, options.output)
     return 0
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING
 
+from heldout.as_json import json_text
 from heldout.cli_progress import progress_bar
 from heldout.errors import InputError
 
@@ -61,7 +61,7 @@ def score_text(options: argparse.Namespace) -> int:
                 progress(len(scores), len(measures))
     if options.format == "json":
         record = text_score_record(evaluation.names, scores, notes)
-        text = json.dumps(record, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+        text = json_text(record)
         emit(text, options.output)
         return 0
     text = tables_page(_text(evaluation.names, scores, options), options.format, "Scores")

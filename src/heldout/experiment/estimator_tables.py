@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from heldout.as_json import plain
 from heldout.errors import HeldoutError
 from heldout.experiment.estimator_results import EstimatorResults
 from heldout.experiment.instances import defined_value
-from heldout.experiment.manifest import plain
 from heldout.experiment.split_table import split_table
 from heldout.experiment.summary import summarise_choices
 from heldout.experiment.tables import fold_tables, place_columns, shown_parameters

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING, Any
 
+from heldout.as_json import json_text, plain
 from heldout.infer.compare import claim_row, note_measures
 from heldout.notes import note_texts
 from heldout.report.claim_words import analysis_lines, sentences, show_p
@@ -232,23 +232,10 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
 
 def claim_records(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
     """All comparisons as JSON has them: what is not finite is null."""
-    return [_plain(comparison_dict(one)) for one in note_measures(comparisons)]
+    return [plain(comparison_dict(one)) for one in note_measures(comparisons)]
 
 
 def json_claims(comparisons: Sequence[Comparison]) -> str:
     """All comparisons as JSON."""
     content = claim_records(comparisons)
-    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-
-
-def _plain(value: Any) -> Any:
-    """Records and NumPy's numbers as JSON knows them; what is not finite is null."""
-    if hasattr(value, "_asdict"):
-        value = value._asdict()
-    if isinstance(value, dict):
-        return {key: _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    if hasattr(value, "tolist"):
-        return _plain(value.tolist())
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return json_text(content)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING
 
+from heldout.as_json import json_text
 from heldout.measure.undefined import Undefined
 from heldout.report.tables import Table, plain_text
 
@@ -53,7 +53,7 @@ def json_curves(several: Sequence[Curve]) -> str:
             else one.average_precision,
             "points": [
                 {
-                    "threshold": mark if math.isfinite(mark) else None,
+                    "threshold": mark,
                     _AXES[one.kind][0].replace(" ", "_").lower(): x,
                     _AXES[one.kind][1].replace(" ", "_").lower(): y,
                     "on_hull": corner,
@@ -69,4 +69,4 @@ def json_curves(several: Sequence[Curve]) -> str:
         }
         for one in several
     ]
-    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return json_text(content)

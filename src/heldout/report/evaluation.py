@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from heldout.as_json import json_text
 from heldout.data.notes import count_of
 from heldout.measure.run_checks import lacks_most
 from heldout.notes import note_texts
@@ -166,15 +166,13 @@ def evaluation_json(
         entry: dict[str, Any] = {"name": run.name}
         if summary:
             means = (evaluation.mean(number, at) for at in range(len(names)))
-            entry["means"] = {name: _json(value) for name, value in zip(names, means, strict=True)}
+            entry["means"] = dict(zip(names, means, strict=True))
         entry["judged_queries_missing"] = len(run.queries) - int(run.present.sum())
         entry["queries_without_judgements"] = run.unjudged
         if per_query:
             columns = [evaluation.values(number, at).tolist() for at in range(len(names))]
             entry["queries"] = {
-                query: {
-                    name: _json(column[row]) for name, column in zip(names, columns, strict=True)
-                }
+                query: {name: column[row] for name, column in zip(names, columns, strict=True)}
                 for row, query in enumerate(queries)
             }
         runs.append(entry)
@@ -185,8 +183,4 @@ def evaluation_json(
         **note_texts(evaluation.warnings),
         "runs": runs,
     }
-    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-
-
-def _json(value: Any) -> Any:
-    return None if isinstance(value, float) and math.isnan(value) else value
+    return json_text(content)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from typing import TYPE_CHECKING, Any
 
+from heldout.as_json import json_text
 from heldout.data.collection import collection_sizes
 from heldout.infer.compare import note_measures
 from heldout.infer.results import count_of
@@ -213,7 +213,7 @@ def json_results(results: Results) -> str:
         **note_texts(all_notes(results)),
         "comparisons": claim_records(comparisons(results)),
     }
-    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return json_text(content)
 
 
 def plan_text(settings: Settings, tasks: tuple[Task, ...]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from heldout.as_json import plain
 from heldout.data.notes import named_few
 from heldout.data.predictions import ClassPredictions, unit_count
 from heldout.measure.calibration import calibration_bins
@@ -246,12 +247,6 @@ def score_record(
         content["hull"] = {
             "area": hull.area,
             "dominated": list(hull.dominated),
-            "points": [
-                {**point._asdict(), "threshold": _finite(point.threshold)} for point in hull.points
-            ],
+            "points": [plain(point) for point in hull.points],
         }
     return content | {"comparisons": []}
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

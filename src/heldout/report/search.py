@@ -52,7 +52,7 @@ def _most(index: AnyIndex) -> int:
 
 def index_json(index: AnyIndex, size: int) -> str:
     """The same for programs."""
-    import json
+    from heldout.as_json import json_text
 
     found = {
         "documents": index.n_documents,
@@ -65,18 +65,18 @@ def index_json(index: AnyIndex, size: int) -> str:
         "of_documents": index.documents_digest,
         "fingerprint": index.fingerprint,
     }
-    return json.dumps(found, ensure_ascii=False, indent=2) + "\n"
+    return json_text(found)
 
 
 def found_json(rows: Sequence[tuple[float, str, str]]) -> str:
     """A ranked list for programs."""
-    import json
+    from heldout.as_json import json_text
 
     found = [
         {"rank": rank, "score": score, "document": name, "text": text}
         for rank, (score, name, text) in enumerate(rows, 1)
     ]
-    return json.dumps(found, ensure_ascii=False, indent=2) + "\n"
+    return json_text(found)
 
 
 def found_text(rows: Sequence[tuple[float, str, str]], *, width: int = 100, start: str = "") -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
+from heldout.as_json import json_text
 from heldout.infer.results import count_of
 from heldout.report.tables import Table, tables_text
 from heldout.report.terminal import aligned
@@ -139,7 +139,8 @@ def study_records(study: BiasStudy, system: str) -> list[dict[str, Any]]:
 def study_json(study: BiasStudy, system: str) -> str:
     """The same as JSON, one line per estimator."""
     objects = study_records(study, system)
-    return "[\n" + ",\n".join(json.dumps(one, ensure_ascii=False) for one in objects) + "\n]\n"
+    lines = [json_text(one, indent=None).rstrip("\n") for one in objects]
+    return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
 def figure_tables(study: BiasStudy, query_ids: Sequence[str]) -> dict[str, str]:
@@ -190,4 +191,4 @@ def curve_records(points: Sequence[CurvePoint]) -> list[dict[str, Any]]:
 
 def curve_json(points: Sequence[CurvePoint], title: str) -> str:
     """The same at full precision."""
-    return json.dumps({"title": title, "points": curve_records(points)}) + "\n"
+    return json_text({"title": title, "points": curve_records(points)}, indent=None)

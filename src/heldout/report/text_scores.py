@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from heldout.as_json import plain
 from heldout.notes import note_texts
 from heldout.report.tables import Table, notes_text, plain_text, tables_text
 
@@ -74,7 +75,7 @@ def text_score_record(
         "measures": [_measure_dict(names, one) for one in comparisons],
         "comparisons": [],
     }
-    found: dict[str, Any] = _plain(content)
+    found: dict[str, Any] = plain(content)
     return found
 
 
@@ -88,11 +89,3 @@ def _measure_dict(names: tuple[str, ...], comparison: CorpusComparison) -> dict[
             for name, one in zip(names, comparison.systems, strict=True)
         ],
     }
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from heldout.as_json import json_text
 from heldout.infer.results import count_of
 from heldout.notes import note_texts
 from heldout.report.tables import Table, note_lines, notes_text, plain_text, tables_text
@@ -199,7 +199,7 @@ def json_tuning(tuned: TunedRuns, comparison: Comparison | None = None, level: f
         from heldout.report.claims import claim_records  # brings tables
 
         content["comparison"] = claim_records([comparison])[0]
-    return json.dumps(_finite(content), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return json_text(content)
 
 
 def _system_dict(system: TunedSystem, level: float) -> dict[str, Any]:
@@ -254,11 +254,3 @@ def _point_dict(system: TunedSystem, number: int) -> dict[str, Any]:
         "source": system.sources[number],
         "parameters": None if system.points is None else system.points.point(number),
     }
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_finite(inner) for inner in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from heldout.as_json import json_text
 from heldout.infer.results import count_of
 from heldout.report.page.markup import (
     copied,
@@ -157,7 +157,7 @@ def _provenance(parts: Sequence[Part], made: Sequence[tuple[str, str]]) -> str:
     for at, part in enumerate(parts):
         body = definitions(part.provenance)
         if part.record:
-            text = json.dumps(part.record, ensure_ascii=False, indent=2)
+            text = json_text(part.record)
             body += folded("All settings (manifest.json)", copied(f"record-{at}", text))
         found.append(f"<h3>{esc(part.heading)}</h3>\n{body}" if len(parts) > 1 else body)
     return "".join(found)
