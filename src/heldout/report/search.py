@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from heldout.report.tables import plain_text
+from heldout.report.tables import Table, plain_text
 from heldout.report.terminal import aligned
 
 if TYPE_CHECKING:
@@ -112,8 +112,8 @@ def models_text() -> str:
     """All models with their parameters, defaults and conventions."""
     from heldout.retrieve.models import model_table
 
-    rows = [("model", "parameters", ""), *model_table()]
-    return aligned(rows, texts=3) + "\n" + _CONVENTIONS
+    table = Table(("model", "parameters", ""), model_table(), texts=3)
+    return aligned(table) + "\n" + _CONVENTIONS
 
 
 _CONVENTIONS = """\

@@ -79,7 +79,7 @@ def study_table(study: BiasStudy) -> Table:
 def _explained(study: BiasStudy) -> str:
     """The table with a few words about each estimator at the right."""
     hints = ["", *(_HINTS[row.estimator] for row in study.rows)]
-    lines = aligned(study_table(study).lines).splitlines()
+    lines = aligned(study_table(study)).splitlines()
     width = max(map(len, lines))
     pairs = zip(lines, hints, strict=True)
     return "".join(f"{line:{width}}  {hint}".rstrip() + "\n" for line, hint in pairs)
@@ -181,7 +181,7 @@ def curve_table(points: Sequence[CurvePoint], unit: str) -> Table:
 
 def curve_text(points: Sequence[CurvePoint], title: str, unit: str) -> str:
     """The table of a learning curve."""
-    return f"{title}\n\n{aligned(curve_table(points, unit).lines, texts=0)}"
+    return f"{title}\n\n{aligned(curve_table(points, unit))}"
 
 
 def curve_records(points: Sequence[CurvePoint]) -> list[dict[str, Any]]:

@@ -22,25 +22,22 @@ MANY_ROWS: Final = 50
 ANY_WIDTH: Final = 10_000
 
 
-def aligned(rows: Sequence[Sequence[str]], width: int | None = None, *, texts: int = 1) -> str:
-    """Columns of equal width without lines; the first `texts` are words, the others numbers.
+def aligned(table: Table, width: int | None = None) -> str:
+    """Columns of equal width without lines.
 
     Parameters
     ----------
-    rows
-        The first of them is the head.
+    table
+        Without control characters.
     width
         What a line may have: further columns go into further tables below. None for any width.
-    texts
-        How many of the first columns are words.
 
     Examples
     --------
-    >>> print(aligned([["system", "AP"], ["a", "0.5"]]), end="")
+    >>> print(aligned(Table(["system", "AP"], [["a", "0.5"]])), end="")
     system   AP
     a       0.5
     """
-    table = Table(rows[0], rows[1:], texts=texts)
     parts = _fitting(table, 10**9 if width is None else width)
     return "\n".join(_aligned(part) for part in parts)
 

@@ -22,13 +22,7 @@ def more_is_better(results: Results, measure: str) -> bool:
     measure
         Its name.
     """
-    from heldout.measure.names import parse_measure
-    from heldout.measure.predicted import parse_prediction_measures
-
-    task = results.manifest["settings"]["task"]
     try:
-        if task == "ranking":
-            return parse_measure(measure).definition.higher_is_better is not False
-        return parse_prediction_measures(task, [measure])[0].higher_is_better
+        return results.higher_is_better(measure) is not False
     except HeldoutError:  # a measure of somebody's own, which is not known here
         return True
