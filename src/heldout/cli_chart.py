@@ -136,7 +136,7 @@ def _list(options: argparse.Namespace) -> None:
     """All charts in a line each; of results those that they allow."""
     from heldout.as_json import json_text
     from heldout.cli_files import emit, show
-    from heldout.report.charts.names import NAMES
+    from heldout.report.charts.named import NAMES
     from heldout.report.tables import plain_text
 
     if options.results is None:
