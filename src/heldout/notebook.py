@@ -11,20 +11,28 @@ from typing import TYPE_CHECKING, Any
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
+    from heldout.data.collection import Collection
+    from heldout.data.run import Qrels, Run
     from heldout.experiment.results import Results
     from heldout.experiment.studies.bias import BiasStudy
     from heldout.experiment.studies.curve import LearningCurve
     from heldout.infer.compare import Comparison
     from heldout.measure.evaluate import Evaluation
     from heldout.report.charts.named import Drawing, NamedChart
+    from heldout.resample.split import Splits
 
 __all__ = [
     "chart",
     "charts",
+    "collection_html",
     "comparison_html",
+    "comparison_text",
     "curve_html",
     "evaluation_html",
+    "qrels_html",
     "results_html",
+    "run_html",
+    "splits_html",
     "study_html",
 ]
 
@@ -160,6 +168,38 @@ def results_html(results: Results) -> str:
     return "".join(parts) + notes_text(said, "html")
 
 
+def run_html(run: Run) -> str:
+    """The first rows of a run."""
+    from heldout.report.previews import run_preview
+    from heldout.report.tables import tables_text
+
+    return tables_text([run_preview(run)], "html")
+
+
+def qrels_html(qrels: Qrels) -> str:
+    """The first judgements."""
+    from heldout.report.previews import qrels_preview
+    from heldout.report.tables import tables_text
+
+    return tables_text([qrels_preview(qrels)], "html")
+
+
+def collection_html(collection: Collection) -> str:
+    """The sizes of a collection, and its first queries."""
+    from heldout.report.previews import collection_preview
+    from heldout.report.tables import tables_text
+
+    return tables_text([collection_preview(collection)], "html")
+
+
+def splits_html(splits: Splits) -> str:
+    """The sizes of the first splits."""
+    from heldout.report.previews import splits_preview
+    from heldout.report.tables import tables_text
+
+    return tables_text([splits_preview(splits)], "html")
+
+
 def evaluation_html(evaluation: Evaluation) -> str:
     """The table of means, and the policies below it.
 
@@ -172,6 +212,13 @@ def evaluation_html(evaluation: Evaluation) -> str:
     from heldout.report.tables import tables_text
 
     return tables_text([evaluation_table(evaluation)], "html")
+
+
+def comparison_text(comparison: Comparison) -> str:
+    """A few lines to print."""
+    from heldout.report.claims import comparison_summary
+
+    return comparison_summary(comparison)
 
 
 def comparison_html(comparison: Comparison) -> str:

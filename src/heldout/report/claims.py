@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 from heldout.as_json import json_text, plain
 from heldout.infer.compare import claim_row, note_measures
 from heldout.notes import note_texts
-from heldout.report.claim_words import analysis_lines, sentences, show_p
+from heldout.report.claim_words import (
+    analysis_lines,
+    difference_words,
+    sentences,
+    show_p,
+    test_words,
+    verdict,
+    verdict_of_many,
+)
 from heldout.report.tables import (
     Table,
     note_lines,
@@ -35,6 +43,7 @@ __all__ = [
     "claims_text",
     "claims_texts",
     "comparison_dict",
+    "comparison_summary",
     "interval_heading",
     "json_claims",
     "p_heading",
@@ -125,6 +134,32 @@ def claim_tables(comparison: Comparison) -> list[Table]:
     """The table of systems, and the table of pairs if there are several."""
     tables = [_system_table(comparison)]
     return tables if comparison.baseline else [*tables, _pair_table(comparison)]
+
+
+def comparison_summary(comparison: Comparison) -> str:
+    """A few lines to print: the verdict, the means, the differences and the test.
+
+    Parameters
+    ----------
+    comparison
+        Of two or more systems.
+    """
+    from heldout.report.terminal import aligned
+
+    table, advice = _system_table(comparison), comparison.advice
+    wanted = {"system", plain_text(comparison.scores.measure), "interval"}
+    if len(comparison.claims) == 1:
+        (claim,) = comparison.claims
+        said = verdict(comparison, claim)
+        numbers = [difference_words(comparison, claim), test_words(comparison, claim)]
+    else:
+        said, numbers = verdict_of_many(comparison), []
+        decides = p_heading(advice.correction or advice.tests[0])
+        wanted |= {"Δ", interval_heading(comparison), decides, "group"}
+    columns = [at for at, name in enumerate(table.head) if name in wanted]
+    head, *rows = [[line[at] for at in columns] for line in table.lines]
+    lines = [f"{said}.", *aligned(Table(head, rows)).splitlines(), *numbers]
+    return "\n".join(lines)
 
 
 def claims_texts(
