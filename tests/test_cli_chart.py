@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from heldout.cli import main
-from heldout.report.charts.names import NAMES
+from heldout.report.charts.named import NAMES
 
 SYSTEMS = ["bm25(k1=0.5:1.5:3, b=0.4)", "ql-jm(lambda=0.2:0.8:2)"]
 

@@ -6,7 +6,8 @@ import pytest
 
 from heldout.cli import main, parser
 from heldout.cli_files import folded
-from heldout.report.grid import aligned
+from heldout.report.tables import Table
+from heldout.report.terminal import aligned
 
 # What has nothing to be quiet about, and what gives files rather than numbers.
 NEVER_NOISY = {"heldout ledger", "heldout measures"}
@@ -57,16 +58,17 @@ def test_sentences_are_filled_and_tables_are_not():
 
 
 def test_columns_that_do_not_fit_go_below():
-    rows = [["system", "nDCG@10", "interval", "seen"], ["bm25", "0.5", "[0.4, 0.6]", "0.7"]]
-    text = aligned(rows, 22)
+    head = ["system", "nDCG@10", "interval", "seen"]
+    table = Table(head, [["bm25", "0.5", "[0.4, 0.6]", "0.7"]])
+    text = aligned(table, 22)
     assert max(map(len, text.splitlines())) <= 22
     assert [line.split()[1:] for line in text.splitlines() if line.startswith("system")] == [
         ["nDCG@10"],
         ["interval"],
         ["seen"],
     ]
-    assert aligned(rows, 200) == aligned(rows)
-    assert aligned(rows).count("system") == 1
+    assert aligned(table, 200) == aligned(table)
+    assert aligned(table).count("system") == 1
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """Objects that show themselves in a notebook."""
 
+import subprocess
+import sys
 from html.parser import HTMLParser
 
 import numpy as np
@@ -13,8 +15,8 @@ from heldout.resample.describe import describe_splits
 
 EVIL = '"><img src=x onerror=alert(1)>'
 ALLOWED = {
-    "table", "thead", "tbody", "tr", "th", "td", "p", "b", "figure", "figcaption", "svg", "g",
-    "path", "text", "rect", "line", "defs", "clippath", "lineargradient", "stop",
+    "table", "caption", "thead", "tbody", "tr", "th", "td", "p", "b", "figure", "figcaption", "svg",
+    "g", "path", "text", "rect", "line", "defs", "clippath", "lineargradient", "stop",
 }  # fmt: skip
 
 
@@ -112,7 +114,7 @@ def test_a_learning_curve_is_its_points_and_knows_what_it_is_of():
         points[:1],
         list(points),
     )
-    assert {"queries seen", "0.3000"} <= set(read(curve._repr_html_()).texts)
+    assert {"queries", "0.3000"} <= set(read(curve._repr_html_()).texts)
     [one] = heldout.charts(curve)
     assert one.title == "AP by the queries seen"
 
@@ -145,3 +147,52 @@ def test_the_texts_of_queries_are_shown_where_they_are_known():
 def test_what_has_no_chart_is_said_to_have_none():
     with pytest.raises(heldout.InputError, match="there is no chart of int"):
         heldout.charts(3)
+
+
+def test_a_comparison_prints_a_few_lines():
+    table = {"A": {"a": 0.1, "b": 0.2, "c": 0.4}, "B": {"a": 0.3, "b": 0.1, "c": 0.7}}
+    pair = heldout.compare(heldout.Scores.of(table, "AP"))
+    assert repr(pair) == "<Comparison of A, B in AP on 3 units>"
+    lines = str(pair).splitlines()
+    assert lines[0] == "No difference between B and A was shown."
+    assert [line.split()[:2] for line in lines[1:4]] == [
+        ["system", "AP"],
+        ["A", "0.2333"],
+        ["B", "0.3667"],
+    ]
+    low, high = pair.claims[0].difference.low, pair.claims[0].difference.high
+    assert lines[4] == f"difference +0.1333, 95% interval {low:+.4f} to {high:+.4f}"
+    assert lines[5].startswith("randomization test on 3 units, p = ")
+    assert len(lines) == 6
+    several = str(heldout.compare(scores())).splitlines()
+    assert several[0].startswith("0 of 3 pairs of systems differ significantly in AP (")
+    assert len(several) == 5
+
+
+def test_data_show_their_first_rows():
+    ranked = {f"q{at}": {EVIL: 2.0, "d": 1.0} for at in range(8)}
+    shown = read(heldout.Run.from_dict(ranked, EVIL)._repr_html_())
+    assert shown.texts.count(EVIL) == 5
+    assert "2.0000" in shown.texts
+    assert "The first 10 of 16." in shown.texts
+    judged = {query: {EVIL: 1} for query in ranked}
+    assert "8 queries, 8 judgements" in " ".join(
+        read(heldout.Qrels.from_dict(judged)._repr_html_()).texts
+    )
+    collection = heldout.Collection({"d": "x"}, {"q": EVIL}, {"q": {"d": 1}}, name=EVIL)
+    assert EVIL in read(collection._repr_html_()).texts
+    splits = read(heldout.KFold(4).splits(20, "instance")._repr_html_())
+    assert splits.texts.count("15") == splits.texts.count("5") == 4
+
+
+def test_objects_do_not_import_the_report_before_they_are_shown():
+    code = (
+        "import sys, heldout\n"
+        "run = heldout.Run.from_dict({'q': {'d': 1.0}}, 'r')\n"
+        "repr(run), repr(heldout.KFold(2).splits(4, 'instance'))\n"
+        "assert not [name for name in sys.modules if name.startswith('heldout.report')]\n"
+        "run._repr_html_()\n"
+        "assert 'heldout.report.tables' in sys.modules\n"
+        "assert 'altair' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603 - this Python

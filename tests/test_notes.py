@@ -8,7 +8,7 @@ import pytest
 
 from heldout import KFold, ResamplingWarning, Scores, compare
 from heldout.notes import CODES, Note, as_note, distinct, note_texts
-from heldout.report.claims import claim_records, claims_text, claims_texts, html_claims
+from heldout.report.claims import claim_records, claims_text, claims_texts
 from heldout.report.page.of_comparison import part_of_comparisons
 from heldout.report.page.sections import answer_box, part_sections
 from heldout.report.tables import note_lines
@@ -79,7 +79,11 @@ def test_rewording_changes_no_code():
     assert record["warning_codes"] == codes
     assert record["warnings"] == [f"sentence number {at}" for at in range(len(codes))]
     lines = [f"Warning: sentence number {at}. [{code}]" for at, code in enumerate(codes)]
-    for text in (claims_text(other, "table"), claims_text(other, "latex"), html_claims(other)):
+    for text in (
+        claims_text(other, "table"),
+        claims_text(other, "latex"),
+        claims_text(other, "html"),
+    ):
         assert all(line in text for line in lines)
     part = part_of_comparisons([other])
     assert [one.code for one in part.checks] == codes

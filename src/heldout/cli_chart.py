@@ -79,7 +79,7 @@ def _chart(options: argparse.Namespace) -> None:
     chart = chosen_chart(options.name, lambda: _charts(options), options.results)
     if options.data is not None:
         from heldout.cli_files import emit
-        from heldout.report.markup import safe_frame
+        from heldout.report.tables import safe_frame
 
         emit(safe_frame(chart.frame).write_csv(), None if options.data == "-" else options.data)
     if options.output is not None:
@@ -134,10 +134,9 @@ def _charts(options: argparse.Namespace) -> tuple[NamedChart, ...]:
 
 def _list(options: argparse.Namespace) -> None:
     """All charts in a line each; of results those that they allow."""
-    import json
-
+    from heldout.as_json import json_text
     from heldout.cli_files import emit, show
-    from heldout.report.charts.names import NAMES
+    from heldout.report.charts.named import NAMES
     from heldout.report.tables import plain_text
 
     if options.results is None:
@@ -148,7 +147,7 @@ def _list(options: argparse.Namespace) -> None:
             for one in _charts(options)
         ]
     if options.json:
-        emit(json.dumps(rows, ensure_ascii=False, indent=2) + "\n")
+        emit(json_text(rows))
         return
     width = max(len(row["name"]) for row in rows) + 2
     show("".join(f"{row['name']:<{width}}{plain_text(row['shows'])}\n" for row in rows))

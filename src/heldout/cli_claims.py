@@ -210,20 +210,19 @@ def _gate(comparison: Comparison, options: argparse.Namespace) -> list[GateResul
 def _json(
     comparisons: list[Comparison], gates: list[list[GateResult]], content: dict[str, Any] | None
 ) -> str:
-    import json
-
+    from heldout.as_json import json_text
     from heldout.report.claims import claim_records
     from heldout.report.gate import with_gates
 
     records = claim_records(comparisons)
     found = with_gates(records, gates) if gates else records
     whole = found if content is None else content | {"comparisons": found}
-    return json.dumps(whole, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return json_text(whole)
 
 
 def _text(comparisons: list[Comparison], before: str, options: argparse.Namespace) -> str:
     from heldout.report.claims import claims_csv, claims_texts
-    from heldout.report.markup import finished
+    from heldout.report.tables import tables_page
 
     if options.format in {"csv", "parquet"}:
         claims = [claims_csv(comparisons)]
@@ -231,7 +230,7 @@ def _text(comparisons: list[Comparison], before: str, options: argparse.Namespac
         terminal = options.output is None and sys.stdout.isatty()
         claims = claims_texts(comparisons, options.format, terminal=terminal)
     text = "\n".join([*([before] if before else []), *claims])
-    return finished(text, options.format, "Scores")
+    return tables_page(text, options.format, "Scores")
 
 
 def _beside(

@@ -159,7 +159,7 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _written(collection: Collection, options: argparse.Namespace) -> str:
-    import json
+    from heldout.as_json import json_text
 
     found = {
         "folder": options.output,
@@ -170,4 +170,4 @@ def _written(collection: Collection, options: argparse.Namespace) -> str:
         "fingerprint": collection.fingerprint(),
         "notes": [note.counted() for note in collection.notes],
     }
-    return json.dumps(found, ensure_ascii=False, indent=2) + "\n"
+    return json_text(found)

@@ -257,31 +257,23 @@ def _evaluate(
 
 
 def _show(result: Evaluation, options: argparse.Namespace) -> None:
-    from heldout.report import tables
+    from heldout.report.evaluation import evaluation_json, evaluation_text, policy_lines
 
     kind = options.format
     rows: dict[str, Any] = {"per_query": options.per_query, "summary": not options.no_summary}
-    writers: dict[str, Callable[..., str]] = {
-        "tsv": tables.tsv_text,
-        "csv": tables.csv_text,
-        "html": tables.html_text,
-        "md": tables.markdown_text,
-        "latex": tables.latex_text,
-        "table": tables.table_text,
-    }
     if kind == "parquet":
         _write_parquet(result, options.output)
     elif kind == "json":
-        emit(tables.json_text(result, **rows), options.output)
+        emit(evaluation_json(result, **rows), options.output)
     else:
-        if kind == "table":
-            rows["terminal"] = options.output is None and sys.stdout.isatty()
+        terminal = options.output is None and sys.stdout.isatty()
         digits = options.digits
         if digits is None and not (options.per_query and kind in {"tsv", "csv"}):
             digits = 4  # values of queries are read by other programs, heldout compare among them
-        emit(writers[kind](result, digits=digits, **rows), options.output)
+        text = evaluation_text(result, kind, digits=digits, terminal=terminal, **rows)
+        emit(text, options.output)
     if not options.quiet and kind in {"tsv", "csv", "table", "parquet"}:
-        _note("\n".join(tables.policy_lines(result)))
+        _note("\n".join(policy_lines(result)))
 
 
 def _write_parquet(result: Evaluation, output: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -16,13 +15,10 @@ __all__ = [
     "folded",
     "is_file",
     "refuse_same_file",
-    "safe_json",
     "show",
     "split_paths",
     "terminal_width",
 ]
-
-_STEERING = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 def split_paths(given: str) -> list[str]:
@@ -59,7 +55,6 @@ def refuse_same_file(paths: Sequence[str]) -> None:
 
 def emit(text: str, output: str | None = None) -> None:
     """Print a text, or write it to a file when it is complete."""
-    text = safe_json(text)
     if output is None:
         sys.stdout.write(text)
         sys.stdout.flush()  # before the notes, and before anybody is told that all is well
@@ -68,22 +63,6 @@ def emit(text: str, output: str | None = None) -> None:
 
     with write_atomically(output) as aside:
         aside.write_text(text, encoding="utf-8", newline="\n")
-
-
-def safe_json(text: str) -> str:
-    r"""JSON in which no character steers a terminal: it stands there by its number, as JSON has it.
-
-    `json.dumps` writes the first 32 so; those from 127 to 159 do the same harm, and others turn
-    a line around. What is no JSON has been made plain before, and stays as it is.
-
-    Examples
-    --------
-    >>> safe_json('["a\x9b2J"]')
-    '["a\\u009b2J"]'
-    """
-    if not text.startswith(("{", "[")) or text.isascii():
-        return text
-    return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def show(text: str, output: str | None = None) -> None:

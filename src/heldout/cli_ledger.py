@@ -47,15 +47,15 @@ def _ledger(options: argparse.Namespace) -> int:
 
 def _table(rows: list[AdjustedLook]) -> str:
     """A table on a terminal, TSV elsewhere."""
-    from heldout.report.grid import Grid, grids_text
+    from heldout.report.tables import Table, tables_text
 
-    grid = Grid(list(_HEAD), [list(_cells(row)) for row in rows], texts=6)
+    grid = Table(list(_HEAD), [list(_cells(row)) for row in rows], texts=6)
     terminal = sys.stdout.isatty()
-    return grids_text([grid], "table" if terminal else "tsv", terminal=terminal)
+    return tables_text([grid], "table" if terminal else "tsv", terminal=terminal)
 
 
 def _json(rows: list[AdjustedLook]) -> str:
-    import json
+    from heldout.as_json import json_text
 
     looks = [
         {
@@ -66,7 +66,7 @@ def _json(rows: list[AdjustedLook]) -> str:
         }
         for row in rows
     ]
-    return json.dumps(looks, ensure_ascii=False, indent=2) + "\n"
+    return json_text(looks)
 
 
 def _cells(row: AdjustedLook) -> tuple[str, ...]:

@@ -314,9 +314,9 @@ def _note(given: _Given, run: Run) -> None:
 
 def _print_run(run: Run, *, json: bool) -> None:
     if json:
-        from json import dumps
+        from heldout.as_json import json_text
 
-        emit(dumps(run.to_dict(), ensure_ascii=False) + "\n")
+        emit(json_text(run.to_dict(), indent=None))
         return
     from heldout.data.formats.trec import run_lines
 
@@ -325,18 +325,17 @@ def _print_run(run: Run, *, json: bool) -> None:
 
 def _evaluate(judged: Qrels, run: Run, options: argparse.Namespace) -> None:
     from heldout.measure.evaluate import DEFAULT_MEASURES, evaluate
-    from heldout.report import tables
+    from heldout.report.evaluation import evaluation_json, evaluation_text, policy_lines
 
     result = evaluate(judged, run, options.measure or DEFAULT_MEASURES)
     if options.json:
-        shown = tables.json_text(result, per_query=False, summary=True)
-    elif sys.stdout.isatty():
-        shown = tables.table_text(result, digits=4, per_query=False, summary=True, terminal=True)
+        shown = evaluation_json(result)
     else:
-        shown = tables.tsv_text(result, digits=4, per_query=False, summary=True)
+        terminal = sys.stdout.isatty()
+        shown = evaluation_text(result, "table" if terminal else "tsv", terminal=terminal)
     emit(shown)
     if not options.quiet:
-        sys.stderr.write("".join(line + "\n" for line in tables.policy_lines(result)))
+        sys.stderr.write("".join(line + "\n" for line in policy_lines(result)))
 
 
 def _show_found(options: argparse.Namespace, model: Model) -> int:

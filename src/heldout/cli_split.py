@@ -236,15 +236,15 @@ def _table(splits: Splits, kind: str, options: argparse.Namespace) -> None:
 
 
 def _describe(splits: Splits, collection: Collection, options: argparse.Namespace) -> None:
-    import json
     from dataclasses import replace
 
+    from heldout.as_json import json_text
     from heldout.report.tables import plain_text
     from heldout.resample.describe import describe_splits
 
     found = describe_splits(splits, collection, texts=options.check_texts)
     if options.json:
-        emit(json.dumps(found.to_dict(), ensure_ascii=False, indent=2) + "\n")
+        emit(json_text(found.to_dict()))
         return
     if options.quiet:
         found = replace(found, notes=())

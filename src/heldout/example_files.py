@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from heldout.data.aside import made_folder, write_atomically
 from heldout.data.example import example
 from heldout.measure.evaluate import evaluate
-from heldout.report import tables
+from heldout.report.evaluation import evaluation_text, policy_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,9 +24,9 @@ def write_example(folder: str, *, terminal: bool = False) -> Iterator[str]:
         for run in runs:
             run.write(place / f"{run.name}.run")
         with write_atomically(place / "report.md") as aside:
-            text = tables.markdown_text(result, per_query=False, summary=True, digits=4)
+            text = evaluation_text(result, "md")
             aside.write_text(f"# Two systems on a made-up collection\n\n{text}", encoding="utf-8")
-    yield tables.table_text(result, per_query=False, summary=True, digits=4, terminal=terminal)
-    yield "; ".join(tables.policy_lines(result))
+    yield evaluation_text(result, "table", terminal=terminal)
+    yield "; ".join(policy_lines(result))
     yield f"\nWritten to {place}: qrels.txt, baseline.run, improved.run and report.md. Next:"
     yield f"  heldout eval {place / 'qrels.txt'} {place / 'improved.run'} -m nDCG@10 -q"

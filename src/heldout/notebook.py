@@ -11,20 +11,28 @@ from typing import TYPE_CHECKING, Any
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from heldout.data.collection import Collection
+    from heldout.data.run import Qrels, Run
     from heldout.experiment.results import Results
     from heldout.experiment.studies.bias import BiasStudy
     from heldout.experiment.studies.curve import LearningCurve
     from heldout.infer.compare import Comparison
+    from heldout.measure.evaluate import Evaluation
     from heldout.report.charts.named import Drawing, NamedChart
+    from heldout.resample.split import Splits
 
 __all__ = [
     "chart",
     "charts",
+    "collection_html",
     "comparison_html",
+    "comparison_text",
     "curve_html",
+    "evaluation_html",
+    "qrels_html",
     "results_html",
+    "run_html",
+    "splits_html",
     "study_html",
 ]
 
@@ -126,18 +134,6 @@ def chart(
     return drawn
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    top = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-    )
-    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _paragraphs(lines: Sequence[str]) -> str:
-    return "".join(f"<p>{html.escape(line)}</p>" for line in lines)
-
-
 def _picture(found: NamedChart) -> str:
     """A chart as SVG inside the page: no script, so that it is there in every kind of notebook."""
     from heldout.report.charts.export import chart_bytes
@@ -162,13 +158,67 @@ def results_html(results: Results) -> str:
     from heldout.notes import distinct
     from heldout.report.charts.of_results import forest_chart
     from heldout.report.experiment import comparisons, result_sentences, result_tables
-    from heldout.report.tables import note_lines
+    from heldout.report.tables import html_table, note_lines, notes_text
 
-    parts = [_table(one.head, one.rows) for one in result_tables(results)]
+    parts = [html_table(one) for one in result_tables(results)]
     notes = distinct([*results.notes, *comparisons(results).refused])
     if len(results.systems) > 1:
         parts.append(_picture(forest_chart(results)))
-    return "".join(parts) + _paragraphs([*result_sentences(results), *note_lines(notes)])
+    said = [*result_sentences(results), *note_lines(notes)]
+    return "".join(parts) + notes_text(said, "html")
+
+
+def run_html(run: Run) -> str:
+    """The first rows of a run."""
+    from heldout.report.previews import run_preview
+    from heldout.report.tables import tables_text
+
+    return tables_text([run_preview(run)], "html")
+
+
+def qrels_html(qrels: Qrels) -> str:
+    """The first judgements."""
+    from heldout.report.previews import qrels_preview
+    from heldout.report.tables import tables_text
+
+    return tables_text([qrels_preview(qrels)], "html")
+
+
+def collection_html(collection: Collection) -> str:
+    """The sizes of a collection, and its first queries."""
+    from heldout.report.previews import collection_preview
+    from heldout.report.tables import tables_text
+
+    return tables_text([collection_preview(collection)], "html")
+
+
+def splits_html(splits: Splits) -> str:
+    """The sizes of the first splits."""
+    from heldout.report.previews import splits_preview
+    from heldout.report.tables import tables_text
+
+    return tables_text([splits_preview(splits)], "html")
+
+
+def evaluation_html(evaluation: Evaluation) -> str:
+    """The table of means, and the policies below it.
+
+    Parameters
+    ----------
+    evaluation
+        Of one or more runs.
+    """
+    from heldout.report.evaluation import evaluation_table
+    from heldout.report.tables import tables_text
+
+    return tables_text([evaluation_table(evaluation)], "html")
+
+
+def comparison_text(comparison: Comparison) -> str:
+    """A few lines to print."""
+    from heldout.report.claims import comparison_summary
+
+    return comparison_summary(comparison)
 
 
 def comparison_html(comparison: Comparison) -> str:
@@ -180,9 +230,9 @@ def comparison_html(comparison: Comparison) -> str:
         Of two or more systems.
     """
     from heldout.report.charts.of_comparison import forest_of_comparison
-    from heldout.report.claims import html_claims
+    from heldout.report.claims import claims_text
 
-    return html_claims(comparison) + _picture(forest_of_comparison(comparison))
+    return claims_text(comparison, "html") + _picture(forest_of_comparison(comparison))
 
 
 def study_html(study: BiasStudy) -> str:
@@ -194,23 +244,12 @@ def study_html(study: BiasStudy) -> str:
         Of `heldout.experiment.studies.bias.bias_study`.
     """
     from heldout.report.charts.of_study import charts_of_biases
+    from heldout.report.study import study_table
+    from heldout.report.tables import html_table
 
-    head = ["estimator", "estimate", "truth", "bias", "± se", "rmse", "covers", "± se"]
-    rows = [
-        [
-            row.estimator,
-            f"{row.mean:.4f}",
-            f"{row.truth:.4f}",
-            f"{row.bias:+.4f}",
-            f"{row.se:.4f}",
-            f"{row.rmse:.4f}",
-            "" if row.coverage is None else f"{row.coverage:.1%}",
-            "" if row.coverage_se is None else f"{row.coverage_se:.1%}",
-        ]
-        for row in study.rows
-    ]
     measure = str(study.settings.measure)
-    return _table(head, rows) + _picture(charts_of_biases(study.rows, measure=measure)[0])
+    drawn = charts_of_biases(study.rows, measure=measure)[0]
+    return html_table(study_table(study)) + _picture(drawn)
 
 
 def curve_html(curve: LearningCurve) -> str:
@@ -222,12 +261,9 @@ def curve_html(curve: LearningCurve) -> str:
         Of `heldout.experiment.studies.curve.learning_curve`.
     """
     from heldout.report.charts.of_study import charts_of_curve
+    from heldout.report.study import curve_table
+    from heldout.report.tables import html_table
 
     unit = {"document": "documents", "query": "queries"}[curve.by]
-    head = [f"{unit} seen", "share", f"held-out {curve.measure}", "± se"]
-    rows = [
-        [f"{one.size:,}", f"{one.share:.0%}", f"{one.held_out:.4f}", f"{one.se:.4f}"]
-        for one in curve
-    ]
     drawn = charts_of_curve(curve, measure=curve.measure, by=curve.by)[0]
-    return _table(head, rows) + _picture(drawn)
+    return html_table(curve_table(tuple(curve), unit)) + _picture(drawn)

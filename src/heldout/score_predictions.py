@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+from heldout.as_json import json_text
 from heldout.cli_claims import compare_measures, present
 from heldout.cli_progress import progress_bar
 from heldout.cli_scores import read_predictions
@@ -18,9 +18,7 @@ from heldout.measure.hull import roc_hull
 from heldout.measure.roc import roc_curve
 from heldout.report import scores as report
 from heldout.report.curves import curve_grid, curve_notes, json_curves
-from heldout.report.grid import grids_text
-from heldout.report.markup import finished
-from heldout.report.tables import note_lines
+from heldout.report.tables import note_lines, tables_page, tables_text
 
 if TYPE_CHECKING:
     import argparse
@@ -74,7 +72,7 @@ def score_files(options: argparse.Namespace) -> int:
     if options.compare:
         compared = _compare(scores, options)
         return present(compared, options, before=tables, lines=lines, notes=scores.notes)
-    emit(finished(tables, options.format, "Scores"), options.output)
+    emit(tables_page(tables, options.format, "Scores"), options.output)
     if not options.quiet:
         lines += note_lines(scores.notes)
         sys.stderr.write("".join(line + "\n" for line in lines))
@@ -87,7 +85,7 @@ def _as_json(scores: PredictionScores, hull: RocHull | None, options: argparse.N
     record = report.score_record(scores, beta=getattr(options, "beta", 1.0), hull=hull)
     if options.compare:
         return present(_compare(scores, options), options, content=record)
-    text = json.dumps(record, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    text = json_text(record)
     emit(text, options.output)
     return 0
 
@@ -113,7 +111,7 @@ def _tables(scores: PredictionScores, hull: RocHull | None, options: argparse.Na
         grids += [report.calibration_grid(scores)] if options.calibration else []
     grids += [report.hull_grid(hull)] if hull is not None else []
     terminal = options.output is None and sys.stdout.isatty()
-    return grids_text([grid for grid in grids if grid.rows], options.format, terminal=terminal)
+    return tables_text([grid for grid in grids if grid.rows], options.format, terminal=terminal)
 
 
 def _curves(predictions: list[Any], positive: str | None, options: argparse.Namespace) -> str:
@@ -123,8 +121,8 @@ def _curves(predictions: list[Any], positive: str | None, options: argparse.Name
     terminal = options.output is None and sys.stdout.isatty()
     notes = "".join(f"{note}\n" for note in curve_notes(found))
     sys.stderr.write("" if options.quiet else notes)
-    text = grids_text([curve_grid(found)], options.format, terminal=terminal)
-    return finished(text, options.format, "Curves")
+    text = tables_text([curve_grid(found)], options.format, terminal=terminal)
+    return tables_page(text, options.format, "Curves")
 
 
 def _hull(scores: PredictionScores) -> RocHull:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING
 
+from heldout.as_json import json_text
 from heldout.cli_progress import progress_bar
 from heldout.errors import InputError
 
@@ -39,8 +39,7 @@ def score_text(options: argparse.Namespace) -> int:
     from heldout.infer.text_intervals import corpus_intervals
     from heldout.measure.text_evaluate import DEFAULT_TEXT_MEASURES, evaluate_text
     from heldout.measure.text_names import parse_text_measures
-    from heldout.report.markup import finished
-    from heldout.report.tables import note_lines
+    from heldout.report.tables import note_lines, tables_page
     from heldout.report.text_scores import about_line, text_score_record
 
     if options.compare and len(options.files) < 2:
@@ -61,10 +60,10 @@ def score_text(options: argparse.Namespace) -> int:
                 progress(len(scores), len(measures))
     if options.format == "json":
         record = text_score_record(evaluation.names, scores, notes)
-        text = json.dumps(record, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+        text = json_text(record)
         emit(text, options.output)
         return 0
-    text = finished(_text(evaluation.names, scores, options), options.format, "Scores")
+    text = tables_page(_text(evaluation.names, scores, options), options.format, "Scores")
     emit(text, options.output)
     if not options.quiet:
         lines = [about_line(scores), *note_lines(notes)]

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from heldout import InputError, Scores, compare, read_scores
-from heldout.report.claims import claims_text, comparison_dict, html_claims, json_claims, sentences
+from heldout.report.claims import claims_text, comparison_dict, json_claims, sentences
 
 # The ten folds of the worked example (means .41 and .48).
 A = [0.2, 0.3, 0.1, 0.4, 1, 0.8, 0.3, 0.1, 0, 0.9]
@@ -198,7 +198,7 @@ def test_frame_and_notebook(two):
     assert frame.height == 1
     assert frame["p_randomization"][0] == pytest.approx(0.40625)
     evil = scores_of({"<script>": A, "B": B})
-    assert "<script>" not in html_claims(compare(evil))
+    assert "<script>" not in claims_text(compare(evil), "html")
     assert comparison_dict(compare(two))["baseline"] == "A"
 
 

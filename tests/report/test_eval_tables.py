@@ -6,16 +6,12 @@ import re
 import pytest
 
 from heldout import Run, evaluate
-from heldout.report.measures import describe_measures
-from heldout.report.tables import (
-    html_table,
-    json_text,
-    latex_text,
-    markdown_text,
+from heldout.report.evaluation import (
+    evaluation_json,
+    evaluation_text,
     policy_lines,
-    table_text,
-    tsv_text,
 )
+from heldout.report.measures import describe_measures
 
 QRELS = {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 1}}
 RANKED = {"q1": {"x": 2.0, "y": 1.5, "a": 1.0}, "q2": {"b": 1.0}}
@@ -42,7 +38,7 @@ def cells_of(line):
 
 def test_tsv_is_rounded_to_the_digits():
     result = evaluated("one", "two")
-    assert rows_of(tsv_text(result, digits=2, **MEANS)) == [
+    assert rows_of(evaluation_text(result, "tsv", digits=2, **MEANS)) == [
         ["run", "RR"],
         ["one", "0.44"],
         ["two", "0.67"],
@@ -50,7 +46,7 @@ def test_tsv_is_rounded_to_the_digits():
 
 
 def test_tsv_of_queries_has_a_row_for_each_and_one_for_the_mean():
-    rows = rows_of(tsv_text(evaluated("one"), digits=4, **ALL))
+    rows = rows_of(evaluation_text(evaluated("one"), "tsv", digits=4, **ALL))
     assert rows == [
         ["run", "query", "RR"],
         ["one", "q1", "0.3333"],
@@ -61,35 +57,42 @@ def test_tsv_of_queries_has_a_row_for_each_and_one_for_the_mean():
 
 
 def test_counts_are_printed_as_whole_numbers():
-    rows = rows_of(tsv_text(evaluated("one", measures=("NumRet", "RR")), digits=4, **ALL))
+    rows = rows_of(
+        evaluation_text(evaluated("one", measures=("NumRet", "RR")), "tsv", digits=4, **ALL)
+    )
     assert [row[2] for row in rows] == ["NumRet", "3", "1", "0", "4"]
 
 
 def test_a_name_cannot_break_out_of_a_tsv_cell_or_steer_a_terminal():
-    text = tsv_text(evaluated("tab\there\nline\x1b[31m\x9b"), digits=4, **MEANS)
+    text = evaluation_text(evaluated("tab\there\nline\x1b[31m\x9b"), "tsv", digits=4, **MEANS)
     assert text.count("\n") == 2
     assert [row[0] for row in rows_of(text)] == ["run", "tab\ufffdhere\ufffdline\ufffd[31m\ufffd"]
 
 
 def test_markdown_escapes_bars():
-    text = markdown_text(evaluated("a|b"), digits=4, **MEANS)
+    text = evaluation_text(evaluated("a|b"), "md", digits=4, **MEANS)
     assert text.splitlines()[2] == r"| a\|b | 0.4444 |"
 
 
 def test_markdown_aligns_texts_left_and_numbers_right():
     result = evaluated("one", measures=("RR", "P@1"))
-    assert markdown_text(result, digits=4, **MEANS).splitlines()[1] == "| --- | ---: | ---: |"
-    assert markdown_text(result, digits=4, **ALL).splitlines()[1] == "| --- | --- | ---: | ---: |"
+    assert (
+        evaluation_text(result, "md", digits=4, **MEANS).splitlines()[1] == "| --- | ---: | ---: |"
+    )
+    assert (
+        evaluation_text(result, "md", digits=4, **ALL).splitlines()[1]
+        == "| --- | --- | ---: | ---: |"
+    )
 
 
 def test_markdown_says_what_was_done_below_the_table():
     result = evaluated("one")
-    text = markdown_text(result, digits=4, **MEANS)
+    text = evaluation_text(result, "md", digits=4, **MEANS)
     assert text.splitlines()[-1] == "; ".join(policy_lines(result))
 
 
 def test_latex_escapes_every_special_character():
-    text = latex_text(evaluated(r"a_b&c%d#e$f{g}h~i^j\k"), digits=4, **MEANS)
+    text = evaluation_text(evaluated(r"a_b&c%d#e$f{g}h~i^j\k"), "latex", digits=4, **MEANS)
     expected = (
         r"a\_b\&c\%d\#e\$f\{g\}h\textasciitilde{}i\textasciicircum{}j\textbackslash{}k"
         r" & 0.4444 \\"
@@ -98,22 +101,22 @@ def test_latex_escapes_every_special_character():
 
 
 def test_latex_sets_the_best_mean_in_bold_and_nothing_else():
-    text = latex_text(evaluated("one", "two"), digits=4, **ALL)
+    text = evaluation_text(evaluated("one", "two"), "latex", digits=4, **ALL)
     assert text.count("textbf") == 1
     assert r"two & all & \textbf{0.6667} \\" in text
 
 
 def test_latex_marks_nothing_when_there_is_one_run():
-    assert "textbf" not in latex_text(evaluated("one"), digits=4, **MEANS)
+    assert "textbf" not in evaluation_text(evaluated("one"), "latex", digits=4, **MEANS)
 
 
 def test_latex_marks_all_of_several_equal_means():
     result = evaluate(QRELS, [Run.from_dict(BETTER, "one"), Run.from_dict(BETTER, "two")], "RR")
-    assert latex_text(result, digits=4, **MEANS).count(r"\textbf{0.6667}") == 2
+    assert evaluation_text(result, "latex", digits=4, **MEANS).count(r"\textbf{0.6667}") == 2
 
 
 def test_json_is_exact_and_has_null_for_what_is_undefined():
-    content = json.loads(json_text(evaluated("one", measures=("RR", "RelString")), **ALL))
+    content = json.loads(evaluation_json(evaluated("one", measures=("RR", "RelString")), **ALL))
     (run,) = content["runs"]
     assert run["means"] == {"RR": (1 / 3 + 1) / 3, "RelString": None}
     assert run["queries"]["q1"] == {"RR": 1 / 3, "RelString": "--1"}
@@ -121,14 +124,16 @@ def test_json_is_exact_and_has_null_for_what_is_undefined():
 
 
 def test_what_is_undefined_is_called_so():
-    rows = rows_of(tsv_text(evaluated("one", measures=("RelString",)), digits=4, **MEANS))
+    rows = rows_of(
+        evaluation_text(evaluated("one", measures=("RelString",)), "tsv", digits=4, **MEANS)
+    )
     assert rows[1] == ["one", "undefined"]
 
 
 def test_html_escapes_names():
-    page = html_table(evaluated("<script>alert('x')</script>&"))
+    page = evaluation_text(evaluated("<script>alert('x')</script>&"), "html")
     assert "<script>" not in page
-    assert "<td>&lt;script&gt;alert(&#x27;x&#x27;)&lt;/script&gt;&amp;</td>" in page
+    assert ">&lt;script&gt;alert(&#x27;x&#x27;)&lt;/script&gt;&amp;</th>" in page
     assert evaluated("one")._repr_html_().startswith("<table>")
 
 
@@ -146,7 +151,7 @@ def test_policies_tell_how_many_queries_count():
 
 
 def test_the_table_is_plain_text_unless_for_a_terminal():
-    text = table_text(evaluated("one", "two"), digits=4, **MEANS)
+    text = evaluation_text(evaluated("one", "two"), "table", digits=4, **MEANS)
     assert "\x1b" not in text
     cells = [cells_of(line) for line in text.splitlines()]
     assert cells[0] == ["run", "RR"]
@@ -154,14 +159,14 @@ def test_the_table_is_plain_text_unless_for_a_terminal():
 
 
 def test_a_name_in_square_brackets_is_no_markup_and_no_control_gets_through():
-    text = table_text(evaluated("[bold]x[/bold]\x1b[2J"), digits=4, **MEANS)
+    text = evaluation_text(evaluated("[bold]x[/bold]\x1b[2J"), "table", digits=4, **MEANS)
     assert "[bold]x[/bold]\ufffd[2J" in text
 
 
 def test_on_a_terminal_the_best_is_bold(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    text = table_text(evaluated("one", "two"), digits=4, terminal=True, **MEANS)
+    text = evaluation_text(evaluated("one", "two"), "table", digits=4, terminal=True, **MEANS)
     assert "\x1b[1m0.6667\x1b[0m" in text
     assert "\x1b[1m0.4444\x1b[0m" not in text
 
@@ -171,7 +176,9 @@ def test_columns_that_do_not_fit_go_into_further_tables(monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
     monkeypatch.setenv("TERM", "dumb")  # no colours, so that widths can be counted
     measures = [f"P@{cutoff}" for cutoff in range(1, 9)]
-    text = table_text(evaluated("one", measures=measures), digits=4, terminal=True, **MEANS)
+    text = evaluation_text(
+        evaluated("one", measures=measures), "table", digits=4, terminal=True, **MEANS
+    )
     heads = [line for line in text.splitlines() if line.startswith("run")]
     shown = [cell for head in heads for cell in cells_of(head)[1:]]
     assert shown == measures

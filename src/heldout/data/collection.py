@@ -101,6 +101,12 @@ class Collection:
     def __repr__(self) -> str:
         return f"Collection({self.name!r}, {collection_sizes(self)})"
 
+    def _repr_html_(self) -> str:
+        """Show the sizes and the first queries in a notebook."""
+        from heldout.notebook import collection_html  # it draws with the report
+
+        return collection_html(self)
+
     def view(self) -> View:
         """The whole collection as a `View`."""
         from heldout.data.view import View  # a view is of a collection

@@ -188,6 +188,12 @@ class Run:
         queries = count_of(len(self.queries), "query", "queries")
         return f"Run({self.name!r}, {queries}, {count_of(len(self), 'row')})"
 
+    def _repr_html_(self) -> str:
+        """Show the first rows in a notebook."""
+        from heldout.notebook import run_html  # it draws with the report
+
+        return run_html(self)
+
     def to_dict(self) -> dict[str, dict[str, float]]:
         """``{query: {document: score}}``, documents in final order."""
         docs, scores = self.docs.tolist(), self.scores.tolist()
@@ -343,6 +349,12 @@ class Qrels:
     def __repr__(self) -> str:
         queries = count_of(len(self.queries), "query", "queries")
         return f"Qrels({queries}, {count_of(len(self), 'judgement')})"
+
+    def _repr_html_(self) -> str:
+        """Show the first judgements in a notebook."""
+        from heldout.notebook import qrels_html  # it draws with the report
+
+        return qrels_html(self)
 
     def select(self, queries: Iterable[str]) -> Qrels:
         """The judgements of some queries only."""

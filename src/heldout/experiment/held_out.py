@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from heldout.measure.undefined import Number
     from heldout.resample.split import SplitKey
 
-    Predictions = Run | ClassPredictions | NumberPredictions
+    Predictions: TypeAlias = Run | ClassPredictions | NumberPredictions
 
 __all__ = ["FoldPredictions", "HeldOut", "UnitName"]
 

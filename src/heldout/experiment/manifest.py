@@ -4,34 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from heldout import __version__
+from heldout.as_json import plain
 from heldout.infer.levels import alpha_of, level_of
 
 if TYPE_CHECKING:
     from heldout.experiment.settings import Settings
     from heldout.retrieve.shards import AnyIndex
 
-__all__ = ["experiment_key", "make_manifest", "plain", "read_old_names", "versions_of"]
-
-
-def plain(value: Any) -> Any:
-    """A value as JSON has it: what is undefined is null."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, np.generic):
-        return plain(value.item())
-    if isinstance(value, dict):
-        return {key: plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
-    return value
+__all__ = ["experiment_key", "make_manifest", "read_old_names", "versions_of"]
 
 
 def make_manifest(settings: Settings, index: AnyIndex | None) -> dict[str, Any]:

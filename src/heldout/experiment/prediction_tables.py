@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from heldout.as_json import plain
 from heldout.errors import HeldoutError
 from heldout.experiment.instances import defined_value
-from heldout.experiment.manifest import plain
 from heldout.experiment.results import Results
 from heldout.experiment.split_table import split_table
 from heldout.experiment.summary import summarise_choices

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from heldout.as_json import plain
 from heldout.experiment.documents.differences import document_differences
 from heldout.experiment.documents.estimate import ESTIMANDS, mean_of
-from heldout.experiment.manifest import plain
 from heldout.experiment.results import Results
 from heldout.experiment.tables import make_tables
 

@@ -129,6 +129,17 @@ class Comparison:
 
         return pl.DataFrame([claim_row(self, claim) for claim in self.claims])
 
+    def __repr__(self) -> str:
+        systems = ", ".join(self.scores.systems[:3]) + (", …" if len(self.systems) > 3 else "")
+        units = count_of(len(self.scores.units), "unit")
+        return f"<Comparison of {systems} in {self.scores.measure} on {units}>"
+
+    def __str__(self) -> str:
+        """Say what was found in a few lines."""
+        from heldout.notebook import comparison_text  # the report reads results
+
+        return comparison_text(self)
+
     def _repr_html_(self) -> str:
         """Show the claims as tables and a chart in a notebook."""
         from heldout.notebook import comparison_html  # the report reads results

@@ -232,9 +232,9 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         """Show the means as a table in a notebook."""
-        from heldout.report.tables import html_table  # the report reads results
+        from heldout.notebook import evaluation_html  # it draws with the report
 
-        return html_table(self)
+        return evaluation_html(self)
 
 
 def evaluate(

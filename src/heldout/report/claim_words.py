@@ -13,7 +13,15 @@ if TYPE_CHECKING:
     from heldout.infer.compare import Claim, Comparison
     from heldout.infer.results import Outcome
 
-__all__ = ["analysis_lines", "sentences", "show_p"]
+__all__ = [
+    "analysis_lines",
+    "difference_words",
+    "sentences",
+    "show_p",
+    "test_words",
+    "verdict",
+    "verdict_of_many",
+]
 
 _NAMES = {
     "t": "paired t test",
@@ -51,24 +59,35 @@ def sentences(comparison: Comparison) -> list[str]:
 
 
 def _sentence(comparison: Comparison, claim: Claim, means: dict[str, float]) -> str:
-    scores = comparison.scores
-    measure, units = plain_text(scores.measure), count_of(len(scores.units), "unit")
-    first, second = plain_text(claim.first), plain_text(claim.second)
-    if claim.effects.wins + claim.effects.losses == 0:
-        return f"{first} and {second} have the same {measure} on all {units}."
-    facts = (
-        f"{measure} {means[claim.first]:.4f} against {means[claim.second]:.4f}, difference "
-        f"{claim.difference.estimate:+.4f}, {_interval_words(comparison, claim)}; "
-        f"{_test_words(comparison, claim)}"
+    measure = plain_text(comparison.scores.measure)
+    if _same(claim):
+        return f"{verdict(comparison, claim)}."
+    return (
+        f"{verdict(comparison, claim)}: {measure} {means[claim.first]:.4f} against "
+        f"{means[claim.second]:.4f}, {difference_words(comparison, claim)}; "
+        f"{test_words(comparison, claim)}."
     )
+
+
+def _same(claim: Claim) -> bool:
+    return claim.effects.wins + claim.effects.losses == 0
+
+
+def verdict(comparison: Comparison, claim: Claim) -> str:
+    """What is shown of a pair, without the numbers and without a full stop."""
+    scores = comparison.scores
+    first, second = plain_text(claim.first), plain_text(claim.second)
+    if _same(claim):
+        measure, units = plain_text(scores.measure), count_of(len(scores.units), "unit")
+        return f"{first} and {second} have the same {measure} on all {units}"
     if claim.adjusted > comparison.alpha:
-        return f"{_nothing_shown(comparison, first, second)}: {facts}."
+        return _nothing_shown(comparison, first, second)
     better = (claim.difference.estimate > 0) == scores.higher_is_better
     how, test = comparison.advice.correction, claim.outcomes[0].test
     by_rank = how == "nemenyi" or test in BY_RANK
     if by_rank and better != (claim.effects.wins > claim.effects.losses):
-        return f"{first} and {second} differ, but wins and means point different ways: {facts}."
-    return f"{first} is {'better' if better else 'worse'} than {second}: {facts}."
+        return f"{first} and {second} differ, but wins and means point different ways"
+    return f"{first} is {'better' if better else 'worse'} than {second}"
 
 
 def _nothing_shown(comparison: Comparison, first: str, second: str) -> str:
@@ -77,6 +96,25 @@ def _nothing_shown(comparison: Comparison, first: str, second: str) -> str:
         return f"No difference between {first} and {second} was shown"
     asked = "better" if comparison.alternative == "greater" else "worse"
     return f"{first} was not shown to be {asked} than {second}"
+
+
+def verdict_of_many(comparison: Comparison) -> str:
+    """How many of the pairs differ, and by which test."""
+    shown = sum(claim.adjusted <= comparison.alpha for claim in comparison.claims)
+    count, measure = len(comparison.claims), plain_text(comparison.scores.measure)
+    how, test = comparison.advice.correction, comparison.claims[0].outcomes[0].test
+    name = _CORRECTIONS.get(how or "") or _NAMES.get(test, test) + (f", {how}" if how else "")
+    made = f"({name}, {count_of(len(comparison.scores.units), 'unit')})"
+    if comparison.baseline is not None:
+        base = plain_text(comparison.baseline)
+        return f"{shown} of {count} systems differ significantly from {base} in {measure} {made}"
+    return f"{shown} of {count} pairs of systems differ significantly in {measure} {made}"
+
+
+def difference_words(comparison: Comparison, claim: Claim) -> str:
+    """The difference of a pair and its interval."""
+    found = f"difference {claim.difference.estimate:+.4f}"
+    return f"{found}, {_interval_words(comparison, claim)}"
 
 
 def _interval_words(comparison: Comparison, claim: Claim) -> str:
@@ -94,9 +132,10 @@ def _interval_words(comparison: Comparison, claim: Claim) -> str:
     return f"{kind}{level} interval{made} {gap.low:+.4f} to {gap.high:+.4f}"
 
 
-def _test_words(comparison: Comparison, claim: Claim) -> str:
-    verdict = claim.outcomes[0]
-    noun = "fold" if verdict.test == "corrected-t" else "unit"
+def test_words(comparison: Comparison, claim: Claim) -> str:
+    """The test that decides about a pair, on how many units, and its p-value."""
+    decides = claim.outcomes[0]
+    noun = "fold" if decides.test == "corrected-t" else "unit"
     units = count_of(len(comparison.scores.units), noun)
     how = comparison.advice.correction
     if how in _CORRECTIONS:
@@ -104,8 +143,8 @@ def _test_words(comparison: Comparison, claim: Claim) -> str:
         error = f"± {claim.adjusted_error:.1g}" if claim.adjusted_error else ""
         made = ", ".join(part for part in (_tails(comparison), detail, error) if part)
         return f"{_CORRECTIONS[how]} on {units}, {_p_words(claim.adjusted)} ({made})"
-    name = _NAMES.get(verdict.test, verdict.test)
-    words = f"{name} on {units}, {_p_words(verdict.p)} ({_tails(comparison)}, {_method(verdict)})"
+    name = _NAMES.get(decides.test, decides.test)
+    words = f"{name} on {units}, {_p_words(decides.p)} ({_tails(comparison)}, {_method(decides)})"
     return f"{words}, {_p_words(claim.adjusted)} after {how}" if how else words
 
 

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-import html
-import json
 import math
 from typing import TYPE_CHECKING, Any
 
+from heldout.as_json import json_text, plain
 from heldout.infer.compare import claim_row, note_measures
 from heldout.notes import note_texts
-from heldout.report.claim_words import analysis_lines, sentences, show_p
-from heldout.report.grid import Grid, grids_text, notes_text
-from heldout.report.markup import html_rows, safe_frame
+from heldout.report.claim_words import (
+    analysis_lines,
+    difference_words,
+    sentences,
+    show_p,
+    test_words,
+    verdict,
+    verdict_of_many,
+)
 from heldout.report.tables import (
-    LATEX_ESCAPES,
-    escape_markdown,
-    latex_row,
+    Table,
     note_lines,
+    notes_text,
     plain_text,
-    tsv_lines,
+    safe_frame,
+    tables_text,
 )
 
 if TYPE_CHECKING:
@@ -38,7 +43,7 @@ __all__ = [
     "claims_text",
     "claims_texts",
     "comparison_dict",
-    "html_claims",
+    "comparison_summary",
     "interval_heading",
     "json_claims",
     "p_heading",
@@ -46,8 +51,8 @@ __all__ = [
 ]
 
 
-def _system_rows(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of the table of systems."""
+def _system_table(comparison: Comparison) -> Table:
+    """One row per system, with its claim where there is a baseline."""
     scores, base = comparison.scores, comparison.baseline
     letters = any(row.letters for row in comparison.systems)
     head = ["system", plain_text(scores.measure), "interval"]
@@ -65,7 +70,7 @@ def _system_rows(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
         cells += [row.letters] if letters else []
         cells += [f"{scores.judged[at]:.2f}"] if scores.judged else []
         rows.append(cells)
-    return head, rows
+    return _starred(head, rows)
 
 
 def _bounds(interval: Interval, form: str = ".4f") -> str:
@@ -108,8 +113,8 @@ def _claim_cells(comparison: Comparison, claim: Claim) -> list[str]:
     ]
 
 
-def _pair_rows(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of the table of pairs."""
+def _pair_table(comparison: Comparison) -> Table:
+    """One row per pair."""
     rows = [
         [
             f"{plain_text(claim.first)} - {plain_text(claim.second)}",
@@ -117,13 +122,44 @@ def _pair_rows(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
         ]
         for claim in comparison.claims
     ]
-    return ["pair", *_claim_head(comparison)], rows
+    return _starred(["pair", *_claim_head(comparison)], rows)
 
 
-def claim_tables(comparison: Comparison) -> list[tuple[list[str], list[list[str]]]]:
-    """Head and rows of the table of systems, and of the table of pairs if there are several."""
-    tables = [_system_rows(comparison)]
-    return tables if comparison.baseline else [*tables, _pair_rows(comparison)]
+def _starred(head: list[str], rows: list[list[str]]) -> Table:
+    """Stars of differences are marks of significance."""
+    return Table(head, rows, starred=head.index("Δ") if "Δ" in head else None)
+
+
+def claim_tables(comparison: Comparison) -> list[Table]:
+    """The table of systems, and the table of pairs if there are several."""
+    tables = [_system_table(comparison)]
+    return tables if comparison.baseline else [*tables, _pair_table(comparison)]
+
+
+def comparison_summary(comparison: Comparison) -> str:
+    """A few lines to print: the verdict, the means, the differences and the test.
+
+    Parameters
+    ----------
+    comparison
+        Of two or more systems.
+    """
+    from heldout.report.terminal import aligned
+
+    table, advice = _system_table(comparison), comparison.advice
+    wanted = {"system", plain_text(comparison.scores.measure), "interval"}
+    if len(comparison.claims) == 1:
+        (claim,) = comparison.claims
+        said = verdict(comparison, claim)
+        numbers = [difference_words(comparison, claim), test_words(comparison, claim)]
+    else:
+        said, numbers = verdict_of_many(comparison), []
+        decides = p_heading(advice.correction or advice.tests[0])
+        wanted |= {"Δ", interval_heading(comparison), decides, "group"}
+    columns = [at for at, name in enumerate(table.head) if name in wanted]
+    head, *rows = [[line[at] for at in columns] for line in table.lines]
+    lines = [f"{said}.", *aligned(Table(head, rows)).splitlines(), *numbers]
+    return "\n".join(lines)
 
 
 def claims_texts(
@@ -170,18 +206,9 @@ def claims_text(
     known
         Notes that the same output has shown before: they are not repeated.
     """
-    if kind == "html":
-        return html_claims(comparison, known)
-    writers = {"tsv": _tsv, "md": _markdown, "latex": _latex}
-    tables = claim_tables(comparison)
-    if kind == "table":
-        grids = [Grid(head, rows) for head, rows in tables]
-        prose = "\n".join(_prose(comparison, known)) + "\n"
-        return grids_text(grids, "table", terminal=terminal) + "\n\n" + prose
-    text = "\n".join(writers[kind](head, rows) for head, rows in tables)
-    if kind == "tsv":
-        return text
-    return text + ("\n" if kind == "md" else "") + notes_text(_prose(comparison, known), kind)
+    text = tables_text(claim_tables(comparison), kind, terminal=terminal)
+    gap = {"table": "\n\n", "md": "\n"}.get(kind, "")
+    return text + gap + notes_text(_prose(comparison, known), kind)
 
 
 def claims_frame(comparisons: Sequence[Comparison]) -> pl.DataFrame:
@@ -200,43 +227,6 @@ def _prose(comparison: Comparison, known: Collection[Note] = ()) -> list[str]:
     """The claims, how they were made, and what to know about them."""
     new = [note for note in comparison.warnings if note not in known]
     return [*sentences(comparison), *analysis_lines(comparison), *note_lines(new)]
-
-
-def _tsv(head: list[str], rows: list[list[str]]) -> str:
-    return tsv_lines([head, *rows])
-
-
-def _markdown(head: list[str], rows: list[list[str]]) -> str:
-    rule = ["---", *("---:" for _ in head[1:])]
-    marked = _marked_column(head)
-    head, *rows = (
-        [cell if at == marked else escape_markdown(cell) for at, cell in enumerate(row)]
-        for row in [head, *rows]
-    )
-    return "".join(f"| {' | '.join(row)} |\n" for row in [head, rule, *rows])
-
-
-def _marked_column(head: list[str]) -> int:
-    """The differences: the only column in which a star is a mark, and not part of a name."""
-    return head.index("Δ") if "Δ" in head else -1
-
-
-def _latex(head: list[str], rows: list[list[str]]) -> str:
-    marked = _marked_column(head)
-    lines = [f"\\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}", "\\toprule"]
-    cells = [
-        [_latex_cell(cell, marks=at == marked) for at, cell in enumerate(row)]
-        for row in [head, *rows]
-    ]
-    lines += [latex_row(cells[0]), "\\midrule", *map(latex_row, cells[1:])]
-    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""])
-
-
-def _latex_cell(cell: str, *, marks: bool) -> str:
-    """A cell; a star at its end is a mark of significance only in the column of differences."""
-    shown = cell.translate(LATEX_ESCAPES).replace("Δ", r"$\Delta$").replace("∞", r"$\infty$")
-    shown = f"{shown[:-1]}$^{{*}}$" if marks and shown.endswith("*") else shown
-    return shown.replace(r"\textless{} 0.0001", "$<$ 0.0001").replace("—", "---")
 
 
 def comparison_dict(comparison: Comparison) -> dict[str, Any]:
@@ -277,30 +267,10 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
 
 def claim_records(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
     """All comparisons as JSON has them: what is not finite is null."""
-    return [_plain(comparison_dict(one)) for one in note_measures(comparisons)]
+    return [plain(comparison_dict(one)) for one in note_measures(comparisons)]
 
 
 def json_claims(comparisons: Sequence[Comparison]) -> str:
     """All comparisons as JSON."""
     content = claim_records(comparisons)
-    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-
-
-def _plain(value: Any) -> Any:
-    """Records and NumPy's numbers as JSON knows them; what is not finite is null."""
-    if hasattr(value, "_asdict"):
-        value = value._asdict()
-    if isinstance(value, dict):
-        return {key: _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    if hasattr(value, "tolist"):
-        return _plain(value.tolist())
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def html_claims(comparison: Comparison, known: Collection[Note] = ()) -> str:
-    """Tables and sentences for a notebook."""
-    tables = "".join(html_rows(head, rows) for head, rows in claim_tables(comparison))
-    lines = _prose(comparison, known)
-    return tables + "".join(f"<p>{html.escape(line)}</p>" for line in lines)
+    return json_text(content)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from heldout.as_json import json_text
 from heldout.data.notes import count_of
 from heldout.report.tables import plain_text
 
@@ -61,4 +61,4 @@ def collection_json(description: Description) -> str:
     found = asdict(description)
     found["grades"] = {str(grade): count for grade, count in description.grades}
     found["notes"] = [note.counted() for note in description.notes]
-    return json.dumps(found, ensure_ascii=False, indent=2) + "\n"
+    return json_text(found)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING
 
+from heldout.as_json import json_text
 from heldout.measure.undefined import Undefined
-from heldout.report.grid import Grid
-from heldout.report.tables import plain_text
+from heldout.report.tables import Table, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +19,7 @@ __all__ = ["curve_grid", "curve_notes", "json_curves"]
 _AXES = {"roc": ("FP rate", "TP rate"), "pr": ("recall", "precision")}
 
 
-def curve_grid(several: Sequence[Curve]) -> Grid:
+def curve_grid(several: Sequence[Curve]) -> Table:
     """One row a point; thresholds with all digits that tell them apart."""
     rows = []
     for one in several:
@@ -28,7 +27,7 @@ def curve_grid(several: Sequence[Curve]) -> Grid:
         for mark, x, y, corner in zip(*columns, strict=True):
             shown = repr(mark) if math.isfinite(mark) else "—"
             rows.append([one.name, shown, f"{x:.6f}", f"{y:.6f}", "yes" if corner else "no"])
-    return Grid(["system", "threshold", *_AXES[several[0].kind], "on hull"], rows)
+    return Table(["system", "threshold", *_AXES[several[0].kind], "on hull"], rows)
 
 
 def curve_notes(several: Sequence[Curve]) -> list[str]:
@@ -54,7 +53,7 @@ def json_curves(several: Sequence[Curve]) -> str:
             else one.average_precision,
             "points": [
                 {
-                    "threshold": mark if math.isfinite(mark) else None,
+                    "threshold": mark,
                     _AXES[one.kind][0].replace(" ", "_").lower(): x,
                     _AXES[one.kind][1].replace(" ", "_").lower(): y,
                     "on_hull": corner,
@@ -70,4 +69,4 @@ def json_curves(several: Sequence[Curve]) -> str:
         }
         for one in several
     ]
-    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return json_text(content)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from heldout.as_json import json_text
 from heldout.errors import HeldoutError
 from heldout.infer.compare import note_measures
 from heldout.infer.results import count_of
 from heldout.notes import Note, distinct, note_texts
 from heldout.report.claims import claim_records, claims_texts
-from heldout.report.grid import aligned
 from heldout.report.tables import note_lines, plain_text
+from heldout.report.terminal import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from heldout.experiment.results import Results
     from heldout.experiment.settings import Settings
     from heldout.infer.compare import Comparison
-    from heldout.report.grid import Grid
+    from heldout.report.tables import Table
 
 __all__ = [
     "Compared",
@@ -72,7 +72,7 @@ def comparisons(results: Results, options: Mapping[str, Any] | None = None) -> C
     return Compared(note_measures(found), refused)
 
 
-def result_tables(results: Results) -> list[Grid]:
+def result_tables(results: Results) -> list[Table]:
     """The estimates of all systems."""
     if results.task == "ranking":
         from heldout.report.ranking_results import ranking_tables as tables
@@ -96,7 +96,7 @@ def results_text(results: Results, *, terminal: bool = False) -> str:
     compared, refused = comparisons(results)
     notes = distinct([*results.notes, *refused])
     lines = [*result_sentences(results), *note_lines(notes)]
-    parts = [aligned([one.head, *one.rows], width) for one in result_tables(results)]
+    parts = [aligned(one, width) for one in result_tables(results)]
     parts.append("".join(line + "\n" for line in lines))
     return "\n".join([*parts, *_compared(results, compared, notes, terminal=terminal)])
 
@@ -125,7 +125,7 @@ def json_results(results: Results) -> str:
         **note_texts(distinct([*results.notes, *refused])),
         "comparisons": claim_records(compared),
     }
-    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return json_text(content)
 
 
 def plan_text(settings: Settings, tasks: tuple[Task, ...]) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from heldout.as_json import plain
 from heldout.errors import InputError
 from heldout.infer.results import drop_noise
 from heldout.notes import Note, note_texts
@@ -61,12 +62,10 @@ class GateResult(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Every number at full precision; a bound that there is not is null."""
-        interval = self.gate.interval._asdict()
-        for side in ("low", "high"):
-            interval[side] = interval[side] if math.isfinite(interval[side]) else None
         own = ("gate", "notes")
         words = {key: value for key, value in self._asdict().items() if key not in own}
-        return words | note_texts(self.notes) | self.gate._asdict() | {"interval": interval}
+        found: dict[str, Any] = plain(words | note_texts(self.notes) | self.gate._asdict())
+        return found
 
 
 def gate_test(tests: Sequence[str], test_share: float | None) -> GateTest:

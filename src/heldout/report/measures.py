@@ -36,7 +36,7 @@ def describe_measures(names: list[str]) -> str:
 
 def json_measures(names: list[str]) -> str:
     """The same for programs; what the ir_measures package computes has no more than its name."""
-    import json
+    from heldout.as_json import json_text
 
     known = _known()
     rows: list[dict[str, Any]] = []
@@ -56,7 +56,7 @@ def json_measures(names: list[str]) -> str:
             }
         )
     rows += [one._asdict() for one in task_measures(names)]
-    return json.dumps(rows, ensure_ascii=False, indent=2) + "\n"
+    return json_text(rows)
 
 
 def _known() -> dict[str, Family]:

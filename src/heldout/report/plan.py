@@ -127,7 +127,7 @@ def json_plan(
     **settings: Any,
 ) -> str:
     """The plans of all pairs, every number at full precision."""
-    import json
+    from heldout.as_json import json_text
 
     plans = []
     for spread in spreads:
@@ -138,7 +138,7 @@ def json_plan(
             plan["needed"] = [{"difference": delta, "queries": n} for delta, n in needed]
             plan["detectable"] = [{"queries": n, "difference": delta} for n, delta in seen]
         plans.append(plan)
-    return json.dumps(plans, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return json_text(plans)
 
 
 def _numbers(

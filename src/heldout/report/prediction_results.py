@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.errors import HeldoutError, MeasureError
 from heldout.infer.results import count_of
-from heldout.report.grid import Grid
 from heldout.report.scores import show
-from heldout.report.tables import plain_text
+from heldout.report.tables import Table, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["prediction_plan", "prediction_sentences", "prediction_tables"]
 
 
-def prediction_tables(results: Results) -> list[Grid]:
+def prediction_tables(results: Results) -> list[Table]:
     """One table: a row a system or baseline, with intervals and what was chosen how often."""
     names, wanted = results.measures, results.level
     runs = results.spread(results.systems[0], names[0]) is not None
@@ -37,7 +36,7 @@ def prediction_tables(results: Results) -> list[Grid]:
         rows.append([*cells, _choices(results, system) if one["tuned"] else "—"])
     cells = [[*head, *names[1:], "chosen"], *rows]
     head, *rows = [[plain_text(cell) for cell in row] for row in cells]
-    return [Grid(head, rows)]
+    return [Table(head, rows)]
 
 
 def _interval(results: Results, system: str, measure: str, level: float) -> str:

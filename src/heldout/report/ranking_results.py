@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.collection import collection_sizes
 from heldout.infer.results import count_of
-from heldout.report.grid import Grid
-from heldout.report.tables import plain_text
+from heldout.report.tables import Table, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +19,7 @@ __all__ = ["parameters", "ranking_plan", "ranking_sentences", "ranking_tables"]
 _WHAT: Final = {"query": "queries", "document": "documents", "both": "queries and documents"}
 
 
-def ranking_tables(results: Results) -> list[Grid]:
+def ranking_tables(results: Results) -> list[Table]:
     """One table a measure: a row a system."""
     return [_table(results, measure) for measure in results.measures]
 
@@ -29,7 +28,7 @@ def _number(value: float | None, form: str = ".4f") -> str:
     return "—" if value is None else f"{value:{form}}"
 
 
-def _table(results: Results, measure: str) -> Grid:
+def _table(results: Results, measure: str) -> Table:
     first = results.estimate(results.systems[0], measure)
     level = f"{first['level']:.0%} interval"
     rows = [["system", "values", f"{measure} held out", level, "seen", "optimism", "queries"]]
@@ -49,7 +48,7 @@ def _table(results: Results, measure: str) -> Grid:
             ]
         )
     head, *rows = [[plain_text(cell) for cell in row] for row in rows]
-    return Grid(head, rows)
+    return Table(head, rows)
 
 
 def ranking_sentences(results: Results) -> Iterator[str]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from heldout.report.grid import Grid, grids_text
-from heldout.report.markup import finished
+from heldout.report.tables import Table, tables_page, tables_text
 
 if TYPE_CHECKING:
     import os
@@ -30,7 +29,7 @@ def records_text(records: Sequence[dict[str, Any]], kind: str) -> str:
     head = list(dict.fromkeys(name for record in records for name in record))
     every = kind in {"csv", "tsv"}
     rows = [[_cell(record.get(name), every=every) for name in head] for record in records]
-    return finished(grids_text([Grid(head, rows)], kind), kind, "Results")
+    return tables_page(tables_text([Table(head, rows)], kind), kind, "Results")
 
 
 def _cell(value: Any, *, every: bool) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from heldout.as_json import plain
 from heldout.data.notes import named_few
 from heldout.data.predictions import ClassPredictions, unit_count
 from heldout.measure.calibration import calibration_bins
@@ -13,8 +14,7 @@ from heldout.measure.predicted import class_confusion
 from heldout.measure.undefined import Undefined
 from heldout.measure.undefined_hint import undefined_hint
 from heldout.notes import note_texts
-from heldout.report.grid import Grid
-from heldout.report.tables import plain_text
+from heldout.report.tables import Table, plain_text
 
 if TYPE_CHECKING:
     from heldout.infer.prediction_scores import PredictionScores, ScoreRow
@@ -45,7 +45,7 @@ def _bounds(interval: Interval | None) -> str:
     return "—" if interval is None else f"[{interval.low:.4f}, {interval.high:.4f}]"
 
 
-def score_grid(scores: PredictionScores) -> Grid:
+def score_grid(scores: PredictionScores) -> Table:
     """One row a system or baseline, one column a measure; the first with its interval."""
     first = any(row.intervals[0] is not None for row in scores.rows)
     names = [str(measure) for measure in scores.measures]
@@ -55,7 +55,7 @@ def score_grid(scores: PredictionScores) -> Grid:
         cells = [show(value) for value in row.values]
         bounds = [_bounds(row.intervals[0])] if first else []
         rows.append([row.name, cells[0], *bounds, *cells[1:]])
-    return Grid(head, rows)
+    return Table(head, rows)
 
 
 def score_lines(scores: PredictionScores) -> list[str]:
@@ -103,7 +103,7 @@ def _labelled(scores: PredictionScores) -> list[ClassPredictions]:
     ]
 
 
-def class_grid(scores: PredictionScores, beta: float = 1.0) -> Grid:
+def class_grid(scores: PredictionScores, beta: float = 1.0) -> Table:
     """One row a system and class."""
     head = ["system", "class", "units", "precision", "recall", "specificity", "FP rate"]
     rows = []
@@ -111,10 +111,10 @@ def class_grid(scores: PredictionScores, beta: float = 1.0) -> Grid:
         for row in class_rows(class_confusion(one), beta, scores.undefined):
             numbers = (row.precision, row.recall, row.specificity, row.fp_rate, row.f)
             rows.append([one.name, row.name, f"{row.units:g}", *map(show, numbers)])
-    return Grid([*head, f"F{beta:g}"], rows, texts=2)
+    return Table([*head, f"F{beta:g}"], rows, texts=2)
 
 
-def confusion_grids(scores: PredictionScores) -> list[Grid]:
+def confusion_grids(scores: PredictionScores) -> list[Table]:
     """One table a system: a row for each true class, a column for each predicted one."""
     found = []
     for one in _labelled(scores):
@@ -124,11 +124,11 @@ def confusion_grids(scores: PredictionScores) -> list[Grid]:
             for at, name in enumerate(table.classes)
         ]
         head = ["system", "true", *(f"→ {name}" for name in table.classes)]
-        found.append(Grid(head, rows, texts=2))
+        found.append(Table(head, rows, texts=2))
     return found
 
 
-def calibration_grid(scores: PredictionScores, bins: int = 10) -> Grid:
+def calibration_grid(scores: PredictionScores, bins: int = 10) -> Table:
     """How often the most probable class is right, beside how probable it was said to be."""
     rows = []
     for one in scores.predictions:
@@ -139,16 +139,16 @@ def calibration_grid(scores: PredictionScores, bins: int = 10) -> Grid:
             span = f"({part.low:.2f}, {part.high:.2f}]"
             numbers = (show(part.confidence), show(part.accuracy))
             rows.append([one.name, span, str(part.units), *numbers])
-    return Grid(["system", "probability", "units", "mean", "right"], rows, texts=2)
+    return Table(["system", "probability", "units", "mean", "right"], rows, texts=2)
 
 
-def hull_grid(hull: RocHull) -> Grid:
+def hull_grid(hull: RocHull) -> Table:
     """The corners of the hull, with thresholds."""
     rows = [
         [_point(point), show(point.fp_rate), show(point.tp_rate), _threshold(point.threshold)]
         for point in hull.points
     ]
-    return Grid(["hull", "FP rate", "TP rate", "threshold"], rows)
+    return Table(["hull", "FP rate", "TP rate", "threshold"], rows)
 
 
 def _threshold(value: float) -> str:
@@ -247,12 +247,6 @@ def score_record(
         content["hull"] = {
             "area": hull.area,
             "dominated": list(hull.dominated),
-            "points": [
-                {**point._asdict(), "threshold": _finite(point.threshold)} for point in hull.points
-            ],
+            "points": [plain(point) for point in hull.points],
         }
     return content | {"comparisons": []}
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from heldout.report.tables import plain_text
+from heldout.report.tables import Table, plain_text
+from heldout.report.terminal import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,7 +52,7 @@ def _most(index: AnyIndex) -> int:
 
 def index_json(index: AnyIndex, size: int) -> str:
     """The same for programs."""
-    import json
+    from heldout.as_json import json_text
 
     found = {
         "documents": index.n_documents,
@@ -64,18 +65,18 @@ def index_json(index: AnyIndex, size: int) -> str:
         "of_documents": index.documents_digest,
         "fingerprint": index.fingerprint,
     }
-    return json.dumps(found, ensure_ascii=False, indent=2) + "\n"
+    return json_text(found)
 
 
 def found_json(rows: Sequence[tuple[float, str, str]]) -> str:
     """A ranked list for programs."""
-    import json
+    from heldout.as_json import json_text
 
     found = [
         {"rank": rank, "score": score, "document": name, "text": text}
         for rank, (score, name, text) in enumerate(rows, 1)
     ]
-    return json.dumps(found, ensure_ascii=False, indent=2) + "\n"
+    return json_text(found)
 
 
 def found_text(rows: Sequence[tuple[float, str, str]], *, width: int = 100, start: str = "") -> str:
@@ -111,10 +112,8 @@ def models_text() -> str:
     """All models with their parameters, defaults and conventions."""
     from heldout.retrieve.models import model_table
 
-    table = [("model", "parameters", ""), *model_table()]
-    name, values = (max(len(row[at]) for row in table) for at in (0, 1))
-    lines = [f"{row[0]:{name}}  {row[1]:{values}}  {row[2]}".rstrip() for row in table]
-    return "\n".join(lines) + "\n\n" + _CONVENTIONS
+    table = Table(("model", "parameters", ""), model_table(), texts=3)
+    return aligned(table) + "\n" + _CONVENTIONS
 
 
 _CONVENTIONS = """\

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
+from heldout.as_json import json_text
 from heldout.infer.results import count_of
+from heldout.report.tables import Table, tables_text
+from heldout.report.terminal import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,10 +19,12 @@ if TYPE_CHECKING:
 __all__ = [
     "curve_json",
     "curve_records",
+    "curve_table",
     "curve_text",
     "figure_tables",
     "study_json",
     "study_records",
+    "study_table",
     "study_text",
 ]
 
@@ -50,19 +54,35 @@ def study_text(study: BiasStudy, system: str) -> str:
         f"{study.left_out:.1f} queries per draw have no relevant document in the sample; "
         "they are left out"
     )
-    head = (
-        f"{'estimator':<17} {'estimate':>8} {'truth':>6} {'bias':>8} {'± se':>7} {'rmse':>6} "
-        f"{'covers':>6} {'± se':>5}"
-    )
-    lines = [title, _tuning(study), left_out, "", head]
-    for row in study.rows:
-        covers, error = (_percent(one) for one in (row.coverage, row.coverage_se))
-        lines.append(
-            f"{row.estimator:<17} {row.mean:>8.4f} {row.truth:>6.4f} {row.bias:>+8.4f} "
-            f"{row.se:>7.4f} {row.rmse:>6.4f} {covers:>6} {error:>5}  {_HINTS[row.estimator]}"
-        )
-    lines += ["", _verdict(study), ""]
+    lines = [title, _tuning(study), left_out, "", _explained(study), _verdict(study), ""]
     return "\n".join(lines)
+
+
+def study_table(study: BiasStudy) -> Table:
+    """One row per estimator."""
+    rows = [
+        [
+            row.estimator,
+            f"{row.mean:.4f}",
+            f"{row.truth:.4f}",
+            f"{row.bias:+.4f}",
+            f"{row.se:.4f}",
+            f"{row.rmse:.4f}",
+            _percent(row.coverage),
+            _percent(row.coverage_se),
+        ]
+        for row in study.rows
+    ]
+    return Table(["estimator", "estimate", "truth", "bias", "± se", "rmse", "covers", "± se"], rows)
+
+
+def _explained(study: BiasStudy) -> str:
+    """The table with a few words about each estimator at the right."""
+    hints = ["", *(_HINTS[row.estimator] for row in study.rows)]
+    lines = aligned(study_table(study)).splitlines()
+    width = max(map(len, lines))
+    pairs = zip(lines, hints, strict=True)
+    return "".join(f"{line:{width}}  {hint}".rstrip() + "\n" for line, hint in pairs)
 
 
 def _tuning(study: BiasStudy) -> str:
@@ -119,42 +139,49 @@ def study_records(study: BiasStudy, system: str) -> list[dict[str, Any]]:
 def study_json(study: BiasStudy, system: str) -> str:
     """The same as JSON, one line per estimator."""
     objects = study_records(study, system)
-    return "[\n" + ",\n".join(json.dumps(one, ensure_ascii=False) for one in objects) + "\n]\n"
+    lines = [json_text(one, indent=None).rstrip("\n") for one in objects]
+    return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
 def figure_tables(study: BiasStudy, query_ids: Sequence[str]) -> dict[str, str]:
     """The data of the study's figures, as CSV by file name."""
     means = [
-        f"{draw},{one},{name},{value!r},{truth!r}" for draw, one, name, value, truth in study.means
+        [str(draw), str(one), name, repr(value), repr(truth)]
+        for draw, one, name, value, truth in study.means
     ]
     queries = [
-        f"{one},{_quoted(query_ids[query])},{name},{value!r},{truth!r},{value - truth!r},{pro!r}"
+        [str(one), query_ids[query], name, *map(repr, (value, truth, value - truth, pro))]
         for one, query, name, value, truth, pro in study.queries
     ]
-    return {
-        "means.csv": "\n".join(["draw,set,estimator,estimate,truth", *means, ""]),
-        "queries.csv": "\n".join(
-            ["set,query,estimator,estimate,truth,difference,pro10", *queries, ""]
-        ),
+    head = ["set", "query", "estimator", "estimate", "truth", "difference", "pro10"]
+    tables = {
+        "means.csv": Table(["draw", "set", "estimator", "estimate", "truth"], means),
+        "queries.csv": Table(head, queries),
     }
+    return {name: tables_text([table], "csv") for name, table in tables.items()}
 
 
-def _quoted(text: str) -> str:
-    """A cell of a CSV file; what a spreadsheet would take for a formula is marked as text."""
-    text = "'" + text if text[:1] in ("=", "+", "-", "@") else text
-    return '"' + text.replace('"', '""') + '"' if any(c in text for c in ',"\n\r') else text
+def curve_table(points: Sequence[CurvePoint], unit: str) -> Table:
+    """One row per size."""
+    # The score on the documents that were seen falls as they grow more, so it says nothing here.
+    trained = unit == "queries"
+    rows = [
+        [
+            str(point.size),
+            f"{point.share:.0%}",
+            f"{point.held_out:.4f}",
+            f"{point.se:.4f}",
+            *([f"{point.train:.4f}"] if trained else []),
+        ]
+        for point in points
+    ]
+    head = [unit, "share", "held out", "± se", *(["train"] if trained else [])]
+    return Table(head, rows, texts=0)
 
 
 def curve_text(points: Sequence[CurvePoint], title: str, unit: str) -> str:
-    """A table of a learning curve."""
-    # The score on the documents that were seen falls as they grow more, so it says nothing here.
-    trained = unit == "queries"
-    lines = [title, "", f"{unit:>10} {'share':>6} {'held out':>9} {'± se':>7}"]
-    lines[-1] += f" {'train':>7}" if trained else ""
-    for point in points:
-        shown = f"{point.size:>10} {point.share:>6.0%} {point.held_out:>9.4f} {point.se:>7.4f}"
-        lines.append(shown + (f" {point.train:>7.4f}" if trained else ""))
-    return "\n".join([*lines, ""])
+    """The table of a learning curve."""
+    return f"{title}\n\n{aligned(curve_table(points, unit))}"
 
 
 def curve_records(points: Sequence[CurvePoint]) -> list[dict[str, Any]]:
@@ -164,4 +191,4 @@ def curve_records(points: Sequence[CurvePoint]) -> list[dict[str, Any]]:
 
 def curve_json(points: Sequence[CurvePoint], title: str) -> str:
     """The same at full precision."""
-    return json.dumps({"title": title, "points": curve_records(points)}) + "\n"
+    return json_text({"title": title, "points": curve_records(points)}, indent=None)

@@ -1,90 +1,112 @@
-"""An evaluation as a table: for the terminal, for other programs, for a paper."""
+"""One table, for everything that is printed: terminal, TSV, CSV, Markdown, LaTeX and HTML."""
 
 from __future__ import annotations
 
+import csv
 import html
-import json
-import math
 import re
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from io import StringIO
+from typing import TYPE_CHECKING, Final
 
-from heldout.data.notes import count_of
-from heldout.measure.run_checks import lacks_most
-from heldout.notes import distinct, note_texts
+from heldout.notes import distinct
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from rich.table import Table
+    import polars as pl
 
-    from heldout.measure.evaluate import Evaluation
     from heldout.notes import Note
 
 __all__ = [
-    "LATEX_ESCAPES",
-    "csv_text",
+    "Table",
+    "escape_html",
     "escape_markdown",
-    "fit_columns",
+    "html_page",
     "html_table",
-    "html_text",
-    "json_text",
-    "latex_row",
-    "latex_text",
-    "markdown_text",
     "note_lines",
+    "notes_text",
     "plain_text",
-    "policy_lines",
     "safe_cell",
-    "table_text",
-    "tsv_lines",
-    "tsv_text",
+    "safe_frame",
+    "tables_page",
+    "tables_text",
 ]
 
-ALL = "all"
 
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A head and rows of cells, as text.
 
-def _cells(evaluation: Evaluation, *, per_query: bool, summary: bool) -> Iterator[list[Any]]:
-    """Rows of (run, query, value, …): the queries of each run, then its means."""
-    queries = evaluation.queries()
-    for number, name in enumerate(evaluation.names):
-        if per_query:
-            columns = [
-                evaluation.values(number, at).tolist() for at in range(len(evaluation.measures))
-            ]
-            for row, query in enumerate(queries):
-                yield [name, query, *(column[row] for column in columns)]
-        if summary:
-            means = [evaluation.mean(number, at) for at in range(len(evaluation.measures))]
-            yield [name, ALL, *means]
-
-
-def _format(value: Any, digits: int | None, *, integral: bool) -> str:
-    if isinstance(value, str):
-        return value
-    if math.isnan(value):
-        return "undefined"
-    if integral:
-        return str(round(value))
-    return repr(float(value)) if digits is None else f"{value:.{digits}f}"
-
-
-def text_rows(
-    evaluation: Evaluation, *, per_query: bool, summary: bool, digits: int | None
-) -> tuple[list[str], list[list[str]]]:
-    """Head and rows as text; columns that would say the same in all rows are left out.
-
-    Without a number of `digits`, all are shown.
+    Parameters
+    ----------
+    head, rows
+        The cells.
+    title
+        What stands above; may be empty.
+    texts
+        How many of the first columns are words, which go to the left; the others are numbers.
+    notes
+        Sentences below the table, where the format has a place for them.
+    bold
+        Cells that stand out, as row and column.
+    sections
+        Rows below which a terminal draws a line.
+    starred
+        The column in which a star at the end is a mark of significance, and not part of a name.
     """
-    integral = [measure.definition.integral for measure in evaluation.measures]
-    head = ["run", *(["query"] if per_query else []), *map(str, evaluation.measures)]
-    rows = []
-    for run, query, *values in _cells(evaluation, per_query=per_query, summary=summary):
-        shown = [
-            _format(value, digits, integral=whole)
-            for value, whole in zip(values, integral, strict=True)
-        ]
-        rows.append([run, *([query] if per_query else []), *shown])
-    return head, rows
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    title: str = ""
+    texts: int = 1
+    notes: Sequence[str] = ()
+    bold: Collection[tuple[int, int]] = frozenset()
+    sections: Collection[int] = frozenset()
+    starred: int | None = None
+
+    @property
+    def lines(self) -> list[Sequence[str]]:
+        """The head, then the rows."""
+        return [self.head, *self.rows]
+
+
+def tables_text(tables: Sequence[Table], kind: str, *, terminal: bool = False) -> str:
+    """Tables below each other.
+
+    Parameters
+    ----------
+    tables
+        What is shown.
+    kind
+        ``table`` (drawn with lines), ``tsv``, ``csv``, ``md``, ``latex`` or ``html``.
+    terminal
+        Whether a terminal shows it: columns that do not fit its width go into further tables.
+    """
+    if kind == "table":
+        from heldout.report.terminal import ruled  # Rich is slow to import
+
+        return ruled(tables, terminal=terminal)
+    return "\n".join(_WRITERS[kind](table) for table in tables)
+
+
+def tables_page(text: str, kind: str, title: str) -> str:
+    """Tables as a file of their own: HTML needs a page around them."""
+    return html_page(title, text) if kind == "html" else text
+
+
+def notes_text(notes: Sequence[str], kind: str) -> str:
+    """Sentences below tables, a paragraph each; other programs get none with CSV and TSV."""
+    plain = [plain_text(note) for note in notes]
+    if kind in {"tsv", "csv"}:
+        return ""
+    if kind == "html":
+        return "".join(f"<p>{html.escape(note)}</p>\n" for note in plain)
+    if kind == "latex":
+        return "".join(f"% {note}\n" for note in plain)
+    if kind == "md":
+        return "\n".join(f"{escape_markdown(note, line=True)}\n" for note in plain)
+    return "".join(f"{note}\n" for note in plain)
 
 
 def plain_text(text: str) -> str:
@@ -111,11 +133,6 @@ def safe_cell(text: str) -> str:
     """
     plain = plain_text(text)
     return f"'{plain}" if _FORMULA.match(text) else plain
-
-
-def tsv_lines(rows: Iterable[Sequence[str]]) -> str:
-    """Rows as tab-separated values."""
-    return "".join("\t".join(map(safe_cell, row)) + "\n" for row in rows)
 
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
@@ -147,135 +164,30 @@ def escape_markdown(text: str, *, line: bool = False) -> str:
     return escaped
 
 
-def policy_lines(evaluation: Evaluation) -> list[str]:
-    """Warnings, then what was done about ties, missing queries and unjudged ones, in words."""
-    judged = len(evaluation.runs[0].queries)
-    counted = len(evaluation.queries())
-    queries = f"{counted} of {judged} judged" if counted < judged else f"{judged}"
-    lines = [
-        *note_lines(evaluation.warnings),
-        f"queries: {queries}",
-        *(f"{what}: {how}" for what, how in evaluation.policies),
-    ]
-    for run in evaluation.runs:
-        lacks = judged - int(run.present.sum())
-        warned = evaluation.missing == "zero" and lacks_most(run)
-        if lacks and not warned:
-            queries = count_of(lacks, "judged query", "judged queries")
-            lines.append(f"{plain_text(run.name)} lacks {queries}")
-        if run.unjudged:
-            queries = count_of(run.unjudged, "query", "queries")
-            lines.append(f"{plain_text(run.name)} has {queries} without judgements: ignored")
-    return lines
+def _tsv(table: Table) -> str:
+    return "".join("\t".join(map(safe_cell, line)) + "\n" for line in table.lines)
 
 
-def table_text(
-    evaluation: Evaluation, *, per_query: bool, summary: bool, digits: int, terminal: bool = False
-) -> str:
-    """A table to look at; on a terminal the best mean of each measure is bold.
-
-    Columns that do not fit the terminal's width go into further tables below the first.
-    """
-    from io import StringIO
-
-    from rich.console import Console  # slow to import, needed for tables only
-
-    buffer = StringIO()
-    width = Console().width if terminal else 10_000
-    console = Console(file=buffer, width=width, force_terminal=terminal, highlight=False)
-    texts = 2 if per_query else 1
-    head, rows = text_rows(evaluation, per_query=per_query, summary=summary, digits=digits)
-    best = _best(evaluation) if len(evaluation.names) > 1 else set()
-    for columns in fit_columns(head, rows, texts, width):
-        console.print(_rich_table(evaluation, head, rows, columns, texts, best))
-    return "".join(line.rstrip() + "\n" for line in buffer.getvalue().splitlines())
+def _csv(table: Table) -> str:
+    text = StringIO()
+    cells = ([safe_cell(cell) for cell in line] for line in table.lines)
+    csv.writer(text, lineterminator="\n").writerows(cells)
+    return text.getvalue()
 
 
-def fit_columns(
-    head: list[str], rows: list[list[str]], texts: int, width: int
-) -> Iterator[list[int]]:
-    """Divide the columns over as many tables as the width asks for."""
-    sizes = [max(len(row[at]) for row in [head, *rows]) + 3 for at in range(len(head))]
-    fixed = sum(sizes[:texts])
-    shown: list[int] = []
-    for at in range(texts, len(head)):
-        if shown and fixed + sum(sizes[one] for one in shown) + sizes[at] - 3 > width:
-            yield [*range(texts), *shown]
-            shown = []
-        shown.append(at)
-    yield [*range(texts), *shown]
+def _markdown(table: Table) -> str:
+    def cell(text: str, column: int) -> str:
+        plain = plain_text(text)
+        return plain if column == table.starred else escape_markdown(plain)
+
+    rule = ["---" if at < table.texts else "---:" for at in range(len(table.head))]
+    head, *rows = ([cell(text, at) for at, text in enumerate(line)] for line in table.lines)
+    title = f"{escape_markdown(plain_text(table.title), line=True)}\n\n" if table.title else ""
+    notes = "\n" + notes_text(table.notes, "md") if table.notes else ""
+    return title + "".join(f"| {' | '.join(row)} |\n" for row in [head, rule, *rows]) + notes
 
 
-def _rich_table(
-    evaluation: Evaluation,
-    head: list[str],
-    rows: list[list[str]],
-    columns: list[int],
-    texts: int,
-    best: set[tuple[int, int]],
-) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(header_style="bold", show_edge=False, pad_edge=False)
-    for at in columns:
-        table.add_column(Text(plain_text(head[at])), justify="left" if at < texts else "right")
-    names = list(evaluation.names)
-    for row in rows:
-        is_mean = texts == 1 or row[1] == ALL
-        cells = [
-            Text(
-                plain_text(row[at]),
-                "bold" if is_mean and (names.index(row[0]), at - texts) in best else "",
-            )
-            for at in columns
-        ]
-        table.add_row(*cells, end_section=is_mean and texts == 2)
-    return table
-
-
-def _best(evaluation: Evaluation) -> set[tuple[int, int]]:
-    """(run, measure) of the best means."""
-    best = set()
-    for at, measure in enumerate(evaluation.measures):
-        better = measure.definition.higher_is_better
-        if better is None:
-            continue
-        means = [evaluation.mean(run, at) for run in range(len(evaluation.names))]
-        top = max(means) if better else min(means)
-        best |= {(run, at) for run, mean in enumerate(means) if mean == top}
-    return best
-
-
-def tsv_text(evaluation: Evaluation, *, per_query: bool, summary: bool, digits: int | None) -> str:
-    """Tab-separated values with a header."""
-    head, rows = text_rows(evaluation, per_query=per_query, summary=summary, digits=digits)
-    return tsv_lines([head, *rows])
-
-
-def csv_text(evaluation: Evaluation, *, per_query: bool, summary: bool, digits: int | None) -> str:
-    """Comma-separated values with a header; what is undefined is an empty cell."""
-    from heldout.report.markup import csv_lines  # it escapes cells as this module does
-
-    head, rows = text_rows(evaluation, per_query=per_query, summary=summary, digits=digits)
-    return csv_lines([head, *([_known(cell) for cell in row] for row in rows)])
-
-
-def _known(cell: str) -> str:
-    return "" if cell == "undefined" else cell
-
-
-def markdown_text(evaluation: Evaluation, *, per_query: bool, summary: bool, digits: int) -> str:
-    """A Markdown table, the policies below it."""
-    head, rows = text_rows(evaluation, per_query=per_query, summary=summary, digits=digits)
-    texts = 2 if per_query else 1
-    rule = ["---" if at < texts else "---:" for at in range(len(head))]
-    head, *rows = ([escape_markdown(plain_text(cell)) for cell in row] for row in [head, *rows])
-    table = "".join(f"| {' | '.join(row)} |\n" for row in [head, rule, *rows])
-    return table + "\n" + escape_markdown("; ".join(policy_lines(evaluation)), line=True) + "\n"
-
-
-LATEX_ESCAPES = str.maketrans(
+_LATEX: Final = str.maketrans(
     {
         "\\": r"\textbackslash{}",
         "{": r"\{",
@@ -291,94 +203,131 @@ LATEX_ESCAPES = str.maketrans(
         "<": r"\textless{}",
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
+        "—": "---",
+        "Δ": r"$\Delta$",
+        "∞": r"$\infty$",
     }
 )
 
 
-def latex_row(cells: Sequence[str]) -> str:
-    r"""A row of a table.
+def _latex(table: Table) -> str:
+    """A table for the package booktabs."""
+    form = "l" * table.texts + "r" * (len(table.head) - table.texts)
+    lines = [f"% {plain_text(table.title)}"] if table.title else []
+    lines += [f"\\begin{{tabular}}{{{form}}}", "\\toprule"]
+    lines += [_latex_row(map(_latex_cell, table.head)), "\\midrule"]
+    for number, row in enumerate(table.rows):
+        cells = [_latex_cell(cell, starred=at == table.starred) for at, cell in enumerate(row)]
+        lines.append(
+            _latex_row(
+                f"\\textbf{{{cell}}}" if (number, at) in table.bold else cell
+                for at, cell in enumerate(cells)
+            )
+        )
+    lines += ["\\bottomrule", "\\end{tabular}", ""]
+    return "\n".join(lines) + notes_text(table.notes, "latex")
 
-    What stands first must not be taken for an option of the line break before it.
+
+def _latex_cell(text: str, *, starred: bool = False) -> str:
+    shown = plain_text(text).translate(_LATEX)
+    shown = f"{shown[:-1]}$^{{*}}$" if starred and shown.endswith("*") else shown
+    return shown.replace(r"\textless{} 0.0001", "$<$ 0.0001")
+
+
+def _latex_row(cells: Iterable[str]) -> str:
+    r"""A row; what stands first must not be taken for an option of the line break before it.
 
     Examples
     --------
-    >>> print(latex_row(["[1] mine", "0.5"]))
+    >>> print(_latex_row(["[1] mine", "0.5"]))
     {}[1] mine & 0.5 \\
     """
     text = " & ".join(cells) + r" \\"
     return "{}" + text if text.startswith(("[", "*")) else text
 
 
-def latex_text(evaluation: Evaluation, *, per_query: bool, summary: bool, digits: int) -> str:
-    """A LaTeX table (package booktabs), the best mean of each measure in bold."""
-    head, rows = text_rows(evaluation, per_query=per_query, summary=summary, digits=digits)
-    texts = 2 if per_query else 1
-    best = _best(evaluation) if len(evaluation.names) > 1 else set()
-    names = list(evaluation.names)
-    lines = [f"% {line}" for line in policy_lines(evaluation)]
-    lines += [f"\\begin{{tabular}}{{{'l' * texts}{'r' * (len(head) - texts)}}}", "\\toprule"]
-    titles = [plain_text(cell).translate(LATEX_ESCAPES) for cell in head]
-    lines += [latex_row(titles), "\\midrule"]
-    for row in rows:
-        is_mean = not per_query or row[1] == ALL
-        cells = []
-        for at, cell in enumerate(row):
-            shown = plain_text(cell).translate(LATEX_ESCAPES)
-            bold = is_mean and (names.index(row[0]), at - texts) in best
-            cells.append(f"\\textbf{{{shown}}}" if bold else shown)
-        lines.append(latex_row(cells))
-    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""])
+def escape_html(text: str) -> str:
+    """Text that is shown as it is, in elements and in attributes.
+
+    Examples
+    --------
+    >>> escape_html('<b title="x">')
+    '&lt;b title=&quot;x&quot;&gt;'
+    """
+    return html.escape(plain_text(text))
 
 
-def json_text(evaluation: Evaluation, *, per_query: bool, summary: bool) -> str:
-    """All numbers at full precision; an undefined value is null."""
-    runs = []
-    queries = evaluation.queries()
-    names = [str(measure) for measure in evaluation.measures]
-    for number, run in enumerate(evaluation.runs):
-        entry: dict[str, Any] = {"name": run.name}
-        if summary:
-            means = (evaluation.mean(number, at) for at in range(len(names)))
-            entry["means"] = {name: _json(value) for name, value in zip(names, means, strict=True)}
-        entry["judged_queries_missing"] = len(run.queries) - int(run.present.sum())
-        entry["queries_without_judgements"] = run.unjudged
-        if per_query:
-            columns = [evaluation.values(number, at).tolist() for at in range(len(names))]
-            entry["queries"] = {
-                query: {
-                    name: _json(column[row]) for name, column in zip(names, columns, strict=True)
-                }
-                for row, query in enumerate(queries)
-            }
-        runs.append(entry)
-    content = {
-        "measures": names,
-        "queries": len(queries),
-        "policies": dict(evaluation.policies),
-        **note_texts(evaluation.warnings),
-        "runs": runs,
-    }
-    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+def html_table(table: Table, hints: Mapping[str, str] | None = None) -> str:
+    """A table as HTML.
+
+    Parameters
+    ----------
+    table
+        What is shown.
+    hints
+        For columns, by what stands in the head: what hovering over their cells shows.
+    """
+    known = hints or {}
+    marks = [
+        (' class="text"' if at < table.texts else "") + _hint(known.get(name, ""))
+        for at, name in enumerate(table.head)
+    ]
+    head = "".join(
+        f'<th scope="col"{mark}>{escape_html(cell)}</th>'
+        for cell, mark in zip(table.head, marks, strict=True)
+    )
+    rows = "\n".join(f"<tr>{_html_row(row, marks)}</tr>" for row in table.rows)
+    title = f"<caption>{escape_html(table.title)}</caption>" if table.title else ""
+    return f"<table>{title}<thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table>"
 
 
-def _json(value: Any) -> Any:
-    return None if isinstance(value, float) and math.isnan(value) else value
+def _html_row(row: Sequence[str], marks: Sequence[str]) -> str:
+    """The cells of a row; the first names it."""
+    first = f'<th scope="row">{escape_html(row[0])}</th>'
+    return first + "".join(
+        f"<td{mark}>{escape_html(cell)}</td>" for cell, mark in zip(row[1:], marks[1:], strict=True)
+    )
 
 
-def html_table(
-    evaluation: Evaluation, *, per_query: bool = False, summary: bool = True, digits: int = 4
-) -> str:
-    """Make a table for a notebook or a page; by default of the means."""
-    from heldout.report.markup import html_rows  # it escapes cells as this module does
-
-    head, rows = text_rows(evaluation, per_query=per_query, summary=summary, digits=digits)
-    notes = html.escape("; ".join(policy_lines(evaluation)))
-    return f"{html_rows(head, rows)}<p>{notes}</p>"
+def _hint(words: str) -> str:
+    return f' title="{escape_html(words)}"' if words else ""
 
 
-def html_text(evaluation: Evaluation, *, per_query: bool, summary: bool, digits: int) -> str:
-    """Make a page of its own."""
-    from heldout.report.markup import html_page
+def _html(table: Table) -> str:
+    return html_table(table) + "\n" + notes_text(table.notes, "html")
 
-    table = html_table(evaluation, per_query=per_query, summary=summary, digits=digits)
-    return html_page("Evaluation", table)
+
+_WRITERS: Final[dict[str, Callable[[Table], str]]] = {
+    "tsv": _tsv,
+    "csv": _csv,
+    "md": _markdown,
+    "latex": _latex,
+    "html": _html,
+}
+
+_STYLE: Final = (
+    "body{font:15px/1.5 system-ui,sans-serif;margin:2rem;color-scheme:light dark}"
+    "table{border-collapse:collapse;margin:1rem 0;font-variant-numeric:tabular-nums}"
+    "th,td{padding:.25rem .75rem;border-bottom:1px solid #8886;text-align:right}"
+    "tbody th{font-weight:normal}.text,th:first-child{text-align:left}"
+)
+
+
+def html_page(title: str, body: str) -> str:
+    """A page that holds some HTML, and needs no other file."""
+    return (
+        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f"<title>{escape_html(title)}</title>\n<style>{_STYLE}</style>\n</head>\n"
+        f"<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def safe_frame(frame: pl.DataFrame) -> pl.DataFrame:
+    """The same, with no text that a spreadsheet takes for a formula."""
+    import polars as pl  # slow to import
+
+    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
+    return frame.with_columns(
+        pl.Series(name, [None if one is None else safe_cell(one) for one in frame[name]], pl.String)
+        for name in texts
+    )

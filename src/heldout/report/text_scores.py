@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import math
 from typing import TYPE_CHECKING, Any
 
+from heldout.as_json import plain
 from heldout.notes import note_texts
-from heldout.report.grid import Grid, grids_text
-from heldout.report.tables import plain_text
+from heldout.report.tables import Table, notes_text, plain_text, tables_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,14 +49,10 @@ def text_scores_text(
     if kind in {"tsv", "csv"}:
         signatures = [one.signature for one in comparisons for _ in names]
         rows = [[*row, mark] for row, mark in zip(rows, signatures, strict=True)]
-        return grids_text([Grid([*head, "signature"], rows, texts=2)], kind)
-    if kind == "html":
-        signed = "".join(f"<p>{html.escape(one.signature)}</p>" for one in comparisons)
-        return grids_text([Grid(head, rows, texts=2)], kind) + signed
-    mark = "% " if kind == "latex" else ""
-    gap = "\n\n" if kind == "md" else "\n"
-    marks = "".join(f"{mark}{one.signature}{gap}" for one in comparisons)
-    return grids_text([Grid(head, rows, texts=2)], kind, terminal=terminal) + "\n" + marks
+        return tables_text([Table([*head, "signature"], rows, texts=2)], kind)
+    gap = "" if kind == "html" else "\n"
+    table = tables_text([Table(head, rows, texts=2)], kind, terminal=terminal)
+    return table + gap + notes_text([one.signature for one in comparisons], kind)
 
 
 def about_line(comparisons: Sequence[TextScores]) -> str:
@@ -80,7 +75,7 @@ def text_score_record(
         "measures": [_measure_dict(names, one) for one in comparisons],
         "comparisons": [],
     }
-    found: dict[str, Any] = _plain(content)
+    found: dict[str, Any] = plain(content)
     return found
 
 
@@ -94,11 +89,3 @@ def _measure_dict(names: tuple[str, ...], comparison: TextScores) -> dict[str, A
             for name, one in zip(names, comparison.systems, strict=True)
         ],
     }
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

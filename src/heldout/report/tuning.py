@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from heldout.as_json import json_text
 from heldout.infer.results import count_of
 from heldout.notes import note_texts
-from heldout.report.grid import Grid, aligned, grids_text, notes_text
-from heldout.report.tables import note_lines, plain_text
+from heldout.report.tables import Table, note_lines, notes_text, plain_text, tables_text
+from heldout.report.terminal import aligned
 
 if TYPE_CHECKING:
     from heldout.infer.compare import Comparison
@@ -53,11 +53,13 @@ def tuning_text(
 
     Columns that do not fit into `width` go into further tables.
     """
-    parts = [aligned(_summary_rows(tuned, level), width)]
+    parts = [aligned(_summary_table(tuned, level), width)]
     for system in tuned.systems:
         if system.tuned:
             title = f"{plain_text(system.name)}: " if len(tuned.systems) > 1 else ""
-            parts.append(f"{title}{_chosen_title(system)}\n" + aligned(_chosen_rows(system), width))
+            parts.append(
+                f"{title}{_chosen_title(system)}\n" + aligned(_chosen_table(system), width)
+            )
     if quiet:
         return "\n".join(parts)
     return "\n".join(parts) + "\n" + "".join(line + "\n" for line in tuning_lines(tuned))
@@ -79,16 +81,15 @@ def tuning_tables(
         ``tsv`` or ``csv`` (tables alone, the first about the systems), ``md``, ``latex``, ``html``.
     """
     from heldout.report.claims import claims_csv, claims_text  # brings tables
-    from heldout.report.markup import finished
+    from heldout.report.tables import tables_page
 
-    head, *rows = _summary_rows(tuned, level)
-    grids = [Grid(head, rows)]
+    tables = [_summary_table(tuned, level)]
     for system in tuned.systems:
         if system.tuned:
-            head, *rows = _chosen_rows(system)
-            name = plain_text(system.name)
-            grids.append(Grid(["system", *head], [[name, *row] for row in rows], texts=2))
-    parts = [grids_text(grids, kind)]
+            chosen = _chosen_table(system)
+            rows = [[plain_text(system.name), *row] for row in chosen.rows]
+            tables.append(Table(["system", *chosen.head], rows, texts=2))
+    parts = [tables_text(tables, kind)]
     if not quiet and kind in {"md", "latex", "html"}:
         parts.append(notes_text(tuning_lines(tuned), kind))
     if comparison is not None:
@@ -96,12 +97,12 @@ def tuning_tables(
         known = () if quiet else tuned.all_notes
         claims = claims_csv([comparison]) if csv else claims_text(comparison, kind, known=known)
         parts.append(claims)
-    return finished("\n".join(parts), kind, "Tuning")
+    return tables_page("\n".join(parts), kind, "Tuning")
 
 
-def _summary_rows(tuned: TunedRuns, level: float) -> list[list[str]]:
+def _summary_table(tuned: TunedRuns, level: float) -> Table:
     head = ["system", "runs", f"{plain_text(tuned.measure)} held out", f"{level:.0%} interval"]
-    rows = [[*head, "optimistic", "optimism"]]
+    rows = []
     for system in tuned.systems:
         folds = system.folds
         interval = held_out_interval(folds, level)
@@ -109,7 +110,7 @@ def _summary_rows(tuned: TunedRuns, level: float) -> list[list[str]]:
         cells = [plain_text(system.name), str(len(system.runs)), f"{folds.mean:.4f}", shown]
         more = [f"{folds.optimistic:.4f}", f"{folds.optimism:+.4f}"] if system.tuned else ["—", "—"]
         rows.append([*cells, *more])
-    return rows
+    return Table([*head, "optimistic", "optimism"], rows)
 
 
 def _chosen_title(system: TunedSystem) -> str:
@@ -119,11 +120,11 @@ def _chosen_title(system: TunedSystem) -> str:
     return "chosen on the seen queries of each fold"
 
 
-def _chosen_rows(system: TunedSystem) -> list[list[str]]:
+def _chosen_table(system: TunedSystem) -> Table:
     if len(system.folds.folds) > FOLDS_SHOWN:
-        return _counted_rows(system)
+        return _counted_table(system)
     head = ["fold", "seen", "held out", "chosen", "score seen", "score held out"]
-    return [head, *(_fold_row(system, fold) for fold in system.folds.folds)]
+    return Table(head, [_fold_row(system, fold) for fold in system.folds.folds])
 
 
 def _fold_row(system: TunedSystem, fold: TunedFold) -> list[str]:
@@ -137,16 +138,16 @@ def _fold_row(system: TunedSystem, fold: TunedFold) -> list[str]:
     ]
 
 
-def _counted_rows(system: TunedSystem) -> list[list[str]]:
+def _counted_table(system: TunedSystem) -> Table:
     """The runs that were chosen at all, the most frequent first."""
     folds = system.folds
-    rows = [["run", "chosen", "score on all queries"]]
+    rows = []
     for number in np.argsort(-folds.chosen, kind="stable").tolist():
         if folds.chosen[number]:
             share = f"{folds.chosen[number]} ({folds.chosen[number] / len(folds.folds):.0%})"
             mean = f"{folds.final.means[number]:.4f}"
             rows.append([plain_text(system.runs[number]), share, mean])
-    return rows
+    return Table(["run", "chosen", "score on all queries"], rows)
 
 
 def _how_lines(tuned: TunedRuns) -> list[str]:
@@ -199,7 +200,7 @@ def json_tuning(tuned: TunedRuns, comparison: Comparison | None = None, level: f
         from heldout.report.claims import claim_records  # brings tables
 
         content["comparison"] = claim_records([comparison])[0]
-    return json.dumps(_finite(content), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return json_text(content)
 
 
 def _system_dict(system: TunedSystem, level: float) -> dict[str, Any]:
@@ -254,11 +255,3 @@ def _point_dict(system: TunedSystem, number: int) -> dict[str, Any]:
         "source": system.sources[number],
         "parameters": None if system.points is None else system.points.point(number),
     }
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_finite(inner) for inner in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

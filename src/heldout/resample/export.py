@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from heldout.as_json import json_text
 from heldout.data.export import export_collection, write_folder
 from heldout.resample.combined import TwoWaySplits
 from heldout.resample.fold_files import fold_lines
@@ -79,7 +79,7 @@ def export_splits(
             with (aside / "folds.tsv").open("w", encoding="utf-8", newline="\n") as file:
                 file.writelines(fold_table(splits))
         manifest = _manifest(splits, collection, to, written)
-        text = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
+        text = json_text(manifest)
         (aside / "split.json").write_text(text, encoding="utf-8", newline="\n")
     return [one["folder"] for one in written]
 

@@ -19,22 +19,19 @@ from heldout.experiment.studies.curve import CurvePoint
 from heldout.infer.power import power
 from heldout.infer.randomization import randomization_test
 from heldout.infer.ranks import Nemenyi
-from heldout.report.charts.bias import bias_data
-from heldout.report.charts.bias_means import bias_means_data
-from heldout.report.charts.bias_queries import bias_queries_data
-from heldout.report.charts.calibration import calibration_data
+from heldout.report.charts.by_query import heatmap_data, query_differences_data
+from heldout.report.charts.chance import null_data, power_data
+from heldout.report.charts.classes import calibration_data, precision_recall_data, roc_data
 from heldout.report.charts.critical_difference import critical_difference_data, rank_groups
 from heldout.report.charts.folds import folds_data, folds_data_of_results
-from heldout.report.charts.forest import forest_data, forest_data_of_results
-from heldout.report.charts.heatmap import heatmap_data
-from heldout.report.charts.learning_curve import learning_curve_data
-from heldout.report.charts.null import null_data
 from heldout.report.charts.optimism import optimism_data
-from heldout.report.charts.pairs import pairs_data
-from heldout.report.charts.power import power_data
-from heldout.report.charts.precision_recall import precision_recall_data
-from heldout.report.charts.query_differences import query_differences_data
-from heldout.report.charts.roc import roc_data
+from heldout.report.charts.studies import (
+    bias_data,
+    bias_means_data,
+    bias_queries_data,
+    learning_curve_data,
+)
+from heldout.report.charts.systems import forest_data, forest_data_of_results, pairs_data
 from heldout.report.charts.tuning import tuned_axes, tuning_data
 from heldout.resample.describe import describe_splits
 
@@ -253,7 +250,7 @@ def experiment(**changes):
         "surface": pl.DataFrame(
             surface, schema=[*places, "number", "parameters", "mean"], orient="row"
         ),
-        "lists": pl.DataFrame(),
+        "held_out": pl.DataFrame(),
         "summary": [
             {"name": "sys", "tuned": True, "points": 4, "ship_number": 3, "estimates": [estimate]}
         ],

@@ -12,16 +12,16 @@ import heldout
 from heldout.data.predictions import ClassPredictions
 from heldout.experiment.studies.curve import CurvePoint
 from heldout.infer.compare import compare
+from heldout.report.charts.by_query import query_differences_data
 from heldout.report.charts.folds import draw_folds
 from heldout.report.charts.gallery import gallery
 from heldout.report.charts.marks import inline
-from heldout.report.charts.names import NAMES
+from heldout.report.charts.named import NAMES
 from heldout.report.charts.of_comparison import charts_of_comparison, shown_claims
 from heldout.report.charts.of_files import NEEDS
 from heldout.report.charts.of_predictions import charts_of_predictions
 from heldout.report.charts.of_study import charts_of_curve
 from heldout.report.charts.optimism import draw_optimism
-from heldout.report.charts.query_differences import query_differences_data
 from heldout.report.charts.theme import responsive, themed, titled
 from heldout.report.charts.tuning import draw_tuning
 

@@ -18,9 +18,10 @@ from heldout.report.page.citations import bibliography
 from heldout.report.page.markup import esc, json_block, table_markup
 from heldout.report.page.of_comparison import part_of_comparisons
 from heldout.report.page.of_results import part_of_results
-from heldout.report.page.parts import Part, Table
+from heldout.report.page.parts import PageTable, Part
 from heldout.report.page.rankings import beginning, lists_of_results
 from heldout.report.page.render import render_page
+from heldout.report.tables import Table
 
 IMAGE = '"><img src=x onerror=alert(1)>'
 TEXTS = ["</script>", "<!--", "<script>", "&amp;", "\u2028", IMAGE, "\x00\x1b[31m", "\ud800"]
@@ -37,7 +38,8 @@ def test_data_come_back_and_end_no_script(text):
 
 
 def test_tables_escape_every_cell():
-    table = Table(IMAGE, (IMAGE, IMAGE), ((IMAGE, IMAGE),), ((IMAGE, IMAGE),), notes=(IMAGE,))
+    cells = Table((IMAGE, IMAGE), ((IMAGE, IMAGE),), IMAGE, notes=(IMAGE,))
+    table = PageTable(cells, ((IMAGE, IMAGE),))
     assert "<img" not in table_markup(table, "x")
     assert table_markup(table, "x").count(esc(IMAGE)) >= 8
 
@@ -152,8 +154,8 @@ def test_without_a_collection_there_are_no_texts_and_no_grades(results):
 
 
 def test_every_number_of_the_tables_has_a_source(part):
-    for table in (*part.tables, *part.tuning, *part.splits):
-        told = {name for name, _ in table.sources}
+    for shown in (*part.tables, *part.tuning, *part.splits):
+        table, told = shown.table, {name for name, _ in shown.sources}
         assert set(table.head[table.texts :]) <= told, table.title
 
 
@@ -219,8 +221,8 @@ def test_ledger_shows_looks_at_these_data_only(results, tmp_path):
             command="",
         )
     part = part_of_results(results, ledger=str(path))
-    assert [row[2] for row in part.looks.rows] == [f"A - {data}"]
-    assert "1 other data" in part.looks.notes[0]
+    assert [row[2] for row in part.looks.table.rows] == [f"A - {data}"]
+    assert "1 other data" in part.looks.table.notes[0]
 
 
 def test_new_documents_are_answered_by_their_own_interval(collection):
@@ -234,7 +236,9 @@ def test_new_documents_are_answered_by_their_own_interval(collection):
     shown = kept["low"] > 0 or kept["high"] < 0
     assert ("No difference" not in part.answer[0]) == shown
     assert part.answer[1].startswith("As if other queries were drawn")
-    table = next(one for one in part.tables if one.title.startswith("Differences on new"))
+    table = next(
+        one.table for one in part.tables if one.table.title.startswith("Differences on new")
+    )
     assert table.rows[0][2] == f"{kept['difference']:+.4f}"
 
 

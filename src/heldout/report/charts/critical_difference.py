@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+import altair as alt
+import polars as pl
+
 from heldout.errors import InputError
-from heldout.report.charts.marks import inline, tip
-from heldout.report.charts.theme import WIDTH
+from heldout.report.charts.builders import drawing, table_of, tip
+from heldout.report.charts.marks import inline
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import altair as alt
-    import polars as pl
 
     from heldout.infer.ranks import Nemenyi
     from heldout.report.charts.named import Drawing
@@ -65,8 +65,6 @@ def critical_difference_data(systems: Sequence[str], nemenyi: Nemenyi) -> pl.Dat
         kind (``system``, ``group`` or ``critical``), name, rank (a system's, or the first of a
         group), end (the last of a group), place (of a system or group, from 1 on).
     """
-    import polars as pl
-
     if len(systems) < 3:
         raise InputError(f"{len(systems)} systems: mean ranks are compared from three systems on")
     ordered = sorted(zip(nemenyi.ranks, systems, strict=True))
@@ -79,7 +77,7 @@ def critical_difference_data(systems: Sequence[str], nemenyi: Nemenyi) -> pl.Dat
         for place, (first, last) in enumerate(rank_groups(ranks, nemenyi.critical_difference), 1)
     ]
     rows.append(("critical", "critical difference", 1.0, 1.0 + nemenyi.critical_difference, 0))
-    return pl.DataFrame(rows, schema=["kind", "name", "rank", "end", "place"], orient="row")
+    return table_of(rows, ["kind", "name", "rank", "end", "place"])
 
 
 def draw_critical_difference(frame: pl.DataFrame) -> Drawing:
@@ -90,9 +88,6 @@ def draw_critical_difference(frame: pl.DataFrame) -> Drawing:
     frame
         Of `critical_difference_data`.
     """
-    import altair as alt  # slow to import
-    import polars as pl
-
     systems = frame.filter(pl.col("kind") == "system")
     groups = frame.filter(pl.col("kind") == "group")
     length = float(frame.filter(pl.col("kind") == "critical")["end"][0]) - 1.0
@@ -124,18 +119,15 @@ def draw_critical_difference(frame: pl.DataFrame) -> Drawing:
     layers.append(plane.lines([(1.0, bar, -1.05, -1.05)], "frame", 2))
     layers.append(plane.texts([(1.0, -1.05, f"critical difference {length:.2f}")], "left", dy=-9))
     layers.append(plane.hover(hung))
-    return alt.layer(*layers).properties(
-        width=WIDTH,
-        height=int(26 * (deepest - ABOVE)),
-        description="Mean ranks of the systems, the best at the left; bars join systems whose "
-        "ranks differ by no more than the critical difference.",
+    words = (
+        "Mean ranks of the systems, the best at the left; bars join systems whose ranks differ by "
+        "no more than the critical difference."
     )
+    return drawing(layers, words, int(26 * (deepest - ABOVE)))
 
 
 def _hung(systems: pl.DataFrame, gap: float) -> pl.DataFrame:
     """Where each name hangs: the better half at the left, the best highest, the rest mirrored."""
-    import polars as pl
-
     count = len(systems)
     left = pl.col("place") <= (count + 1) // 2
     return systems.with_columns(
@@ -155,8 +147,6 @@ def _hung(systems: pl.DataFrame, gap: float) -> pl.DataFrame:
 
 def _short(column: str) -> pl.Expr:
     """A name that leaves room for the rank behind it."""
-    import polars as pl
-
     name = pl.col(column)
     long = name.str.len_chars() > LONGEST
     return pl.when(long).then(pl.format("{}…", name.str.slice(0, LONGEST - 1))).otherwise(name)
@@ -166,17 +156,12 @@ class _Plane:
     """Lines and texts on one pair of scales without axes."""
 
     def __init__(self, across: list[float], down: list[float]) -> None:
-        import altair as alt  # slow to import
-
         self._x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=across, nice=False))
         self._y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=down, nice=False))
 
     def lines(self, parts: Sequence[tuple[float, ...]], style: str, width: float) -> alt.Chart:
         """From x to x2, from y to y2."""
-        import altair as alt  # slow to import
-        import polars as pl
-
-        frame = pl.DataFrame(parts, schema=["x", "x2", "y", "y2"], orient="row")
+        frame = table_of(parts, ["x", "x2", "y", "y2"])
         drawn: alt.Chart = (
             alt.Chart(inline(frame))
             .mark_rule(style=style, strokeWidth=width)
@@ -188,10 +173,7 @@ class _Plane:
         self, parts: list[tuple[Any, ...]], align: str, *, dx: float = 0, dy: float = 0
     ) -> alt.Chart:
         """At x and y."""
-        import altair as alt  # slow to import
-        import polars as pl
-
-        frame = pl.DataFrame(parts, schema=["x", "y", "text"], orient="row")
+        frame = table_of(parts, ["x", "y", "text"])
         mark: dict[str, Any] = {"align": align, "dx": dx, "dy": dy, "limit": 190}
         drawn: alt.Chart = (
             alt.Chart(inline(frame))
@@ -202,9 +184,6 @@ class _Plane:
 
     def hover(self, hung: pl.DataFrame) -> alt.Chart:
         """Points on the axis that say who stands there."""
-        import altair as alt  # slow to import
-        import polars as pl
-
         frame = hung.select("name", "rank", pl.col("rank").alias("x"), pl.lit(0.0).alias("y"))
         drawn: alt.Chart = (
             alt.Chart(inline(frame))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from heldout.as_json import json_text
 from heldout.data.files import write_atomically
 from heldout.errors import InputError
 from heldout.report.charts.theme import PICTURE_FONT
@@ -71,8 +71,7 @@ def chart_bytes(chart: Drawing, suffix: str) -> bytes:
     spec = chart.to_dict()
     version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
     if suffix == ".json":
-        text = json.dumps(spec, ensure_ascii=False, indent=1, allow_nan=False)
-        return (text + "\n").encode()
+        return json_text(spec, indent=1).encode()
     if suffix == ".html":
         from heldout.report.charts.standalone import chart_page
 

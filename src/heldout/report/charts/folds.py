@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+import altair as alt
+import polars as pl
+
 from heldout.errors import InputError
-from heldout.report.charts.marks import inline, rows_height, tip
+from heldout.report.charts.builders import dots, row_chart, span, tip
+from heldout.report.charts.marks import rows_height
 from heldout.report.charts.theme import WIDTH
 
 if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
-
     from heldout.data.collection import Collection
     from heldout.experiment.results import Results
     from heldout.report.charts.named import Drawing
@@ -55,8 +56,6 @@ def folds_data(description: Description) -> pl.DataFrame:
 
 
 def _frame(rows: Any) -> pl.DataFrame:
-    import polars as pl
-
     kinds = [pl.String, pl.Int64, pl.Int64, pl.Int64, pl.Float64, pl.Int64, pl.Int64]
     schema = dict(zip(_COLUMNS, kinds, strict=True))
     return pl.DataFrame(list(rows), schema=schema, orient="row")
@@ -73,8 +72,6 @@ def folds_data_of_results(results: Results, collection: Collection | None = None
     collection
         Its judgements tell how many documents are relevant to a query.
     """
-    import polars as pl
-
     if results.manifest["settings"]["by"] in {"document", "both"}:
         raise InputError(
             "documents were held out, and results do not say which: describe the splits with "
@@ -106,8 +103,6 @@ def _parted(sides: pl.DataFrame) -> bool:
 
     Of a hold-out, say, the table does not know those that are never held out.
     """
-    import polars as pl
-
     counts = sides.group_by("repeat").agg(
         pl.len().alias("rows"), pl.col("unit").n_unique(), pl.col("fold").n_unique()
     )
@@ -132,19 +127,13 @@ def draw_folds(frame: pl.DataFrame, *, unit: str = "query") -> Drawing:
     unit
         What is held out.
     """
-    import altair as alt  # slow to import
-    import polars as pl
-
     shown = frame.head(MOST)
     plural = {"query": "queries"}.get(unit, f"{unit}s")
-    down = alt.Y("split:N", sort=shown["split"].to_list(), title=None)
     height = rows_height(len(shown), 24 if len(shown) <= 20 else 14)
     known = shown.filter(pl.col("median").is_not_null())
-    base = alt.Chart(inline(shown)).encode(
-        y=down,
-        x=alt.X("test:Q", title=f"{plural} held out"),
-        tooltip=tip(("split:N", "split"), ("test:Q", "held out", ","), ("train:Q", "seen", ",")),
-    )
+    hover = tip(("split:N", "split"), ("test:Q", "held out", ","), ("train:Q", "seen", ","))
+    held_out = alt.X("test:Q", title=f"{plural} held out")
+    base = row_chart(shown, "split", hover).encode(x=held_out)
     bars = base.mark_bar(height={"band": 0.6})
     labels = base.mark_text(align="left", dx=4, style="label").encode(
         text=alt.Text("test:Q", format=",")
@@ -164,19 +153,14 @@ def draw_folds(frame: pl.DataFrame, *, unit: str = "query") -> Drawing:
 
 
 def _relevance(known: pl.DataFrame, order: list[str]) -> alt.LayerChart | alt.FacetChart:
-    import altair as alt  # slow to import
-
-    base = alt.Chart(inline(known)).encode(
-        y=alt.Y("split:N", sort=order, title=None),
-        tooltip=tip(
-            ("split:N", "split"),
-            ("least:Q", "least"),
-            ("median:Q", "median"),
-            ("most:Q", "most"),
-            ("without:Q", "queries without any"),
-        ),
+    hover = tip(
+        ("split:N", "split"),
+        ("least:Q", "least"),
+        ("median:Q", "median"),
+        ("most:Q", "most"),
+        ("without:Q", "queries without any"),
     )
-    line = base.mark_rule().encode(
-        x=alt.X("least:Q", title="relevant documents of a query: least, median, most"), x2="most:Q"
-    )
-    return alt.layer(line, base.mark_point(size=80).encode(x="median:Q"))
+    base = row_chart(known, "split", hover, order)
+    title = "relevant documents of a query: least, median, most"
+    line = span(base, ("least", "most"), title=title)
+    return alt.layer(line, dots(base, "median", size=80))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heldout.report.charts.names import NAMES
+from heldout.report.charts.named import NAMES
 from heldout.report.charts.of_comparison import charts_of_comparison
 from heldout.report.charts.of_predictions import charts_of_predictions
 from heldout.report.charts.of_results import charts_of
@@ -23,7 +23,7 @@ __all__ = ["gallery"]
 
 
 def gallery() -> tuple[NamedChart, ...]:
-    """Every chart once, in the order of `heldout.report.charts.names.NAMES`.
+    """Every chart once, in the order of `heldout.report.charts.named.NAMES`.
 
     From scores that are drawn with a seed, and from a part of the embedded collection.
     """

@@ -1,4 +1,4 @@
-"""What drawings share: data that is put into them, tooltips, lines of reference."""
+"""What drawings share besides marks: data that are put into them, ranges, short texts."""
 
 from __future__ import annotations
 
@@ -12,14 +12,10 @@ if TYPE_CHECKING:
 __all__ = [
     "SHORT",
     "brief",
-    "dashes",
     "inline",
     "padded",
     "rows_height",
-    "shapes",
-    "stroke_legend",
-    "tip",
-    "zero_line",
+    "signed",
 ]
 
 DIGITS: Final = 6
@@ -65,43 +61,6 @@ def brief(text: str) -> str:
     return flat if len(flat) <= SHORT else flat[: SHORT - 1] + "…"
 
 
-def tip(*fields: tuple[str, str] | tuple[str, str, str]) -> list[alt.Tooltip]:
-    """What hovering shows: fields with their types, what to call them, and a number's format.
-
-    Parameters
-    ----------
-    fields
-        ``("mean:Q", "nDCG@10", ".4f")``; without a format the value as it is.
-    """
-    import altair as alt  # slow to import
-
-    return [
-        alt.Tooltip(one[0], title=one[1], format=one[2])
-        if len(one) == 3
-        else alt.Tooltip(one[0], title=one[1])
-        for one in fields
-    ]
-
-
-def zero_line(*, vertical: bool = True, at: float = 0.0) -> alt.Chart:
-    """A dashed line where nothing differs.
-
-    Parameters
-    ----------
-    vertical
-        On the horizontal axis; else on the other.
-    at
-        Where.
-    """
-    import altair as alt  # slow to import
-    import polars as pl
-
-    axis = alt.X("zero:Q") if vertical else alt.Y("zero:Q")
-    chart = alt.Chart(inline(pl.DataFrame({"zero": [at]})))
-    drawn: alt.Chart = chart.mark_rule(style="reference", strokeWidth=1).encode(axis)
-    return drawn
-
-
 def padded(values: list[float | None], share: float = 0.06) -> list[float]:
     """The range of some numbers with a little room on both sides.
 
@@ -118,40 +77,6 @@ def padded(values: list[float | None], share: float = 0.06) -> list[float]:
     low, high = min(known), max(known)
     room = share * (high - low) if high > low else 0.5
     return [low - room, high + room]
-
-
-def shapes(count: int) -> list[str]:
-    """Shapes of points that are told apart without colours.
-
-    Parameters
-    ----------
-    count
-        How many things there are; from the ninth on shapes come again.
-    """
-    known = [
-        "circle",
-        "square",
-        "triangle-up",
-        "diamond",
-        "cross",
-        "triangle-down",
-        "triangle-left",
-        "triangle-right",
-    ]
-    return [known[at % len(known)] for at in range(count)]
-
-
-def dashes(count: int) -> list[list[int]]:
-    """Dashes of lines that are told apart without colours; the first is whole."""
-    known = [[1, 0], [8, 2], [5, 2, 1, 2], [2, 2]]
-    return [known[at % len(known)] for at in range(count)]
-
-
-def stroke_legend() -> alt.Legend:
-    """A legend with a name a line, beside a piece of the line."""
-    import altair as alt  # slow to import
-
-    return alt.Legend(columns=1, symbolType="stroke", symbolStrokeWidth=2)
 
 
 def signed(value: float) -> str:

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from heldout.report.charts.by_query import (
+    draw_heatmap,
+    draw_query_differences,
+    heatmap_data,
+    query_differences_data,
+)
+from heldout.report.charts.chance import draw_null, draw_power, null_data, power_data
 from heldout.report.charts.critical_difference import (
     critical_difference_data,
     draw_critical_difference,
 )
-from heldout.report.charts.forest import draw_forest, forest_data
-from heldout.report.charts.heatmap import draw_heatmap, heatmap_data
 from heldout.report.charts.named import NamedChart
-from heldout.report.charts.null import draw_null, null_data
-from heldout.report.charts.pairs import MOST_PAIRS, draw_pairs, pairs_data
-from heldout.report.charts.power import draw_power, power_data
-from heldout.report.charts.query_differences import (
-    draw_query_differences,
-    query_differences_data,
+from heldout.report.charts.systems import (
+    MOST_PAIRS,
+    draw_forest,
+    draw_pairs,
+    forest_data,
+    pairs_data,
 )
 
 if TYPE_CHECKING:

@@ -6,10 +6,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from heldout.errors import HeldoutError
-from heldout.report.charts.calibration import calibration_data, draw_calibration
+from heldout.report.charts.classes import (
+    calibration_data,
+    draw_calibration,
+    draw_precision_recall,
+    draw_roc,
+    precision_recall_data,
+    roc_data,
+)
 from heldout.report.charts.named import NamedChart
-from heldout.report.charts.precision_recall import draw_precision_recall, precision_recall_data
-from heldout.report.charts.roc import draw_roc, roc_data
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

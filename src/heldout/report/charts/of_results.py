@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.errors import HeldoutError
 from heldout.report.charts.folds import draw_folds, folds_data, folds_data_of_results
-from heldout.report.charts.forest import draw_forest, forest_data_of_results
 from heldout.report.charts.named import NamedChart
 from heldout.report.charts.of_comparison import charts_of_comparison
 from heldout.report.charts.of_predictions import charts_of_predictions
 from heldout.report.charts.optimism import draw_optimism, optimism_data
+from heldout.report.charts.systems import draw_forest, forest_data_of_results
 from heldout.report.charts.tuning import draw_tuning, tuned_axes, tuning_data
 
 if TYPE_CHECKING:

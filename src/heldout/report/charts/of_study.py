@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
-from heldout.report.charts.bias import bias_data, draw_bias
-from heldout.report.charts.bias_means import bias_means_data, draw_bias_means
-from heldout.report.charts.bias_queries import bias_queries_data, draw_bias_queries
-from heldout.report.charts.learning_curve import draw_learning_curve, learning_curve_data
 from heldout.report.charts.named import NamedChart
+from heldout.report.charts.studies import (
+    bias_data,
+    bias_means_data,
+    bias_queries_data,
+    draw_bias,
+    draw_bias_means,
+    draw_bias_queries,
+    draw_learning_curve,
+    learning_curve_data,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import altair as alt
+import polars as pl
+
 from heldout.errors import InputError
-from heldout.report.charts.marks import inline, padded, rows_height, signed, tip
-from heldout.report.charts.theme import WIDTH
+from heldout.report.charts.builders import colours, drawing, label, row_chart, shaped, span, tip
+from heldout.report.charts.marks import inline, padded, rows_height, signed
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from heldout.experiment.results import Results
     from heldout.report.charts.named import Drawing
 
@@ -32,8 +33,6 @@ def optimism_data(results: Results, measure: str | None = None) -> pl.DataFrame:
     polars.DataFrame
         system, split (null: all together), seen, held_out, gap (seen minus held out).
     """
-    import polars as pl
-
     settings = results.manifest["settings"]
     tuned = [one["name"] for one in results.summary if one["tuned"]]
     own = settings["tune_for"]
@@ -69,8 +68,6 @@ def _alike(settings: dict[str, Any]) -> bool:
 
 
 def _splits(results: Results, system: str) -> list[tuple[str, float, float]]:
-    import polars as pl
-
     rows = results.folds.filter(
         (pl.col("system") == system)
         & pl.col("train").is_not_null()
@@ -108,14 +105,10 @@ def draw_optimism(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
     measure
         What was measured.
     """
-    import altair as alt  # slow to import
-    import polars as pl
-
     order = frame["system"].unique(maintain_order=True).to_list()
     whole = frame.filter(pl.col("split").is_null())
     splits = frame.filter(pl.col("split").is_not_null())
-    span = padded([*frame["seen"], *frame["held_out"]])
-    across = alt.Scale(domain=span, nice=False)
+    across = alt.Scale(domain=padded([*frame["seen"], *frame["held_out"]]), nice=False)
     sides = ["held out", "seen"]
     long = pl.concat(
         part.select(
@@ -131,10 +124,6 @@ def draw_optimism(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
         for part in (splits, whole)
         for side, column in zip(sides, ("held_out", "seen"), strict=True)
     )
-    shape = alt.Shape(
-        "side:N", title=None, scale=alt.Scale(domain=sides, range=["circle", "diamond"])
-    )
-    colour = alt.Color("side:N", title=None, scale=alt.Scale(domain=sides))
     hover = tip(
         ("system:N", "system"),
         ("split:N", "split"),
@@ -142,28 +131,23 @@ def draw_optimism(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
         ("held_out:Q", "held out", ".4f"),
         ("gap:Q", "seen − held out", "+.4f"),
     )
-    down = alt.Y("system:N", sort=order, title=None)
-    x = alt.X("score:Q", title=measure, scale=across)
-    base = alt.Chart(inline(long)).encode(x=x, y=down, shape=shape, color=colour, tooltip=hover)
-    layers = [
-        alt.Chart(inline(whole))
-        .mark_rule(style="faint", strokeWidth=2)
-        .encode(x=alt.X("seen:Q", scale=across, title=measure), x2="held_out:Q", y=down),
-        base.transform_filter("!datum.all").mark_point(size=35, opacity=0.4, filled=True),
-        base.transform_filter("datum.all").mark_point(size=150, filled=True),
-        alt.Chart(inline(whole.with_columns(pl.format("{}", _signed("gap")).alias("label"))))
-        .mark_text(align="left", dx=8, style="label")
-        .encode(x=alt.value("width"), y=down, text="label:N"),
-    ]
-    return alt.layer(*layers).properties(
-        width=WIDTH,
-        height=rows_height(len(order), 40),
-        description=f"{measure} of each tuned system on what was seen and on what was held out; "
-        "the number is the difference of the two.",
+    points = row_chart(long, "system", hover, order).encode(
+        x=alt.X("score:Q", title=measure, scale=across),
+        shape=shaped("side", sides, ["circle", "diamond"]),
+        color=colours("side", sides),
     )
-
-
-def _signed(name: str) -> pl.Expr:
-    import polars as pl
-
-    return pl.col(name).map_elements(signed, return_dtype=pl.String)
+    down = alt.Y("system:N", sort=order, title=None)
+    gap = pl.col("gap").map_elements(signed, return_dtype=pl.String).alias("label")
+    lines = alt.Chart(inline(whole)).encode(y=down)
+    labels = alt.Chart(inline(whole.with_columns(gap))).encode(y=down)
+    layers = [
+        span(lines, ("seen", "held_out"), across, measure, style="faint", strokeWidth=2),
+        points.transform_filter("!datum.all").mark_point(size=35, opacity=0.4, filled=True),
+        points.transform_filter("datum.all").mark_point(size=150, filled=True),
+        label(labels, align="left", dx=8),
+    ]
+    words = (
+        f"{measure} of each tuned system on what was seen and on what was held out; the number is "
+        "the difference of the two."
+    )
+    return drawing(layers, words, rows_height(len(order), 40))

@@ -7,14 +7,15 @@ import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import altair as alt
+import polars as pl
+
 from heldout.errors import InputError
-from heldout.report.charts.marks import inline, rows_height, tip
+from heldout.report.charts.builders import drawing, tip
+from heldout.report.charts.marks import inline, rows_height
 from heldout.report.charts.theme import WIDTH
 
 if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
-
     from heldout.experiment.results import Results
     from heldout.report.charts.named import Drawing
 
@@ -38,8 +39,6 @@ def tuning_data(results: Results, system: str) -> pl.DataFrame:
         each split, the least and the largest of them), whole (on everything, by which the shipped
         point was chosen; null if not known), times (how many splits chose it), shipped.
     """
-    import polars as pl
-
     rows = results.surface.filter((pl.col("system") == system) & pl.col("mean").is_not_null())
     if rows["number"].n_unique() < 2:
         raise InputError(f"{system} was not tuned: there is nothing to choose from")
@@ -107,8 +106,6 @@ def _is_number(frame: pl.DataFrame, name: str) -> bool:
 
 def _in_words(frame: pl.DataFrame, axes: list[str]) -> pl.DataFrame:
     """The frame with the parameters as texts, named p0, p1, …: a name may hold any character."""
-    import polars as pl
-
     return frame.with_columns(
         pl.Series(f"p{at}", [_shown(value) for value in frame[name].to_list()], pl.String)
         for at, name in enumerate(axes)
@@ -125,6 +122,11 @@ def _order(frame: pl.DataFrame, name: str) -> list[str]:
     return [_shown(one) for one in (sorted(values) if _is_number(frame, name) else values)]
 
 
+def _worded(frame: pl.DataFrame, name: str) -> alt.X:
+    """An axis with the values of a parameter as texts."""
+    return alt.X("p0:N", title=name, sort=_order(frame, name), axis=alt.Axis(labelAngle=0))
+
+
 def _logarithmic(values: list[float]) -> bool:
     """Whether numbers rise by factors rather than by steps."""
     known = sorted(set(values))
@@ -137,9 +139,6 @@ def _logarithmic(values: list[float]) -> bool:
 
 def _badges(frame: pl.DataFrame, x: alt.X, y: alt.Y, hover: list[alt.Tooltip]) -> list[alt.Chart]:
     """How many folds chose a point: a number in a disc; in a square what is shipped."""
-    import altair as alt  # slow to import
-    import polars as pl
-
     layers: list[alt.Chart] = []
     for shape, shipped in (("circle", False), ("square", True)):
         part = frame.filter(
@@ -156,9 +155,6 @@ def _badges(frame: pl.DataFrame, x: alt.X, y: alt.Y, hover: list[alt.Tooltip]) -
 
 
 def _curve(frame: pl.DataFrame, name: str, measure: str) -> Drawing:
-    import altair as alt  # slow to import
-    import polars as pl
-
     drawn = _in_words(frame, [name])
     x: alt.X
     if _is_number(frame, name):
@@ -169,7 +165,7 @@ def _curve(frame: pl.DataFrame, name: str, measure: str) -> Drawing:
             across = alt.Scale(type="log", nice=False, padding=16)
         x = alt.X("value:Q", title=name, scale=across)
     else:
-        x = alt.X("p0:N", title=name, sort=_order(frame, name), axis=alt.Axis(labelAngle=0))
+        x = _worded(frame, name)
     y = alt.Y(
         "mean:Q", title=f"{measure} on what was seen", scale=alt.Scale(zero=False, padding=16)
     )
@@ -187,23 +183,20 @@ def _curve(frame: pl.DataFrame, name: str, measure: str) -> Drawing:
         y2="high:Q",
     )
     line = base.mark_line(point=True).encode(y=y)
-    return alt.layer(band, line, *_badges(drawn, x, y, hover)).properties(
-        width=WIDTH,
-        height=260,
-        description=f"{measure} as a function of {name} on what was seen, the range over the "
-        "splits, and how many splits chose each value.",
+    words = (
+        f"{measure} as a function of {name} on what was seen, the range over the splits, and how "
+        "many splits chose each value."
     )
+    return drawing([band, line, *_badges(drawn, x, y, hover)], words, 260)
 
 
 def _surface(
     frame: pl.DataFrame, axes: list[str], measure: str, *, higher_is_better: bool
 ) -> Drawing:
-    import altair as alt  # slow to import
-
     # The longer axis goes across.
     first, second = sorted(axes, key=lambda name: -frame[name].n_unique())
     drawn = _in_words(frame, [first, second])
-    x = alt.X("p0:N", title=first, sort=_order(frame, first), axis=alt.Axis(labelAngle=0))
+    x = _worded(frame, first)
     y = alt.Y("p1:N", title=second, sort=_order(frame, second)[::-1])
     hover = tip(
         ("p0:N", first),
@@ -226,21 +219,18 @@ def _surface(
             tooltip=hover,
         )
     )
-    return alt.layer(cells, *_badges(drawn, x, y, hover)).properties(
-        width=WIDTH,
-        height=rows_height(frame[second].n_unique(), 40),
-        description=f"{measure} on what was seen for every {first} and {second}, and how many "
-        "splits chose each pair.",
+    words = (
+        f"{measure} on what was seen for every {first} and {second}, and how many splits chose "
+        "each pair."
     )
+    layers = [cells, *_badges(drawn, x, y, hover)]
+    return drawing(layers, words, rows_height(frame[second].n_unique(), 40))
 
 
 def _profiles(
     frame: pl.DataFrame, axes: list[str], measure: str, *, higher_is_better: bool
 ) -> Drawing:
     """For each value of each parameter the best that the others allow."""
-    import altair as alt  # slow to import
-    import polars as pl
-
     best = pl.col("mean").max() if higher_is_better else pl.col("mean").min()
     charts = []
     for name in axes:
@@ -248,7 +238,7 @@ def _profiles(
         part = spelt.group_by("p0", maintain_order=True).agg(
             best, pl.col("times").sum(), pl.col("shipped").any()
         )
-        x = alt.X("p0:N", title=name, sort=_order(frame, name), axis=alt.Axis(labelAngle=0))
+        x = _worded(frame, name)
         y = alt.Y(
             "mean:Q",
             title=f"best {measure} on what was seen" if name == axes[0] else None,

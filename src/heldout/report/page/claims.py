@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from heldout.infer.results import count_of
 from heldout.report.claim_words import analysis_lines, sentences
 from heldout.report.claims import claim_tables, claims_text, interval_heading, p_heading
-from heldout.report.page.parts import Table
+from heldout.report.page.parts import PageTable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from heldout.infer.compare import Comparison
 
 __all__ = ["claim_parts"]
 
 
-def claim_parts(comparison: Comparison, unit: str) -> tuple[Table, ...]:
+def claim_parts(comparison: Comparison, unit: str) -> tuple[PageTable, ...]:
     """The table of systems and, without a baseline, that of pairs.
 
     Parameters
@@ -30,22 +33,18 @@ def claim_parts(comparison: Comparison, unit: str) -> tuple[Table, ...]:
         f"Pairs of systems compared in {comparison.scores.measure}",
     )
     tables = [
-        Table(title, tuple(head), tuple(map(tuple, rows)), _sources(comparison, head, unit))
-        for title, (head, rows) in zip(titles, claim_tables(comparison), strict=False)
+        PageTable(replace(table, title=title), _sources(comparison, table.head, unit))
+        for title, table in zip(titles, claim_tables(comparison), strict=False)
     ]
-    last = tables[-1]
-    tables[-1] = Table(
-        last.title,
-        last.head,
-        last.rows,
-        last.sources,
+    tables[-1] = replace(
+        tables[-1],
         latex=claims_text(comparison, "latex"),
         words=(*sentences(comparison), *analysis_lines(comparison)),
     )
     return tuple(tables)
 
 
-def _sources(comparison: Comparison, head: list[str], unit: str) -> tuple[tuple[str, str], ...]:
+def _sources(comparison: Comparison, head: Sequence[str], unit: str) -> tuple[tuple[str, str], ...]:
     scores = comparison.scores
     units = count_of(len(scores.units), "unit")
     known = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.report.page.directions import more_is_better
-from heldout.report.page.parts import Table
-from heldout.report.tables import plain_text
+from heldout.report.page.parts import PageTable
+from heldout.report.tables import Table, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +47,7 @@ def document_answers(results: Results, measure: str) -> tuple[str, ...]:
     return tuple(f"On new documents, for these queries{several}: {one}" for one in said[:SAID])
 
 
-def document_tables(results: Results) -> tuple[Table, ...]:
+def document_tables(results: Results) -> tuple[PageTable, ...]:
     """All differences, if there are any."""
     level = results.level
     bounds = f"{level:.0%} interval"
@@ -62,14 +62,9 @@ def document_tables(results: Results) -> tuple[Table, ...]:
     )
     if not rows:
         return ()
-    table = Table(
-        "Differences on new documents, for these queries",
-        ("pair", "measure", "Δ", bounds),
-        rows,
-        (
-            ("Δ", "difference of the estimates, first minus second: summary.json, differences"),
-            (bounds, "as if other documents were drawn, the queries staying as they are"),
-        ),
-        texts=2,
+    title = "Differences on new documents, for these queries"
+    sources = (
+        ("Δ", "difference of the estimates, first minus second: summary.json, differences"),
+        (bounds, "as if other documents were drawn, the queries staying as they are"),
     )
-    return (table,)
+    return (PageTable(Table(("pair", "measure", "Δ", bounds), rows, title, texts=2), sources),)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from heldout.infer.ledger import Ledger
 from heldout.infer.results import count_of
 from heldout.report.claim_words import show_p
-from heldout.report.page.parts import Table
+from heldout.report.page.parts import PageTable
+from heldout.report.tables import Table
 
 __all__ = ["looks_table"]
 
 _HEAD = ("look", "time (UTC)", "systems", "measure", "test", "Δ", "n", "p", "p Holm", "LORD++")
 
 
-def looks_table(path: str, data: str) -> Table:
+def looks_table(path: str, data: str) -> PageTable:
     """The ledger's looks at some data, judged within their history."""
     ledger = Ledger(path, make=False)
     rows = tuple(
@@ -39,4 +40,5 @@ def looks_table(path: str, data: str) -> Table:
         ("p Holm", "adjusted for all looks at these data, however they depend on each other"),
         ("LORD++", "whether p was below the level that the looks before had left over"),
     )
-    return Table("Looks at these data", _HEAD, rows, sources, texts=5, notes=(said,))
+    table = Table(_HEAD, rows, "Looks at these data", texts=5, notes=(said,))
+    return PageTable(table, sources)

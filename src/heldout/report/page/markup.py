@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-import html
 import json
 from typing import TYPE_CHECKING, Any
 
-from heldout.report.tables import plain_text
+from heldout.report.tables import escape_html as esc
+from heldout.report.tables import html_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
-    from heldout.report.page.parts import Table
+    from heldout.report.page.parts import PageTable
 
 __all__ = ["copied", "definitions", "esc", "folded", "json_block", "paragraphs", "table_markup"]
 
 # Within a script element only "<" could end it; the others keep old readers of markup out of it.
 _IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
-
-
-def esc(text: str) -> str:
-    """Text that is shown as it is, in elements and in attributes.
-
-    Examples
-    --------
-    >>> esc('<b title="x">')
-    '&lt;b title=&quot;x&quot;&gt;'
-    """
-    return html.escape(plain_text(text))
 
 
 def json_block(name: str, content: Any) -> str:
@@ -74,41 +63,18 @@ def _lines(text: str) -> str:
     return "\n".join(esc(line) for line in text.splitlines())
 
 
-def table_markup(table: Table, name: str) -> str:
+def table_markup(shown: PageTable, name: str) -> str:
     """A table with what stands around it; `name` is different for each table of a page."""
-    told = dict(table.sources)
-    head = "".join(
-        f'<th scope="col"{_kind(at, table.texts)}{_hint(told.get(cell, ""))}>{esc(cell)}</th>'
-        for at, cell in enumerate(table.head)
-    )
-    rows = "\n".join(f"<tr>{_row(row, table, told)}</tr>" for row in table.rows)
+    table = shown.table
     parts = [
         f'<div class="wide" tabindex="0" role="region" aria-label="{esc(table.title)}">',
-        f"<table><caption>{esc(table.title)}</caption><thead><tr>{head}</tr></thead>",
-        f"<tbody>{rows}</tbody></table></div>\n",
+        f"{html_table(table, dict(shown.sources))}</div>\n",
         paragraphs(table.notes),
     ]
-    if table.words:
-        parts.append(folded("In words", paragraphs(table.words), printed=True))
-    if table.sources:
-        parts.append(folded("Where these numbers come from", definitions(table.sources)))
-    if table.latex:
-        parts.append(folded("For a paper (LaTeX)", copied(f"{name}-latex", table.latex)))
+    if shown.words:
+        parts.append(folded("In words", paragraphs(shown.words), printed=True))
+    if shown.sources:
+        parts.append(folded("Where these numbers come from", definitions(shown.sources)))
+    if shown.latex:
+        parts.append(folded("For a paper (LaTeX)", copied(f"{name}-latex", shown.latex)))
     return "".join(parts)
-
-
-def _row(row: Sequence[str], table: Table, told: dict[str, str]) -> str:
-    """The cells of a row; the first names it."""
-    cells = [f'<th scope="row">{esc(row[0])}</th>']
-    for at, cell in enumerate(row[1:], 1):
-        hint = _hint(told.get(table.head[at], ""))
-        cells.append(f"<td{_kind(at, table.texts)}{hint}>{esc(cell)}</td>")
-    return "".join(cells)
-
-
-def _kind(at: int, texts: int) -> str:
-    return ' class="text"' if at < texts else ""
-
-
-def _hint(words: str) -> str:
-    return f' title="{esc(words)}"' if words else ""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.infer.results import count_of
 from heldout.report.experiment import result_tables
-from heldout.report.grid import grids_text
 from heldout.report.page.answer import comparison_answer, estimate_answer
 from heldout.report.page.directions import more_is_better
 from heldout.report.page.explorer import unit_columns, units_of_results
-from heldout.report.page.parts import Table, TaskParts
+from heldout.report.page.parts import PageTable, TaskParts
+from heldout.report.tables import tables_text
 
 if TYPE_CHECKING:
     from heldout.experiment.results import Results
@@ -44,7 +45,7 @@ def parts_of_predictions(results: Results, compared: list[Comparison]) -> TaskPa
     )
 
 
-def _estimates(results: Results) -> Table:
+def _estimates(results: Results) -> PageTable:
     (grid,) = result_tables(results)
     first = results.measures[0]
     sources = [
@@ -53,13 +54,8 @@ def _estimates(results: Results) -> Table:
         *((name, "mean over splits: values.parquet, unit null") for name in results.measures[1:]),
         ("chosen", "parameters, and in how many splits: folds.parquet"),
     ]
-    return Table(
-        "On what was held out",
-        tuple(grid.head),
-        tuple(map(tuple, grid.rows)),
-        tuple(sources),
-        latex=grids_text([grid], "latex"),
-    )
+    table = replace(grid, title="On what was held out")
+    return PageTable(table, tuple(sources), latex=tables_text([grid], "latex"))
 
 
 def _explored(results: Results) -> dict[str, Any] | None:

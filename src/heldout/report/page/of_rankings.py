@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.report.experiment import result_tables
-from heldout.report.grid import grids_text
 from heldout.report.page.answer import comparison_answer, estimate_answer
 from heldout.report.page.citations import measure_methods, model_methods
 from heldout.report.page.directions import more_is_better
 from heldout.report.page.document_answers import document_answers, document_tables
 from heldout.report.page.explorer import unit_columns, units_of_results
-from heldout.report.page.parts import Table, TaskParts
+from heldout.report.page.parts import PageTable, TaskParts
 from heldout.report.page.provenance import measure_signatures
 from heldout.report.page.rankings import lists_of_results, ranking_columns
+from heldout.report.tables import tables_text
 
 if TYPE_CHECKING:
     from heldout.data.collection import Collection
     from heldout.experiment.results import Results
     from heldout.infer.compare import Comparison
-    from heldout.report.grid import Grid
+    from heldout.report.tables import Table
 
 __all__ = ["parts_of_rankings"]
 
@@ -78,8 +79,8 @@ def _answer(results: Results, compared: list[Comparison]) -> tuple[str, ...]:
     return (*document_answers(results, compared[0].scores.measure), other)
 
 
-def _estimates(results: Results, measure: str, grid: Grid) -> Table:
-    head = grid.head
+def _estimates(results: Results, measure: str, table: Table) -> PageTable:
+    head = table.head
     first = results.estimate(results.systems[0], measure)
     mean = f"{_VALUES}{measure}"
     sources = (
@@ -90,13 +91,8 @@ def _estimates(results: Results, measure: str, grid: Grid) -> Table:
         ("optimism", "seen minus held out: what tuning on the test data would have claimed"),
         ("queries", "that were held out and have a relevant document: summary.json"),
     )
-    return Table(
-        f"{measure} on what was held out",
-        tuple(head),
-        tuple(map(tuple, grid.rows)),
-        sources,
-        latex=grids_text([grid], "latex"),
-    )
+    titled = replace(table, title=f"{measure} on what was held out")
+    return PageTable(titled, sources, latex=tables_text([table], "latex"))
 
 
 def _explored(

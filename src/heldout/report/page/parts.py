@@ -8,39 +8,30 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from heldout.notes import Note
     from heldout.report.charts.named import NamedChart
+    from heldout.report.tables import Table
 
-__all__ = ["Part", "Table", "TaskParts"]
+__all__ = ["PageTable", "Part", "TaskParts"]
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class PageTable:
     """A table, and where its numbers come from.
 
     Parameters
     ----------
-    title
-        What stands above it.
-    head, rows
-        The cells, as text.
+    table
+        With a title.
     sources
         For columns: what the numbers are and where they come from.
-    texts
-        How many of the first columns are words; the others are numbers.
     latex
         The same for a paper; empty if nobody would want it there.
-    notes
-        Sentences that stand below it.
     words
         The same in sentences, to unfold.
     """
 
-    title: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    table: Table
     sources: tuple[tuple[str, str], ...] = ()
-    texts: int = 1
     latex: str = ""
-    notes: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
 
 
@@ -80,15 +71,15 @@ class Part:
     heading: str
     answer: tuple[str, ...]
     about: tuple[str, ...] = ()
-    tables: tuple[Table, ...] = ()
+    tables: tuple[PageTable, ...] = ()
     charts: tuple[NamedChart, ...] = ()
     units: dict[str, Any] | None = None
     rankings: dict[str, Any] | None = None
-    tuning: tuple[Table, ...] = ()
-    splits: tuple[Table, ...] = ()
+    tuning: tuple[PageTable, ...] = ()
+    splits: tuple[PageTable, ...] = ()
     splits_about: tuple[str, ...] = ()
     checks: tuple[Note, ...] = ()
-    looks: Table | None = None
+    looks: PageTable | None = None
     provenance: tuple[tuple[str, str], ...] = ()
     record: dict[str, Any] = field(default_factory=dict)
     methods: tuple[str, ...] = ()
@@ -113,7 +104,7 @@ class TaskParts(NamedTuple):
 
     heading: str
     answer: tuple[str, ...]
-    estimates: tuple[Table, ...]
+    estimates: tuple[PageTable, ...]
     sources: dict[str, str]
     data: str
     units: dict[str, Any] | None = None

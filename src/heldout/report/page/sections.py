@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from heldout.as_json import json_text
 from heldout.infer.results import count_of
 from heldout.report.page.markup import (
     copied,
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heldout.notes import Note
-    from heldout.report.page.parts import Part, Table
+    from heldout.report.page.parts import PageTable, Part
 
 # Charts that stand beside the tables of what they show; the others have a section of their own.
 _HOME: Final = {"tuning": "tuning", "optimism": "tuning", "folds": "splits"}
@@ -61,7 +61,7 @@ def part_sections(part: Part, name: str) -> list[Section]:
     return [Section(f"{name}-{key}", title, body) for key, title, body in made if body]
 
 
-def _tables(tables: Sequence[Table], name: str) -> str:
+def _tables(tables: Sequence[PageTable], name: str) -> str:
     return "".join(table_markup(one, f"{name}-{at}") for at, one in enumerate(tables))
 
 
@@ -119,7 +119,7 @@ def _splits(part: Part, name: str) -> str:
     if not part.splits:
         return ""
     tables = _tables(part.splits, f"{name}-splits")
-    count = count_of(len(part.splits[0].rows), "row")
+    count = count_of(len(part.splits[0].table.rows), "row")
     every = folded(f"Every split ({count})", tables, printed=True)
     return paragraphs(part.splits_about) + _charts(part, name, "splits") + every
 
@@ -157,7 +157,7 @@ def _provenance(parts: Sequence[Part], made: Sequence[tuple[str, str]]) -> str:
     for at, part in enumerate(parts):
         body = definitions(part.provenance)
         if part.record:
-            text = json.dumps(part.record, ensure_ascii=False, indent=2)
+            text = json_text(part.record)
             body += folded("All settings (manifest.json)", copied(f"record-{at}", text))
         found.append(f"<h3>{esc(part.heading)}</h3>\n{body}" if len(parts) > 1 else body)
     return "".join(found)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from heldout.infer.results import count_of
 from heldout.report.page.directions import more_is_better
-from heldout.report.page.parts import Table
+from heldout.report.page.parts import PageTable
 from heldout.report.ranking_results import parameters
+from heldout.report.tables import Table
 
 if TYPE_CHECKING:
     from heldout.experiment.results import Results
@@ -21,12 +22,12 @@ ROWS: Final = 60
 """Splits that are shown; the file has all."""
 
 
-def tuning_tables(results: Results) -> tuple[Table, ...]:
+def tuning_tables(results: Results) -> tuple[PageTable, ...]:
     """For each tuned system the values that were chosen, and the best on everything."""
     return tuple(_tuning(results, one) for one in results.summary if one["tuned"])
 
 
-def _tuning(results: Results, one: dict[str, Any]) -> Table:
+def _tuning(results: Results, one: dict[str, Any]) -> PageTable:
     import polars as pl
 
     settings = results.manifest["settings"]
@@ -50,19 +51,14 @@ def _tuning(results: Results, one: dict[str, Any]) -> Table:
         for key in listed
     )
     splits = count_of(settings["splits"], "split")
-    return Table(
-        f"{one['name']}: {count_of(one['points'], 'value')} tried",
-        ("values", f"chosen (of {splits})", f"{settings['tune_for']} on everything", "to ship"),
-        rows,
-        (
-            (f"chosen (of {splits})", "folds.parquet: how often the train side chose it"),
-            (
-                f"{settings['tune_for']} on everything",
-                "surface.parquet where repeat is null: the mean on all data, which flatters",
-            ),
-            ("to ship", "summary.json: chosen on everything"),
-        ),
+    chosen, mean = f"chosen (of {splits})", f"{settings['tune_for']} on everything"
+    sources = (
+        (chosen, "folds.parquet: how often the train side chose it"),
+        (mean, "surface.parquet where repeat is null: the mean on all data, which flatters"),
+        ("to ship", "summary.json: chosen on everything"),
     )
+    title = f"{one['name']}: {count_of(one['points'], 'value')} tried"
+    return PageTable(Table(("values", chosen, mean, "to ship"), rows, title), sources)
 
 
 def _key(values: dict[str, Any]) -> str:
@@ -73,7 +69,7 @@ def _number(value: float | None) -> str:
     return "—" if value is None else f"{value:.4f}"
 
 
-def split_tables(results: Results) -> tuple[Table, ...]:
+def split_tables(results: Results) -> tuple[PageTable, ...]:
     """One row a split and system: what was chosen, seen and held-out scores."""
     tune_for = results.manifest["settings"]["tune_for"]
     rows = []
@@ -90,19 +86,14 @@ def split_tables(results: Results) -> tuple[Table, ...]:
         )
     more = len(results.folds) - len(rows)
     note = (f"The first {ROWS:,} of {len(results.folds):,} rows of folds.parquet.",) if more else ()
-    table = Table(
-        "Every split",
-        ("split", "system", "chosen", f"{tune_for} seen", f"{tune_for} held out"),
-        tuple(rows),
-        (
-            ("chosen", "folds.parquet: parameters"),
-            (f"{tune_for} seen", "folds.parquet: train, the score that the choice was made by"),
-            (f"{tune_for} held out", "folds.parquet: held_out, on the other side of the split"),
-        ),
-        texts=3,
-        notes=note,
+    seen, held_out = f"{tune_for} seen", f"{tune_for} held out"
+    head = ("split", "system", "chosen", seen, held_out)
+    sources = (
+        ("chosen", "folds.parquet: parameters"),
+        (seen, "folds.parquet: train, the score that the choice was made by"),
+        (held_out, "folds.parquet: held_out, on the other side of the split"),
     )
-    return (table,)
+    return (PageTable(Table(head, rows, "Every split", texts=3, notes=note), sources),)
 
 
 def _place(row: dict[str, Any]) -> str:

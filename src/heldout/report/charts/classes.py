@@ -1,0 +1,345 @@
+"""Predictions of classes: ROC, precision and recall, calibration."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+import altair as alt
+import numpy as np
+import polars as pl
+
+from heldout.errors import InputError
+from heldout.measure.undefined import Undefined
+from heldout.report.charts.builders import (
+    UNIT,
+    colours,
+    dashed,
+    diagonal,
+    drawing,
+    panels,
+    shaped,
+    stroke_legend,
+    table_of,
+    tip,
+)
+from heldout.report.charts.marks import inline
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from heldout.data.predictions import ClassPredictions
+    from heldout.data.words import Ints
+    from heldout.measure.curves import Curve
+    from heldout.report.charts.named import Drawing
+
+__all__ = [
+    "HULL",
+    "MOST_POINTS",
+    "calibration_data",
+    "draw_calibration",
+    "draw_precision_recall",
+    "draw_roc",
+    "positives_of",
+    "precision_recall_data",
+    "roc_data",
+    "thinned",
+]
+
+HULL: Final = "convex hull"
+MOST_POINTS: Final = 400
+"""Points of a curve that are drawn: an eye sees no more."""
+
+SIZE: Final = 360
+SMALL: Final = 210
+"""Of each panel, where there are several."""
+
+
+def positives_of(classes: Sequence[str], positive: str | None) -> list[str]:
+    """The classes that curves are drawn for: the one asked for, the last of two, or each."""
+    if positive is not None:
+        return [positive]
+    return [classes[-1]] if len(classes) == 2 else list(classes)
+
+
+def thinned(curve: Curve, most: int = MOST_POINTS) -> Ints:
+    """Numbers of points that show the curve: both ends, the hull, and others evenly.
+
+    Parameters
+    ----------
+    curve
+        Of `heldout.measure.curves.curves`.
+    most
+        Beside those of the hull.
+    """
+    count = len(curve.x)
+    if count <= most:
+        return np.arange(count)
+    evenly = np.linspace(0, count - 1, most).round().astype(np.int64)
+    return np.union1d(evenly, np.flatnonzero(curve.on_hull))
+
+
+def roc_data(several: Sequence[ClassPredictions], positive: str | None = None) -> pl.DataFrame:
+    """Points of the curves, then those of their hull.
+
+    Parameters
+    ----------
+    several
+        Systems with scores, all with the same classes.
+    positive
+        The class against all others; by default the last of two, or each of more in its turn.
+
+    Returns
+    -------
+    polars.DataFrame
+        positive, system, hull (whether it is the hull of all systems), fp_rate, tp_rate,
+        threshold (null: nothing is positive), auc.
+    """
+    from heldout.measure.curves import curves
+    from heldout.measure.hull import roc_hull
+    from heldout.measure.roc import RocCurve
+
+    rows: list[tuple[str, str, bool, float, float, float | None, float]] = []
+    for name in positives_of(several[0].classes, positive):
+        found = curves(several, "roc", name)
+        for curve in found:
+            for at in thinned(curve).tolist():
+                mark = float(curve.thresholds[at])
+                shown = mark if math.isfinite(mark) else None
+                point = (float(curve.x[at]), float(curve.y[at]))
+                rows.append((name, curve.name, False, *point, shown, curve.area))
+        hull = roc_hull(
+            {one.name: RocCurve(one.x, one.y, one.thresholds, 1.0, 1.0) for one in found}
+        )
+        rows += [
+            (name, HULL, True, corner.fp_rate, corner.tp_rate, None, hull.area)
+            for corner in hull.points
+        ]
+    names = ["positive", "system", "hull", "fp_rate", "tp_rate", "threshold", "auc"]
+    return table_of(rows, names, infer_schema_length=None)
+
+
+def draw_roc(frame: pl.DataFrame) -> Drawing:
+    """Curves of the systems, their hull dashed, and the line of chance.
+
+    Parameters
+    ----------
+    frame
+        Of `roc_data`; a panel for each positive class.
+    """
+    # What is told apart by colour is told apart by its name with its area, too.
+    several = frame["positive"].n_unique() > 1
+    area = pl.col("auc").map_elements(lambda value: f"{value:.3f}", return_dtype=pl.String)
+    name = pl.col("system") if several else pl.format("{} (AUC {})", "system", area)
+    drawn = frame.with_columns(name.alias("label"), pl.int_range(pl.len()).alias("order"))
+    names = drawn.filter(~pl.col("hull"))["label"].unique(maintain_order=True).to_list()
+    curve = (
+        alt.Chart()
+        .mark_line(interpolate="linear", strokeWidth=2, clip=False)
+        .encode(
+            x=alt.X("fp_rate:Q", title="false positive rate", scale=UNIT),
+            y=alt.Y("tp_rate:Q", title="true positive rate", scale=UNIT),
+            order="order:Q",
+            color=colours("label", names, legend=stroke_legend()),
+            strokeDash=dashed("label", names),
+            tooltip=tip(
+                ("system:N", "system"),
+                ("fp_rate:Q", "false positive rate", ".3f"),
+                ("tp_rate:Q", "true positive rate", ".3f"),
+                ("threshold:Q", "threshold", ".4g"),
+                ("auc:Q", "AUC", ".4f"),
+            ),
+        )
+        .transform_filter("!datum.hull")
+    )
+    x, y = alt.X("fp_rate:Q", scale=UNIT), alt.Y("tp_rate:Q", scale=UNIT)
+    edge = alt.Chart().mark_line(style="hull").encode(x=x, y=y, order="order:Q")
+    layers = [diagonal(x, y), edge.transform_filter("datum.hull"), curve]
+    words = (
+        "ROC curves of the systems, their convex hull (grey, with corners) and the line of chance "
+        "(dashed)."
+    )
+    size, by = (SMALL, "positive") if several else (SIZE, None)
+    return panels(layers, drawn, words, size, by)
+
+
+def precision_recall_data(
+    several: Sequence[ClassPredictions], positive: str | None = None
+) -> pl.DataFrame:
+    """Points of the curves.
+
+    Parameters
+    ----------
+    several, positive
+        As for `roc_data`.
+
+    Returns
+    -------
+    polars.DataFrame
+        positive, system, recall, precision, threshold, average_precision (null if it does not
+        exist), share (of the positive units: the precision of chance).
+    """
+    from heldout.measure.curves import curves
+
+    rows = []
+    for name in positives_of(several[0].classes, positive):
+        at = several[0].classes.index(name)
+        for one, curve in zip(several, curves(several, "pr", name), strict=True):
+            share = float(np.average(one.truth == at, weights=one.weights))
+            value = curve.average_precision
+            precise = None if isinstance(value, Undefined) else float(value)
+            rows += [
+                (
+                    name,
+                    curve.name,
+                    float(curve.x[point]),
+                    float(curve.y[point]),
+                    float(curve.thresholds[point]),
+                    precise,
+                    share,
+                )
+                for point in thinned(curve).tolist()
+            ]
+    names = ["positive", "system", "recall", "precision", "threshold"]
+    return table_of(rows, [*names, "average_precision", "share"], infer_schema_length=None)
+
+
+def draw_precision_recall(frame: pl.DataFrame) -> Drawing:
+    """Steps of precision as recall grows; the share of positives is what chance reaches.
+
+    Parameters
+    ----------
+    frame
+        Of `precision_recall_data`; a panel for each positive class.
+    """
+    several = frame["positive"].n_unique() > 1
+    labels = [
+        system if several or precise is None else f"{system} (average precision {precise:.3f})"
+        for system, precise in frame["system", "average_precision"].iter_rows()
+    ]
+    order = pl.int_range(pl.len()).alias("order")
+    drawn = frame.with_columns(pl.Series("label", labels), order)
+    names = drawn["label"].unique(maintain_order=True).to_list()
+    curve = (
+        alt.Chart()
+        .mark_line(interpolate="step-before")
+        .encode(
+            x=alt.X("recall:Q", title="recall", scale=UNIT),
+            y=alt.Y("precision:Q", title="precision", scale=UNIT),
+            order="order:Q",
+            color=colours("label", names, legend=stroke_legend()),
+            strokeDash=dashed("label", names),
+            tooltip=tip(
+                ("system:N", "system"),
+                ("recall:Q", "recall", ".3f"),
+                ("precision:Q", "precision", ".3f"),
+                ("threshold:Q", "threshold", ".4g"),
+                ("average_precision:Q", "average precision", ".4f"),
+            ),
+        )
+    )
+    share = alt.Y("mean(share):Q", scale=UNIT)
+    chance = alt.Chart().mark_rule(style="reference", strokeWidth=1).encode(y=share)
+    words = (
+        "Precision as a function of recall; the dashed line is the share of positive units, which "
+        "chance reaches."
+    )
+    size, by = (SMALL, "positive") if several else (SIZE, None)
+    return panels([chance, curve], drawn, words, size, by)
+
+
+def calibration_data(
+    several: Sequence[ClassPredictions],
+    positive: str | None = None,
+    bins: int = 10,
+    level: float = 0.95,
+) -> pl.DataFrame:
+    """A row a system and bin; empty bins are left out.
+
+    Parameters
+    ----------
+    several
+        Systems with probabilities.
+    positive
+        The class whose probability is looked at; by default the last of two, and of more classes
+        the one that is predicted.
+    bins
+        How many, of equal width.
+    level
+        Of the intervals (Wilson).
+
+    Returns
+    -------
+    polars.DataFrame
+        system, from and to (of the bin), units, confidence (mean probability), share (that are
+        positive, or right), low, high.
+    """
+    from heldout.infer.intervals import wilson
+    from heldout.measure.calibration import calibration_bins
+
+    rows = []
+    for one in several:
+        if one.scores is None or not one.probabilities:
+            raise InputError(f"{one.name} has no probabilities: there is nothing to calibrate")
+        sure, right = _pairs(one, positive)
+        for part in calibration_bins(sure, right, bins):
+            found = wilson(round(part.accuracy * part.units), part.units, level)
+            rows.append(
+                (
+                    one.name,
+                    part.low,
+                    part.high,
+                    part.units,
+                    part.confidence,
+                    part.accuracy,
+                    found.low,
+                    found.high,
+                )
+            )
+    names = ["system", "from", "to", "units", "confidence", "share", "low", "high"]
+    return table_of(rows, names)
+
+
+def _pairs(one: ClassPredictions, positive: str | None) -> tuple[np.ndarray, np.ndarray]:
+    """Probabilities, and whether what they are of came true."""
+    from heldout.data.predictions import positive_number
+
+    table = np.asarray(one.scores)
+    if positive is not None or len(one.classes) == 2:
+        at = positive_number(one.classes, positive)
+        return table[:, at], one.truth == at
+    best = table.argmax(axis=1)
+    return table[np.arange(len(best)), best], one.truth == best
+
+
+def draw_calibration(frame: pl.DataFrame) -> Drawing:
+    """Points with intervals beside the line of perfect calibration.
+
+    Parameters
+    ----------
+    frame
+        Of `calibration_data`.
+    """
+    names = frame["system"].unique(maintain_order=True).to_list()
+    x = alt.X("confidence:Q", title="mean probability", scale=UNIT)
+    y = alt.Y("share:Q", title="share that came true", scale=UNIT)
+    hover = tip(
+        ("system:N", "system"),
+        ("confidence:Q", "mean probability", ".3f"),
+        ("share:Q", "share that came true", ".3f"),
+        ("units:Q", "units", ","),
+        ("from:Q", "bin from", ".2f"),
+        ("to:Q", "to", ".2f"),
+    )
+    base = alt.Chart(inline(frame)).encode(x=x, color=colours("system", names), tooltip=hover)
+    layers = [
+        diagonal(x, y),
+        base.mark_rule(strokeWidth=1.2).encode(y=alt.Y("low:Q", scale=UNIT), y2="high:Q"),
+        base.mark_line().encode(y=y, strokeDash=dashed("system", names)),
+        base.mark_point(size=70).encode(y=y, shape=shaped("system", names)),
+    ]
+    words = (
+        "How often predictions came true beside how probable they were said to be; on the dashed "
+        "line the two are the same."
+    )
+    return drawing(layers, words, SIZE, SIZE)
