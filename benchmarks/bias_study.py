@@ -28,7 +28,7 @@ from heldout.data.collection import Collection
 from heldout.data.collection_files import read_collection
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.studies.bias import StudySettings, bias_study, standard_error
-from heldout.measure.names import parse_measure
+from heldout.measure.ranking.names import parse_measure
 from heldout.retrieve.index import Index
 from heldout.retrieve.models import grid
 

@@ -105,9 +105,9 @@ def use_map(folder: Path) -> object:
 
 def use_names(folder: Path) -> object:
     """Names that stand in configs and arguments; every line by itself."""
-    from heldout.measure.names import parse_measures
-    from heldout.measure.predicted import parse_prediction_measures
-    from heldout.measure.trec_names import trec_lines
+    from heldout.measure.prediction.measures import parse_prediction_measures
+    from heldout.measure.ranking.names import parse_measures
+    from heldout.measure.ranking.trec_names import trec_lines
     from heldout.retrieve.models import parse_model
     from heldout.tune.space import parse_axis
 
@@ -180,7 +180,7 @@ def use_results(folder: Path) -> object:
 
 
 def use_wordnet(folder: Path) -> object:
-    from heldout.measure.text_wordnet import WordNetFiles
+    from heldout.measure.text.wordnet import WordNetFiles
 
     found = WordNetFiles(folder)
     return found.version, [found.synonyms(one) for one in ("cats", "dog", "ran", "")]

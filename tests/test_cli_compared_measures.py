@@ -17,8 +17,8 @@ from heldout import (
 )
 from heldout.cli import main
 from heldout.errors import MeasureError
-from heldout.measure.predicted import parse_prediction_measures
-from heldout.measure.prediction_sums import unit_sums
+from heldout.measure.prediction.measures import parse_prediction_measures
+from heldout.measure.prediction.sums import unit_sums
 
 HINT = "F1(macro, undefined=0) (--undefined 0) counts such a class 0, as scikit-learn does"
 

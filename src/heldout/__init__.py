@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from heldout.infer.prediction_scores import PredictionScores, score_predictions
     from heldout.measure.custom import RankedList, define_measure
     from heldout.measure.evaluate import Evaluation, evaluate
-    from heldout.measure.hull import roc_hull
-    from heldout.measure.names import Measure, parse_measure, parse_measures
-    from heldout.measure.roc import roc_curve
-    from heldout.measure.text_evaluate import TextEvaluation, evaluate_text
+    from heldout.measure.prediction.hull import roc_hull
+    from heldout.measure.prediction.roc import roc_curve
+    from heldout.measure.ranking.names import Measure, parse_measure, parse_measures
+    from heldout.measure.text.evaluate import TextEvaluation, evaluate_text
     from heldout.measure.undefined import Undefined
     from heldout.notebook import chart, charts
     from heldout.notes import Note
@@ -88,7 +88,7 @@ _HOMES = {
     "InputError": "heldout.errors",
     "KFold": "heldout.resample.plans",
     "LeaveOneOut": "heldout.resample.plans",
-    "Measure": "heldout.measure.names",
+    "Measure": "heldout.measure.ranking.names",
     "MeasureError": "heldout.errors",
     "MissingExtraError": "heldout.errors",
     "Model": "heldout.retrieve.models",
@@ -112,7 +112,7 @@ _HOMES = {
     "Splits": "heldout.resample.split",
     "System": "heldout.experiment.systems.base",
     "TestSet": "heldout.resample.holdout",
-    "TextEvaluation": "heldout.measure.text_evaluate",
+    "TextEvaluation": "heldout.measure.text.evaluate",
     "Trials": "heldout.tune.search",
     "TunedFolds": "heldout.tune.cross_validate",
     "TunedRuns": "heldout.tune.runs",
@@ -128,13 +128,13 @@ _HOMES = {
     "cross_validate": "heldout.tune.cross_validate",
     "define_measure": "heldout.measure.custom",
     "evaluate": "heldout.measure.evaluate",
-    "evaluate_text": "heldout.measure.text_evaluate",
+    "evaluate_text": "heldout.measure.text.evaluate",
     "export_collection": "heldout.data.export",
     "from_sklearn": "heldout.resample.given",
     "open_index": "heldout.retrieve.shards",
     "parse_axis": "heldout.tune.space",
-    "parse_measure": "heldout.measure.names",
-    "parse_measures": "heldout.measure.names",
+    "parse_measure": "heldout.measure.ranking.names",
+    "parse_measures": "heldout.measure.ranking.names",
     "parse_model": "heldout.retrieve.models",
     "read_class_predictions": "heldout.data.prediction_files",
     "read_collection": "heldout.data.collection_files",
@@ -144,8 +144,8 @@ _HOMES = {
     "read_references": "heldout.data.segments",
     "read_run": "heldout.data.files",
     "read_scores": "heldout.data.scores",
-    "roc_curve": "heldout.measure.roc",
-    "roc_hull": "heldout.measure.hull",
+    "roc_curve": "heldout.measure.prediction.roc",
+    "roc_hull": "heldout.measure.prediction.hull",
     "save_chart": "heldout.report.charts.export",
     "score_predictions": "heldout.infer.prediction_scores",
     "search": "heldout.retrieve.search",

@@ -157,7 +157,7 @@ def _eval(options: argparse.Namespace) -> None:
 
 
 def _refuse_trec_options(options: argparse.Namespace) -> None:
-    from heldout.measure.trec_names import refuse_unsupported
+    from heldout.measure.ranking.trec_names import refuse_unsupported
 
     for option, usual in _TREC_OPTIONS.items():
         value = getattr(options, option)
@@ -210,7 +210,7 @@ def _query_ids(given: str) -> list[str]:
 
 def _trec(judgements: Qrels, options: argparse.Namespace, reading: dict[str, Any]) -> str:
     from heldout.data.files import read_run
-    from heldout.measure.trec_names import trec_lines
+    from heldout.measure.ranking.trec_names import trec_lines
     from heldout.report.trec import trec_output
 
     if options.intersection:

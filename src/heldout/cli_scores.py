@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from heldout.data.scores import Scores
     from heldout.measure.evaluate import Missing
-    from heldout.measure.names import Measure
+    from heldout.measure.ranking.names import Measure
 
 __all__ = [
     "add_score_arguments",
@@ -178,7 +178,7 @@ def _spellings(wanted: str, there: list[str]) -> list[str]:
 
 def _known_measures(name: str) -> list[Measure]:
     """The measures of a name; none if it is the user's own."""
-    from heldout.measure.names import parse_measures
+    from heldout.measure.ranking.names import parse_measures
 
     try:
         return parse_measures([name])
@@ -192,7 +192,7 @@ def _evaluate(options: argparse.Namespace) -> list[Scores]:
     from heldout.cli_files import refuse_same_file, split_paths
     from heldout.data.files import read_qrels  # NumPy comes with it
     from heldout.measure.evaluate import evaluate
-    from heldout.measure.names import parse_measures
+    from heldout.measure.ranking.names import parse_measures
 
     measures = parse_measures(options.measure or ["nDCG@10"])
     for measure in measures:

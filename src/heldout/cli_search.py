@@ -119,7 +119,7 @@ def _search(options: argparse.Namespace) -> int:
     if options.query is not None:
         return _show_found(options, model)
     if options.measure:
-        from heldout.measure.names import parse_measures
+        from heldout.measure.ranking.names import parse_measures
 
         parse_measures(options.measure)  # what cannot be measured is refused before the search
     given = _from_index(options) if is_index(options.collection) else _from_collection(options)

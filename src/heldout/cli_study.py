@@ -147,7 +147,7 @@ def _named(system: ModelSystem) -> str:
 def _bias(options: argparse.Namespace) -> int:
     from heldout.data.aside import made_folder
     from heldout.experiment.studies.bias import StudySettings, bias_study
-    from heldout.measure.names import parse_measure
+    from heldout.measure.ranking.names import parse_measure
     from heldout.report.study import figure_tables, study_json, study_records, study_text
 
     options.format = output_format(options.format, options.output, _FORMATS, "table")
@@ -205,7 +205,7 @@ def _shares(text: str) -> list[float]:
 
 def _curve(options: argparse.Namespace) -> int:
     from heldout.experiment.studies.curve import learning_curve
-    from heldout.measure.names import parse_measure
+    from heldout.measure.ranking.names import parse_measure
     from heldout.report.study import curve_json, curve_records, curve_text
 
     options.format = output_format(options.format, options.output, _FORMATS, "table")

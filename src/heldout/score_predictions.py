@@ -13,9 +13,9 @@ from heldout.data.predictions import ClassPredictions, one_set_of_classes, posit
 from heldout.errors import InputError
 from heldout.infer.compare_predictions import compare_predictions
 from heldout.infer.prediction_scores import score_predictions
-from heldout.measure.curves import curves
-from heldout.measure.hull import roc_hull
-from heldout.measure.roc import roc_curve
+from heldout.measure.prediction.curves import curves
+from heldout.measure.prediction.hull import roc_hull
+from heldout.measure.prediction.roc import roc_curve
 from heldout.report import scores as report
 from heldout.report.curves import curve_grid, curve_notes, json_curves
 from heldout.report.grid import grids_text
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import argparse
 
     from heldout.infer.prediction_scores import PredictionScores
-    from heldout.measure.hull import RocHull
+    from heldout.measure.prediction.hull import RocHull
 
 __all__ = ["score_files"]
 

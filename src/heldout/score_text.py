@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from heldout.data.segments import Segments
     from heldout.infer.corpus_compare import CorpusComparison
-    from heldout.measure.text_evaluate import TextEvaluation
+    from heldout.measure.text.evaluate import TextEvaluation
     from heldout.notes import Note
 
 __all__ = ["score_text"]
@@ -37,8 +37,8 @@ def score_text(options: argparse.Namespace) -> int:
     """
     from heldout.cli import emit  # the main module imports commands
     from heldout.infer.corpus_compare import corpus_intervals
-    from heldout.measure.text_evaluate import DEFAULT_TEXT_MEASURES, evaluate_text
-    from heldout.measure.text_names import parse_text_measures
+    from heldout.measure.text.evaluate import DEFAULT_TEXT_MEASURES, evaluate_text
+    from heldout.measure.text.names import parse_text_measures
     from heldout.report.markup import finished
     from heldout.report.tables import note_lines
     from heldout.report.text_scores import about_line, text_score_record

@@ -13,8 +13,8 @@ from heldout.infer.auc import delong_test
 from heldout.infer.compare_predictions import compare_predictions
 from heldout.infer.folds import corrected_t
 from heldout.infer.paired import corrected_t_test, mcnemar_test
-from heldout.measure.paired_predictions import fold_scores
-from heldout.measure.predicted import parse_prediction_measures
+from heldout.measure.prediction.measures import parse_prediction_measures
+from heldout.measure.prediction.paired import fold_scores
 
 CLASSES = ("ham", "spam")
 

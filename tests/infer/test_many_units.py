@@ -12,8 +12,8 @@ from heldout.infer.many_units import made_of_many
 from heldout.infer.prediction_intervals import prediction_interval
 from heldout.infer.resampled_claims import SumMaker
 from heldout.infer.unit_kinds import MANY_UNITS, affordable, bootstrap_sums, randomize_sums
-from heldout.measure.predicted import parse_prediction_measures
-from heldout.measure.prediction_sums import cell_sums, unit_sums
+from heldout.measure.prediction.measures import parse_prediction_measures
+from heldout.measure.prediction.sums import cell_sums, unit_sums
 
 PAIR = (0, 1)
 

@@ -8,8 +8,8 @@ from heldout.infer import unit_kinds, unit_sparse
 from heldout.infer.corpus_level import corpus_bootstrap, corpus_randomization_test
 from heldout.infer.unit_kinds import bootstrap_sums, randomize_sums
 from heldout.infer.unit_sparse import bootstrap_sparse, is_sparse, randomize_sparse
-from heldout.measure.predicted import parse_prediction_measures
-from heldout.measure.prediction_sums import unit_sums
+from heldout.measure.prediction.measures import parse_prediction_measures
+from heldout.measure.prediction.sums import unit_sums
 
 
 def of_many_classes(units=400, classes=30):

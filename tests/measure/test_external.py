@@ -21,9 +21,9 @@ from heldout import (
     parse_measures,
     tune_runs,
 )
-from heldout.measure.external import DIVERSITY, KNOWN
-from heldout.measure.predicted import parse_prediction_measures
-from heldout.measure.text_names import parse_text_measures
+from heldout.measure.prediction.measures import parse_prediction_measures
+from heldout.measure.ranking.external import DIVERSITY, KNOWN
+from heldout.measure.text.names import parse_text_measures
 
 ir_measures = pytest.importorskip("ir_measures")
 

@@ -6,9 +6,9 @@ import pytest
 from heldout import ClassPredictions, InputError, NumberPredictions, compare
 from heldout.errors import MeasureError
 from heldout.infer.paired import corrected_t_test
-from heldout.measure import paired_predictions
-from heldout.measure.paired_predictions import data_fingerprint, fold_scores, unit_scores
-from heldout.measure.predicted import parse_prediction_measures
+from heldout.measure.prediction import paired as paired_predictions
+from heldout.measure.prediction.measures import parse_prediction_measures
+from heldout.measure.prediction.paired import data_fingerprint, fold_scores, unit_scores
 
 UNITS = tuple(f"u{n}" for n in range(12))
 TRUTH = np.array([0, 1] * 6)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from heldout import ClassPredictions, NumberPredictions
-from heldout.measure.predicted import parse_prediction_measures
-from heldout.measure.prediction_slopes import order_slopes
-from heldout.measure.prediction_weights import weighing
+from heldout.measure.prediction.measures import parse_prediction_measures
+from heldout.measure.prediction.slopes import order_slopes
+from heldout.measure.prediction.weights import weighing
 
 UNITS = tuple(map(str, range(120)))
 

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heldout import ClassPredictions, NumberPredictions
-from heldout.measure.predicted import parse_prediction_measures
-from heldout.measure.prediction_sums import unit_sums
-from heldout.measure.prediction_weights import weighing
+from heldout.measure.prediction.measures import parse_prediction_measures
+from heldout.measure.prediction.sums import unit_sums
+from heldout.measure.prediction.weights import weighing
 from heldout.measure.undefined import Undefined
 
 COUNTED = [

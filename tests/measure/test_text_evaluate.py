@@ -9,7 +9,7 @@ from text_data import corpus
 from heldout.data.segments import Segments
 from heldout.errors import InputError, MeasureError
 from heldout.infer.compare import compare
-from heldout.measure.text_evaluate import evaluate_text
+from heldout.measure.text.evaluate import evaluate_text
 
 pytest.importorskip("sacrebleu")
 

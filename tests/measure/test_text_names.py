@@ -9,12 +9,12 @@ import pytest
 
 from heldout.data.vectors import Vectors
 from heldout.errors import MeasureError, MissingExtraError
-from heldout.measure.text_bleu import Bleu, ChrF, Ter
-from heldout.measure.text_embeddings import Embedding
-from heldout.measure.text_meteor import Meteor
-from heldout.measure.text_names import parse_text_measure, parse_text_measures
-from heldout.measure.text_overlap import ExactMatch, Rouge, TokenF1
-from heldout.measure.text_perplexity import Perplexity
+from heldout.measure.text.bleu import Bleu, ChrF, Ter
+from heldout.measure.text.embeddings import Embedding
+from heldout.measure.text.meteor import Meteor
+from heldout.measure.text.names import parse_text_measure, parse_text_measures
+from heldout.measure.text.overlap import ExactMatch, Rouge, TokenF1
+from heldout.measure.text.perplexity import Perplexity
 
 pytest.importorskip("sacrebleu")
 pytest.importorskip("nltk")

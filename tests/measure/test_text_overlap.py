@@ -12,7 +12,7 @@ from text_data import corpus
 
 from heldout.data.segments import Segments
 from heldout.errors import MeasureError
-from heldout.measure.text_overlap import ExactMatch, Rouge, TokenF1, normalise_answer
+from heldout.measure.text.overlap import ExactMatch, Rouge, TokenF1, normalise_answer
 
 KINDS = ["1", "2", "3", "L", "Lsum"]
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from heldout.data.segments import Segments
 from heldout.data.vectors import Vectors, read_vectors
 from heldout.errors import FormatError, InputError, MeasureError
-from heldout.measure.text_embeddings import Embedding
-from heldout.measure.text_names import parse_text_measure
-from heldout.measure.text_perplexity import Perplexity
+from heldout.measure.text.embeddings import Embedding
+from heldout.measure.text.names import parse_text_measure
+from heldout.measure.text.perplexity import Perplexity
 
 ROWS = {"x": [1.0, 0.0], "y": [0.0, 1.0], "z": [-3.0, 1.0], "null": [0.0, 0.0]}
 VECTORS = Vectors("made", 2, {word: np.array(row) for word, row in ROWS.items()}, "f")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from heldout import MeasureError, parse_measure, parse_measures
-from heldout.measure.trec_names import TREC_NAMES, parse_trec_name, trec_lines
+from heldout.measure.ranking.trec_names import TREC_NAMES, parse_trec_name, trec_lines
 
 
 @pytest.mark.parametrize(

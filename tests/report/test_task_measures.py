@@ -5,8 +5,12 @@ import json
 import pytest
 
 from heldout.cli import main
-from heldout.measure.predicted import CLASS_MEASURES, NUMBER_MEASURES, parse_prediction_measures
-from heldout.measure.text_names import text_measure_kinds
+from heldout.measure.prediction.measures import (
+    CLASS_MEASURES,
+    NUMBER_MEASURES,
+    parse_prediction_measures,
+)
+from heldout.measure.text.names import text_measure_kinds
 from heldout.report.measures import describe_measures
 from heldout.report.task_measures import task_measures
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from heldout.experiment.plan_settings import By
     from heldout.experiment.problems import Problems
     from heldout.experiment.systems import System
-    from heldout.measure.names import Measure
+    from heldout.measure.ranking.names import Measure
     from heldout.resample.split import Splits
 
 __all__ = ["check_fitting", "check_splits"]

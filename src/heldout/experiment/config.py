@@ -20,7 +20,7 @@ from heldout.experiment.systems.reading import (
     system_from_table,
     system_of,
 )
-from heldout.measure.names import Measure, is_one_measure, parse_measure, parse_measures
+from heldout.measure.ranking.names import Measure, is_one_measure, parse_measure, parse_measures
 from heldout.notes import Note
 from heldout.resample.combined import TwoWay
 from heldout.resample.plan import MOST_REPEATS, Plan

@@ -17,10 +17,10 @@ from heldout.experiment.results import PREDICTIONS, Results
 from heldout.infer.compare_predictions import compare_predictions
 from heldout.infer.folds import corrected_t
 from heldout.infer.prediction_scores import score_predictions
-from heldout.measure.paired_predictions import data_fingerprint, repeated_value, unit_scores
-from heldout.measure.predicted import PredictionMeasure, parse_prediction_measures
+from heldout.measure.prediction.measures import PredictionMeasure, parse_prediction_measures
+from heldout.measure.prediction.paired import data_fingerprint, repeated_value, unit_scores
+from heldout.measure.prediction.undefined_hint import undefined_hint
 from heldout.measure.undefined import Undefined
-from heldout.measure.undefined_hint import undefined_hint
 from heldout.notes import Note
 from heldout.resample.split import SplitKey
 

@@ -14,7 +14,7 @@ from heldout.experiment.instance_files import instances_from
 from heldout.experiment.plan_settings import plan_from_table
 from heldout.experiment.settings import PredictionSettings
 from heldout.experiment.systems.estimator_reading import baseline_systems, estimator_systems
-from heldout.measure.predicted import PredictionMeasure, parse_prediction_measures
+from heldout.measure.prediction.measures import PredictionMeasure, parse_prediction_measures
 from heldout.notes import Note
 from heldout.resample.notices import ResamplingWarning
 from heldout.resample.plan import Plan

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Floats, Ints
     from heldout.experiment.systems.fits import Fitted
-    from heldout.measure.predicted import PredictionMeasure
+    from heldout.measure.prediction.measures import PredictionMeasure
     from heldout.measure.undefined import Number
     from heldout.resample.plan import Plan
     from heldout.resample.split import Split, Splits

@@ -20,7 +20,7 @@ from heldout.errors import InputError
 from heldout.experiment.result_checks import check_results
 from heldout.experiment.result_notes import result_notes
 from heldout.experiment.split_table import no_splits
-from heldout.measure.names import parse_measure
+from heldout.measure.ranking.names import parse_measure
 from heldout.notes import Note
 from heldout.tune.runs import VERY_DIFFERENT
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from heldout.experiment.results import Results
     from heldout.experiment.systems import EstimatorSystem, System
     from heldout.experiment.systems.outcomes import Outcome
-    from heldout.measure.names import Measure
-    from heldout.measure.predicted import PredictionMeasure
+    from heldout.measure.prediction.measures import PredictionMeasure
+    from heldout.measure.ranking.names import Measure
     from heldout.notes import Note
     from heldout.resample.split import Split, Splits
     from heldout.retrieve.analyze import Analyzer

@@ -21,7 +21,8 @@ from heldout.infer.made_claims import made_comparison
 from heldout.infer.many_units import made_of_many
 from heldout.infer.resampled_claims import AreaMaker, OrderMaker, SumMaker
 from heldout.infer.unit_kinds import MANY_UNITS, affordable, sums_by_number
-from heldout.measure.paired_predictions import (
+from heldout.measure.prediction.measures import parse_prediction_measures
+from heldout.measure.prediction.paired import (
     check_same_truth,
     check_same_weights,
     data_fingerprint,
@@ -30,11 +31,10 @@ from heldout.measure.paired_predictions import (
     same_units,
     unit_scores,
 )
-from heldout.measure.predicted import parse_prediction_measures
-from heldout.measure.prediction_sums import unit_sums
-from heldout.measure.prediction_weights import weighing
+from heldout.measure.prediction.sums import unit_sums
+from heldout.measure.prediction.undefined_hint import undefined_hint
+from heldout.measure.prediction.weights import weighing
 from heldout.measure.undefined import Undefined
-from heldout.measure.undefined_hint import undefined_hint
 from heldout.notes import Note
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from heldout.data.predictions import NumberPredictions
     from heldout.data.words import Ints
     from heldout.infer.linearised import LinearMaker
-    from heldout.measure.predicted import PredictionMeasure
+    from heldout.measure.prediction.measures import PredictionMeasure
 
     Predictions = ClassPredictions | NumberPredictions
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from heldout.infer.compare import Comparison
     from heldout.infer.corpus_level import Replicates
     from heldout.infer.results import Outcome
-    from heldout.measure.text import TextMeasure
-    from heldout.measure.text_evaluate import TextEvaluation
+    from heldout.measure.text.base import TextMeasure
+    from heldout.measure.text.evaluate import TextEvaluation
 
 __all__ = [
     "CorpusClaim",
@@ -132,7 +132,7 @@ def compare_texts(
 
     Examples
     --------
-    >>> from heldout.measure.text_evaluate import evaluate_text
+    >>> from heldout.measure.text.evaluate import evaluate_text
     >>> texts = {"A": ["a b", "a", "d e f", "x"], "B": ["a b c", "a b", "d e f", "y"]}
     >>> found = evaluate_text(["a b c", "a b", "d e f g", "y"], texts, ["ROUGE-1"])
     >>> claim = compare_texts(found, found.measures[0], tail="greater").claims[0]
@@ -195,7 +195,7 @@ def compare_corpora(
 
     Examples
     --------
-    >>> from heldout.measure.text_evaluate import evaluate_text
+    >>> from heldout.measure.text.evaluate import evaluate_text
     >>> texts = {"A": ["a b", "a", "d e f", "x"], "B": ["a b c", "a b", "d e f", "y"]}
     >>> found = evaluate_text(["a b c", "a b", "d e f g", "y"], texts, ["ROUGE-1"])
     >>> claim = compare_corpora(found, found.measures[0]).claims[0]

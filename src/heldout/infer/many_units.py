@@ -9,15 +9,15 @@ import numpy as np
 from heldout.infer.linearised import LinearMaker, jackknife, values_of_slopes
 from heldout.infer.resampled_claims import SumMaker
 from heldout.infer.unit_kinds import affordable, sums_by_number
-from heldout.measure.prediction_slopes import order_slopes
-from heldout.measure.prediction_sums import cell_sums, unit_sums
+from heldout.measure.prediction.slopes import order_slopes
+from heldout.measure.prediction.sums import cell_sums, unit_sums
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heldout.data.words import Floats, Ints
-    from heldout.measure.predicted import PredictionMeasure
-    from heldout.measure.prediction_sums import CellSums
+    from heldout.measure.prediction.measures import PredictionMeasure
+    from heldout.measure.prediction.sums import CellSums
 
 __all__ = ["made_of_many"]
 

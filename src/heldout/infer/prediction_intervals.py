@@ -21,9 +21,9 @@ from heldout.infer.unit_kinds import (
     bootstrap_weights,
     sums_by_number,
 )
-from heldout.measure.paired_predictions import fold_scores, has_splits, same_sides
-from heldout.measure.prediction_sums import unit_sums
-from heldout.measure.prediction_weights import weighing
+from heldout.measure.prediction.paired import fold_scores, has_splits, same_sides
+from heldout.measure.prediction.sums import unit_sums
+from heldout.measure.prediction.weights import weighing
 from heldout.measure.undefined import Undefined
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from heldout.data.words import Ints
     from heldout.infer.corpus_level import Replicates
     from heldout.infer.results import Interval
-    from heldout.measure.predicted import PredictionMeasure
+    from heldout.measure.prediction.measures import PredictionMeasure
 
     Predictions = ClassPredictions | NumberPredictions
 

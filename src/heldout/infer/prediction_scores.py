@@ -20,22 +20,22 @@ from heldout.data.predictions import (
 )
 from heldout.errors import InputError, MeasureError
 from heldout.infer.prediction_intervals import prediction_interval
-from heldout.measure.classification import Confusion, majority_baseline, random_baseline
-from heldout.measure.paired_predictions import (
-    check_same_truth,
-    crossing_groups,
-    crossing_note,
-    has_splits,
-    repeated_value,
-)
-from heldout.measure.predicted import (
+from heldout.measure.prediction.classification import Confusion, majority_baseline, random_baseline
+from heldout.measure.prediction.measures import (
     DEFAULT_CLASS_MEASURES,
     DEFAULT_NUMBER_MEASURES,
     PredictionMeasure,
     confusion_value,
     parse_prediction_measures,
 )
-from heldout.measure.regression import mean_baseline
+from heldout.measure.prediction.paired import (
+    check_same_truth,
+    crossing_groups,
+    crossing_note,
+    has_splits,
+    repeated_value,
+)
+from heldout.measure.prediction.regression import mean_baseline
 from heldout.measure.undefined import Number, Undefined
 from heldout.notes import Note, distinct
 

@@ -13,8 +13,9 @@ import numpy as np
 from heldout.data.given import as_qrels, as_run, as_runs
 from heldout.data.parallel import run_threads, stream_threads
 from heldout.errors import InputError, MeasureError
-from heldout.measure.judged import Judged, join
-from heldout.measure.names import (
+from heldout.measure.ranking.binary import GEOMETRIC_FLOOR
+from heldout.measure.ranking.judged import Judged, join
+from heldout.measure.ranking.names import (
     EXTERNAL,
     JUDGED_ONLY,
     Measure,
@@ -22,9 +23,8 @@ from heldout.measure.names import (
     parse_measure,
     parse_measures,
 )
-from heldout.measure.policies import policies_in_words, variants_in_words
-from heldout.measure.ranking import GEOMETRIC_FLOOR
-from heldout.measure.run_checks import ranking_digest, run_warnings, unshared_ids
+from heldout.measure.ranking.policies import policies_in_words, variants_in_words
+from heldout.measure.ranking.run_checks import ranking_digest, run_warnings, unshared_ids
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -388,7 +388,7 @@ def compute(judged: Judged, measure: Measure) -> NDArray[Any]:
 
 
 def _external_column(qrels: Qrels, run: Run, measure: Measure) -> NDArray[Any]:
-    from heldout.measure.external import external_values  # rarely needed
+    from heldout.measure.ranking.external import external_values  # rarely needed
 
     return external_values(qrels, run, str(measure.options["name"]))
 

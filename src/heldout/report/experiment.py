@@ -39,7 +39,7 @@ _WHAT = {"query": "queries", "document": "documents", "both": "queries and docum
 
 def comparisons(results: Results) -> list[Comparison]:
     """The systems compared in each measure that has a better and a worse; none for one system."""
-    from heldout.measure.names import parse_measure
+    from heldout.measure.ranking.names import parse_measure
 
     predicted = _predicted(results)
     if predicted is not None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from heldout.errors import MeasureError
-from heldout.measure.names import EXTERNAL, families, parse_measures, spellings
+from heldout.measure.ranking.names import EXTERNAL, families, parse_measures, spellings
 from heldout.report.task_measures import task_measures
 
 if TYPE_CHECKING:
-    from heldout.measure.names import Family
+    from heldout.measure.ranking.names import Family
 
 __all__ = ["describe_measures", "json_measures"]
 

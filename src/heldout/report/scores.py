@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.data.notes import named_few
 from heldout.data.predictions import ClassPredictions, unit_count
-from heldout.measure.calibration import calibration_bins
-from heldout.measure.classification import class_rows
-from heldout.measure.predicted import class_confusion
+from heldout.measure.prediction.calibration import calibration_bins
+from heldout.measure.prediction.classification import class_rows
+from heldout.measure.prediction.measures import class_confusion
+from heldout.measure.prediction.undefined_hint import undefined_hint
 from heldout.measure.undefined import Undefined
-from heldout.measure.undefined_hint import undefined_hint
 from heldout.notes import note_texts
 from heldout.report.grid import Grid
 from heldout.report.tables import plain_text
@@ -19,7 +19,7 @@ from heldout.report.tables import plain_text
 if TYPE_CHECKING:
     from heldout.infer.prediction_scores import PredictionScores, ScoreRow
     from heldout.infer.results import Interval
-    from heldout.measure.hull import HullPoint, Mixture, RocHull
+    from heldout.measure.prediction.hull import HullPoint, Mixture, RocHull
     from heldout.measure.undefined import Number
 
 __all__ = [

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from heldout.data.notes import count_of
-from heldout.measure.run_checks import lacks_most
+from heldout.measure.ranking.run_checks import lacks_most
 from heldout.notes import distinct, note_texts
 
 if TYPE_CHECKING:

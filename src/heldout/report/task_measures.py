@@ -118,7 +118,7 @@ def _plain(name: str) -> str:
 
 
 def _predictions() -> list[TaskMeasure]:
-    from heldout.measure.predicted import LOWER  # NumPy comes with it
+    from heldout.measure.prediction.measures import LOWER  # NumPy comes with it
 
     classes = [
         TaskMeasure(name, "classification", settings, words, name not in LOWER)
@@ -133,7 +133,7 @@ def _predictions() -> list[TaskMeasure]:
 def _texts() -> list[TaskMeasure]:
     from dataclasses import MISSING, fields
 
-    from heldout.measure.text_names import text_measure_kinds
+    from heldout.measure.text.names import text_measure_kinds
 
     found = []
     for name, (kind, fixed, also) in text_measure_kinds().items():

@@ -10,9 +10,9 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.measure.evaluate import compute, summarise
-from heldout.measure.judged import join
-from heldout.measure.names import parse_measure
-from heldout.measure.ranking import hits_for_recall
+from heldout.measure.ranking.binary import hits_for_recall
+from heldout.measure.ranking.judged import join
+from heldout.measure.ranking.names import parse_measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from heldout.data.run import Qrels, Run
     from heldout.data.words import Flags
-    from heldout.measure.judged import Judged
-    from heldout.measure.names import Measure
-    from heldout.measure.trec_names import TrecLine
+    from heldout.measure.ranking.judged import Judged
+    from heldout.measure.ranking.names import Measure
+    from heldout.measure.ranking.trec_names import TrecLine
 
 __all__ = ["trec_output"]
 

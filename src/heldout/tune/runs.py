@@ -13,7 +13,7 @@ from heldout.data.notes import count_of, named_few
 from heldout.data.scores import Scores
 from heldout.errors import InputError, MeasureError
 from heldout.measure.evaluate import Missing, evaluate
-from heldout.measure.names import parse_measure
+from heldout.measure.ranking.names import parse_measure
 from heldout.notes import Note, distinct
 from heldout.tune.cross_validate import cross_validate
 from heldout.tune.run_groups import run_groups
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from heldout.data.run import Qrels
     from heldout.data.words import Floats
     from heldout.measure.evaluate import Evaluation
-    from heldout.measure.names import Measure
+    from heldout.measure.ranking.names import Measure
     from heldout.resample.plan import Plan
     from heldout.resample.split import Splits
     from heldout.tune.choose import Rule

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.data.collection import Collection
-    from heldout.measure.names import Measure
+    from heldout.measure.ranking.names import Measure
     from heldout.retrieve.models import Model
     from heldout.retrieve.rank import Ranking
     from heldout.retrieve.shards import AnyIndex

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from heldout.data.collection import Collection
     from heldout.experiment.documents.estimate import Estimand, Estimate
     from heldout.experiment.documents.uncertainty import Spread
-    from heldout.measure.names import Measure
+    from heldout.measure.ranking.names import Measure
     from heldout.retrieve.models import Model
     from heldout.retrieve.shards import AnyIndex
     from heldout.retrieve.sides import Side

@@ -27,14 +27,14 @@ import numpy as np
 
 from heldout.errors import MeasureError
 from heldout.experiment.documents.rank_table import Rows, measure_rows
-from heldout.measure.names import JUDGED_ONLY
+from heldout.measure.ranking.names import JUDGED_ONLY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from heldout.measure.names import Measure
+    from heldout.measure.ranking.names import Measure
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]

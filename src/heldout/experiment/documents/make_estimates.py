@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from heldout.experiment.documents.rank_table import RankTable
     from heldout.experiment.documents.uncertainty import Spread
     from heldout.experiment.settings import RankingSettings
-    from heldout.measure.names import Measure
+    from heldout.measure.ranking.names import Measure
 
     Floats = NDArray[np.float64]
 

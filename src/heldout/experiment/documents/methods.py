@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.experiment.documents.candidates import Candidates
-    from heldout.measure.names import Measure
+    from heldout.measure.ranking.names import Measure
 
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]

@@ -9,8 +9,8 @@ import numpy as np
 
 from heldout.errors import MeasureError
 from heldout.measure.evaluate import compute
-from heldout.measure.judged import Judged
-from heldout.measure.names import EXTERNAL, JUDGED_ONLY
+from heldout.measure.ranking.judged import Judged
+from heldout.measure.ranking.names import EXTERNAL, JUDGED_ONLY
 from heldout.retrieve.rank import JudgedDocuments
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.data.collection import Collection
-    from heldout.measure.names import Measure
+    from heldout.measure.ranking.names import Measure
 
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from heldout.data.collection import Collection
     from heldout.data.run import Run
     from heldout.experiment.documents.rank_table import RankTable
-    from heldout.measure.names import Measure
+    from heldout.measure.ranking.names import Measure
 
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.experiment.documents.rank_table import RankTable
-    from heldout.measure.names import Measure
+    from heldout.measure.ranking.names import Measure
 
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]

@@ -24,7 +24,7 @@ from heldout.experiment.documents.extrapolate import check_extrapolation, extrap
 from heldout.experiment.documents.methods import fold_values, per_fold, pool
 from heldout.experiment.documents.rank_table import check_measures
 from heldout.experiment.documents.uncertainty import SAME_SIZE, half_sample_spread, interval
-from heldout.measure.names import parse_measure
+from heldout.measure.ranking.names import parse_measure
 from heldout.resample.plan import check_seed
 from heldout.retrieve.sides import Side, seen_side
 from heldout.retrieve.statistics import cell_statistics
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.experiment.documents.candidates import Candidates
-    from heldout.measure.names import Measure
+    from heldout.measure.ranking.names import Measure
 
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]

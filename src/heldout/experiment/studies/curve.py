@@ -13,7 +13,7 @@ from heldout.errors import InputError
 from heldout.experiment.documents.estimate import mean_of
 from heldout.experiment.documents.rank_table import check_measures
 from heldout.experiment.studies.bias import unseen_values
-from heldout.measure.names import parse_measure
+from heldout.measure.ranking.names import parse_measure
 from heldout.resample.plan import check_seed
 from heldout.retrieve.sides import seen_side, whole_side
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.experiment.documents.candidates import Candidates
-    from heldout.measure.names import Measure
+    from heldout.measure.ranking.names import Measure
 
     Floats = NDArray[np.float64]
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from heldout.experiment.instances import PredictionTask
     from heldout.experiment.problems import Problems
-    from heldout.measure.predicted import PredictionMeasure
+    from heldout.measure.prediction.measures import PredictionMeasure
 
 __all__ = ["ESTIMATOR_KEYS", "baseline_systems", "estimator_systems", "points_of"]
 

@@ -22,8 +22,8 @@ def more_is_better(results: Results, measure: str) -> bool:
     measure
         Its name.
     """
-    from heldout.measure.names import parse_measure
-    from heldout.measure.predicted import parse_prediction_measures
+    from heldout.measure.prediction.measures import parse_prediction_measures
+    from heldout.measure.ranking.names import parse_measure
 
     task = results.manifest["settings"]["task"]
     try:

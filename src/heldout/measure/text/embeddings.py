@@ -11,7 +11,7 @@ import numpy as np
 
 from heldout.data.vectors import Vectors
 from heldout.errors import MeasureError
-from heldout.measure.text import MeanMeasure, one_of
+from heldout.measure.text.base import MeanMeasure, one_of
 from heldout.notes import Note
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ import re
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from heldout.errors import MeasureError
-from heldout.measure.names import Measure, make_measure
+from heldout.measure.ranking.names import Measure, make_measure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from heldout.measure.names import Value
+    from heldout.measure.ranking.names import Value
 
 __all__ = ["TREC_NAMES", "TrecLine", "parse_trec_name", "refuse_unsupported", "trec_lines"]
 

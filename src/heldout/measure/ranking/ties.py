@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.data.words import Floats, Ints
-    from heldout.measure.judged import Judged
+    from heldout.measure.ranking.judged import Judged
 
 __all__ = [
     "expected_hits",

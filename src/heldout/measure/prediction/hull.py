@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.measure.roc import RocCurve
+from heldout.measure.prediction.roc import RocCurve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from heldout.errors import MeasureError, MissingExtraError
-from heldout.measure.names import EXTERNAL, Family, Measure, add_family
+from heldout.measure.ranking.names import EXTERNAL, Family, Measure, add_family
 
 if TYPE_CHECKING:
     from heldout.data.run import Qrels, Run
     from heldout.data.words import Floats
-    from heldout.measure.judged import Judged
+    from heldout.measure.ranking.judged import Judged
 
 __all__ = ["external_measure", "external_values"]
 

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-import heldout.measure.counts
-import heldout.measure.graded  # noqa: F401 - these register their families
-from heldout.measure import ties as tie_aware
-from heldout.measure.judged import over
-from heldout.measure.names import family
+import heldout.measure.ranking.counts
+import heldout.measure.ranking.graded  # noqa: F401 - these register their families
+from heldout.measure.ranking import ties as tie_aware
+from heldout.measure.ranking.judged import over
+from heldout.measure.ranking.names import family
 
 if TYPE_CHECKING:
     from heldout.data.words import Floats, Ints
-    from heldout.measure.judged import Judged
+    from heldout.measure.ranking.judged import Judged
 
 __all__ = ["GEOMETRIC_FLOOR"]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
-from heldout.measure.text import MeanMeasure, TextMeasure, import_extra, mean_of_sums, one_of
+from heldout.measure.text.base import MeanMeasure, TextMeasure, import_extra, mean_of_sums, one_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -9,15 +9,15 @@ import numpy as np
 
 from heldout.data.predictions import positive_number
 from heldout.errors import InputError
-from heldout.measure.hull import roc_hull
-from heldout.measure.roc import average_precision, pr_curve, roc_curve
+from heldout.measure.prediction.hull import roc_hull
+from heldout.measure.prediction.roc import average_precision, pr_curve, roc_curve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heldout.data.predictions import ClassPredictions
     from heldout.data.words import Flags, Floats
-    from heldout.measure.roc import RocCurve
+    from heldout.measure.prediction.roc import RocCurve
     from heldout.measure.undefined import Number
 
 __all__ = ["Curve", "curves"]

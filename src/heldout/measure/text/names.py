@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 from heldout.data.vectors import read_vectors
 from heldout.errors import MeasureError
 from heldout.measure.parameters import NUMBER, whole_number
-from heldout.measure.text import TextMeasure
-from heldout.measure.text_bleu import Bleu, ChrF, Ter
-from heldout.measure.text_embeddings import Embedding
-from heldout.measure.text_meteor import Meteor
-from heldout.measure.text_overlap import KINDS, ExactMatch, Rouge, TokenF1
-from heldout.measure.text_perplexity import Perplexity
+from heldout.measure.text.base import TextMeasure
+from heldout.measure.text.bleu import Bleu, ChrF, Ter
+from heldout.measure.text.embeddings import Embedding
+from heldout.measure.text.meteor import Meteor
+from heldout.measure.text.overlap import KINDS, ExactMatch, Rouge, TokenF1
+from heldout.measure.text.perplexity import Perplexity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

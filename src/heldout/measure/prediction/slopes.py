@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from heldout.data.predictions import NumberPredictions
     from heldout.data.words import Flags, Floats, Ints
-    from heldout.measure.predicted import PredictionMeasure
+    from heldout.measure.prediction.measures import PredictionMeasure
 
     Predictions = ClassPredictions | NumberPredictions
 

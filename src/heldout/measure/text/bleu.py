@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from heldout.errors import MeasureError, MissingExtraError
-from heldout.measure.text import TextMeasure, import_extra, mean_of_sums, one_of
-from heldout.measure.text_ngrams import ngram_counts
+from heldout.measure.text.base import TextMeasure, import_extra, mean_of_sums, one_of
+from heldout.measure.text.ngrams import ngram_counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

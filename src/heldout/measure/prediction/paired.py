@@ -12,8 +12,8 @@ from heldout.data.notes import named_few
 from heldout.data.predictions import ClassPredictions
 from heldout.data.scores import Scores, fingerprint
 from heldout.errors import InputError
+from heldout.measure.prediction.undefined_hint import undefined_hint
 from heldout.measure.undefined import Undefined
-from heldout.measure.undefined_hint import undefined_hint
 from heldout.notes import Note
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from heldout.data.predictions import NumberPredictions
     from heldout.data.words import Floats
-    from heldout.measure.predicted import PredictionMeasure
+    from heldout.measure.prediction.measures import PredictionMeasure
     from heldout.measure.undefined import Number
 
     Predictions = ClassPredictions | NumberPredictions

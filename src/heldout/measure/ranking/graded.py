@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from heldout.errors import MeasureError
-from heldout.measure.judged import Judged, count_up, over
-from heldout.measure.names import Gains, family
-from heldout.measure.ties import mean_discount
+from heldout.measure.ranking.judged import Judged, count_up, over
+from heldout.measure.ranking.names import Gains, family
+from heldout.measure.ranking.ties import mean_discount
 
 if TYPE_CHECKING:
     from collections.abc import Callable

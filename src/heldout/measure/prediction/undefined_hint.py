@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from heldout.measure.classification import NEVER_PREDICTED, NO_UNIT
-from heldout.measure.predicted import parse_prediction_measures
+from heldout.measure.prediction.classification import NEVER_PREDICTED, NO_UNIT
+from heldout.measure.prediction.measures import parse_prediction_measures
 
 if TYPE_CHECKING:
-    from heldout.measure.predicted import PredictionMeasure
+    from heldout.measure.prediction.measures import PredictionMeasure
 
 __all__ = ["undefined_hint"]
 

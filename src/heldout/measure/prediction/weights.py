@@ -16,7 +16,7 @@ from heldout.data.predictions import ClassPredictions, positive_number
 if TYPE_CHECKING:
     from heldout.data.predictions import NumberPredictions
     from heldout.data.words import Floats, Ints
-    from heldout.measure.predicted import PredictionMeasure
+    from heldout.measure.prediction.measures import PredictionMeasure
 
     Predictions = ClassPredictions | NumberPredictions
 

@@ -117,7 +117,7 @@ def add_family(new: Family, aliases: Iterable[str] = ()) -> None:
 
 def families() -> Mapping[str, Family]:
     """All families by canonical name."""
-    import heldout.measure.ranking  # noqa: F401 - they register themselves
+    import heldout.measure.ranking.binary  # noqa: F401 - they register themselves
 
     return _families
 
@@ -331,7 +331,10 @@ def _split(name: str) -> list[str]:
 
 
 def _parse(name: str, defaults: Mapping[str, Value]) -> list[Measure]:
-    from heldout.measure.trec_names import parse_trec_name, refuse_unsupported  # knows measures
+    from heldout.measure.ranking.trec_names import (
+        parse_trec_name,
+        refuse_unsupported,
+    )  # knows measures
 
     other = _ranx(name, defaults) or parse_trec_name(name, defaults)
     if other:
@@ -373,7 +376,7 @@ def _ranx(name: str, defaults: Mapping[str, Value]) -> list[Measure]:
 
 
 def _external(name: str, defaults: Mapping[str, Value]) -> list[Measure]:
-    from heldout.measure.external import external_measure  # rarely needed
+    from heldout.measure.ranking.external import external_measure  # rarely needed
 
     found = external_measure(name)
     if found and defaults:
@@ -428,7 +431,7 @@ def _parse_gains(name: str, text: str) -> Gains:
 def _unknown(name: str) -> str:
     import difflib  # only for a mistake
 
-    from heldout.measure.trec_names import TREC_NAMES
+    from heldout.measure.ranking.trec_names import TREC_NAMES
 
     stem = re.split(r"[@(.]", name)[0]
     spellings = {known.lower(): known for known in [*_aliases, *TREC_NAMES]}

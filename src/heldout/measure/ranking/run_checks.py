@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from heldout.data.notes import count_of, named_few
-from heldout.measure.judged import join
+from heldout.measure.ranking.judged import join
 from heldout.notes import Note
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from heldout.data.ids import IdColumn
     from heldout.data.run import Qrels, Run
     from heldout.measure.evaluate import RunScores
-    from heldout.measure.judged import Judged
+    from heldout.measure.ranking.judged import Judged
 
 __all__ = ["lacks_most", "ranking_digest", "run_warnings", "unshared_ids"]
 

@@ -10,14 +10,14 @@ import numpy as np
 from heldout.data.scores import Scores, fingerprint
 from heldout.data.segments import Segments, pair_segments
 from heldout.errors import InputError, MeasureError
-from heldout.measure.text_names import parse_text_measure, parse_text_measures
+from heldout.measure.text.names import parse_text_measure, parse_text_measures
 from heldout.notes import Note, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from heldout.data.words import Floats
-    from heldout.measure.text import TextMeasure
+    from heldout.measure.text.base import TextMeasure
 
     Texts = Segments | Sequence[str | Sequence[str]]
 
@@ -127,7 +127,7 @@ def evaluate_text(
     systems
         What each system wrote, by its name.
     measures
-        Names, see `heldout.measure.text_names.parse_text_measure`.
+        Names, see `heldout.measure.text.names.parse_text_measure`.
     progress
         Called with the measures that are counted and the number of all.
 

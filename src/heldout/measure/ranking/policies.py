@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from heldout.measure.names import Measure
+    from heldout.measure.ranking.names import Measure
 
 __all__ = ["policies_in_words", "variants_in_words"]
 

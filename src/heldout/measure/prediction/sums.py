@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from heldout.data.predictions import NumberPredictions
     from heldout.data.words import Floats, Ints
-    from heldout.measure.predicted import PredictionMeasure, Settings
+    from heldout.measure.prediction.measures import PredictionMeasure, Settings
 
     Predictions = ClassPredictions | NumberPredictions
 
@@ -56,7 +56,7 @@ def unit_sums(
 
     Examples
     --------
-    >>> from heldout.measure.predicted import parse_prediction_measures
+    >>> from heldout.measure.prediction.measures import parse_prediction_measures
     >>> truth, guess = np.array([0, 1, 1]), np.array([0, 1, 0])
     >>> one = ClassPredictions("A", ("a", "b", "c"), ("no", "yes"), truth, guess)
     >>> found = unit_sums(one, parse_prediction_measures("classification", ["F1(class=yes)"])[0])

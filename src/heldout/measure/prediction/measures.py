@@ -11,7 +11,7 @@ import numpy as np
 
 from heldout.data.predictions import ClassPredictions, NumberPredictions, positive_number
 from heldout.errors import MeasureError
-from heldout.measure import calibration, classification, regression, roc
+from heldout.measure.prediction import calibration, classification, regression, roc
 from heldout.measure.undefined import Number, Undefined
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from heldout.errors import MeasureError
-from heldout.measure import text_wordnet
-from heldout.measure.text import MeanMeasure, import_extra, one_of
-from heldout.measure.text_overlap import porter_stem
+from heldout.measure.text import wordnet
+from heldout.measure.text.base import MeanMeasure, import_extra, one_of
+from heldout.measure.text.overlap import porter_stem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -104,7 +104,7 @@ class Meteor(MeanMeasure):
         if "stem" in stages:
             found += f",nltk-{import_extra('nltk', 'METEOR with stems').__version__}"
         if "synonym" in stages:
-            found += f",wordnet-{text_wordnet.find_wordnet().version}"
+            found += f",wordnet-{wordnet.find_wordnet().version}"
         return found
 
     def values(self, references: Segments, system: Segments) -> Iterable[float]:
@@ -159,7 +159,7 @@ def _its_stem(word: str) -> Keys:
 
 def _synonyms(word: str) -> Keys:
     """The word, and all words that share a set of synonyms with it in WordNet."""
-    return text_wordnet.find_wordnet().synonyms(word)
+    return wordnet.find_wordnet().synonyms(word)
 
 
 _STAGES: Final[dict[str, Stage]] = {

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heldout.measure.judged import over
-from heldout.measure.names import family
+from heldout.measure.ranking.judged import over
+from heldout.measure.ranking.names import family
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from heldout.data.words import Floats
-    from heldout.measure.judged import Judged
+    from heldout.measure.ranking.judged import Judged
 
     Compute = Callable[..., Floats]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from heldout.errors import InputError, MeasureError
-from heldout.measure.text import TextMeasure
+from heldout.measure.text.base import TextMeasure
 from heldout.notes import Note
 
 if TYPE_CHECKING:
