@@ -105,8 +105,7 @@ def use_map(folder: Path) -> object:
 
 def use_names(folder: Path) -> object:
     """Names that stand in configs and arguments; every line by itself."""
-    from heldout.measure.prediction.measures import parse_prediction_measures
-    from heldout.measure.ranking.names import parse_measures
+    from heldout.measure.parse import parse_measures
     from heldout.measure.ranking.trec_names import trec_lines
     from heldout.retrieve.models import parse_model
     from heldout.tune.space import parse_axis
@@ -115,7 +114,7 @@ def use_names(folder: Path) -> object:
     parsers: tuple[Callable[[str], object], ...] = (
         *(parse_model, parse_axis, lambda one: parse_measures([one])),
         *(lambda one: trec_lines([one], 1, 0),
-          lambda one: parse_prediction_measures("classification", [one])),
+          lambda one: parse_measures([one], "classification")),
     )  # fmt: skip
     for line in (folder / "x").read_bytes().decode(errors="replace").split("\n"):
         for parse in parsers:

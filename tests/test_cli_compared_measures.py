@@ -17,7 +17,7 @@ from heldout import (
 )
 from heldout.cli import main
 from heldout.errors import MeasureError
-from heldout.measure.prediction.measures import parse_prediction_measures
+from heldout.measure.parse import parse_measures
 from heldout.measure.prediction.sums import unit_sums
 
 HINT = "F1(macro, undefined=0) (--undefined 0) counts such a class 0, as scikit-learn does"
@@ -125,17 +125,17 @@ def test_counted_as_0_it_is_what_scikit_learn_has(classes, name, average):
 def test_sums_give_the_same_value(classes):
     one = read_class_predictions(classes[0])[0]
     for name in ("F1(macro, undefined=0)", "precision(class=b, undefined=0)", "recall(weighted)"):
-        [measure] = parse_prediction_measures("classification", [name], 0)
+        [measure] = parse_measures([name], "classification", undefined=0)
         sums = unit_sums(one, measure)
         whole = sums.score(sums.table.sum(axis=0, keepdims=True))[0]
-        assert whole == pytest.approx(measure.value(one), rel=1e-12)
+        assert whole == pytest.approx(measure.compute(one), rel=1e-12)
 
 
 def test_the_name_says_it_and_can_be_read_back():
-    [measure] = parse_prediction_measures("classification", ["F(beta=2, weighted)"], 0)
+    [measure] = parse_measures(["F(beta=2, weighted)"], "classification", undefined=0)
     assert str(measure) == "F(beta=2, weighted, undefined=0)"
-    assert parse_prediction_measures("classification", [str(measure)]) == [measure]
-    [plain] = parse_prediction_measures("classification", ["MCC"], 0)
+    assert parse_measures([str(measure)], "classification") == [measure]
+    [plain] = parse_measures(["MCC"], "classification", undefined=0)
     assert str(plain) == "MCC"
 
 
@@ -150,11 +150,11 @@ def test_python_takes_it_for_scores_and_comparisons(classes):
 @pytest.mark.parametrize("value", [1, 0.5])
 def test_nothing_but_0_is_taken(value):
     with pytest.raises(MeasureError, match="expected 0"):
-        parse_prediction_measures("classification", ["F1"], value)
+        parse_measures(["F1"], "classification", undefined=value)
     with pytest.raises(MeasureError, match="undefined must be 0"):
-        parse_prediction_measures("classification", [f"F1(undefined={value})"])
+        parse_measures([f"F1(undefined={value})"], "classification")
     with pytest.raises(MeasureError, match="MCC has no setting"):
-        parse_prediction_measures("classification", ["MCC(undefined=0)"])
+        parse_measures(["MCC(undefined=0)"], "classification")
 
 
 def test_classes_show_0_too(classes, capsys):

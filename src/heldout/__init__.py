@@ -36,11 +36,12 @@ if TYPE_CHECKING:
     from heldout.infer.compare_predictions import compare_predictions
     from heldout.infer.corpus_compare import compare_corpora
     from heldout.infer.prediction_scores import PredictionScores, score_predictions
+    from heldout.measure.base import Measure
     from heldout.measure.custom import RankedList, define_measure
     from heldout.measure.evaluate import Evaluation, evaluate
+    from heldout.measure.parse import parse_measure, parse_measures
     from heldout.measure.prediction.hull import roc_hull
     from heldout.measure.prediction.roc import roc_curve
-    from heldout.measure.ranking.names import Measure, parse_measure, parse_measures
     from heldout.measure.text.evaluate import TextEvaluation, evaluate_text
     from heldout.measure.undefined import Undefined
     from heldout.notebook import chart, charts
@@ -88,7 +89,7 @@ _HOMES = {
     "InputError": "heldout.errors",
     "KFold": "heldout.resample.plans",
     "LeaveOneOut": "heldout.resample.plans",
-    "Measure": "heldout.measure.ranking.names",
+    "Measure": "heldout.measure.base",
     "MeasureError": "heldout.errors",
     "MissingExtraError": "heldout.errors",
     "Model": "heldout.retrieve.models",
@@ -133,8 +134,8 @@ _HOMES = {
     "from_sklearn": "heldout.resample.given",
     "open_index": "heldout.retrieve.shards",
     "parse_axis": "heldout.tune.space",
-    "parse_measure": "heldout.measure.ranking.names",
-    "parse_measures": "heldout.measure.ranking.names",
+    "parse_measure": "heldout.measure.parse",
+    "parse_measures": "heldout.measure.parse",
     "parse_model": "heldout.retrieve.models",
     "read_class_predictions": "heldout.data.prediction_files",
     "read_collection": "heldout.data.collection_files",

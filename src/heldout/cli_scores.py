@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from heldout.data.scores import Scores
     from heldout.measure.evaluate import Missing
-    from heldout.measure.ranking.names import Measure
+    from heldout.measure.ranking.names import RankingMeasure
 
 __all__ = [
     "add_score_arguments",
@@ -176,12 +176,12 @@ def _spellings(wanted: str, there: list[str]) -> list[str]:
     return [str(measure) for measure in _known_measures(wanted)] or [wanted]
 
 
-def _known_measures(name: str) -> list[Measure]:
+def _known_measures(name: str) -> list[RankingMeasure]:
     """The measures of a name; none if it is the user's own."""
-    from heldout.measure.ranking.names import parse_measures
+    from heldout.measure.parse import parse_measures
 
     try:
-        return parse_measures([name])
+        return parse_measures([name], "ranking")
     except MeasureError:
         return []
 
@@ -192,9 +192,9 @@ def _evaluate(options: argparse.Namespace) -> list[Scores]:
     from heldout.cli_files import refuse_same_file, split_paths
     from heldout.data.files import read_qrels  # NumPy comes with it
     from heldout.measure.evaluate import evaluate
-    from heldout.measure.ranking.names import parse_measures
+    from heldout.measure.parse import parse_measures
 
-    measures = parse_measures(options.measure or ["nDCG@10"])
+    measures = parse_measures(options.measure or ["nDCG@10"], "ranking")
     for measure in measures:
         _refuse_incomparable(measure)
     refuse_same_file(options.runs)
@@ -206,7 +206,7 @@ def _evaluate(options: argparse.Namespace) -> list[Scores]:
     return [replace(result.scores(measure), dropped=dropped) for measure in measures]
 
 
-def _refuse_incomparable(measure: Measure) -> None:
+def _refuse_incomparable(measure: RankingMeasure) -> None:
     """Refuse, before anything is read, what says nothing about better or worse."""
     family = measure.definition
     if family.aggregate == "text":

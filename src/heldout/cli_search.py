@@ -119,9 +119,11 @@ def _search(options: argparse.Namespace) -> int:
     if options.query is not None:
         return _show_found(options, model)
     if options.measure:
-        from heldout.measure.ranking.names import parse_measures
+        from heldout.measure.parse import parse_measures
 
-        parse_measures(options.measure)  # what cannot be measured is refused before the search
+        parse_measures(
+            options.measure, "ranking"
+        )  # what cannot be measured is refused before the search
     given = _from_index(options) if is_index(options.collection) else _from_collection(options)
     judged = given.judged
     if judged is None and _evaluates(options):

@@ -37,15 +37,15 @@ def score_text(options: argparse.Namespace) -> int:
     """
     from heldout.cli import emit  # the main module imports commands
     from heldout.infer.corpus_compare import corpus_intervals
+    from heldout.measure.parse import parse_measures
     from heldout.measure.text.evaluate import DEFAULT_TEXT_MEASURES, evaluate_text
-    from heldout.measure.text.names import parse_text_measures
     from heldout.report.markup import finished
     from heldout.report.tables import note_lines
     from heldout.report.text_scores import about_line, text_score_record
 
     if options.compare and len(options.files) < 2:
         raise InputError("one file: there is nothing to compare it with")
-    measures = parse_text_measures(options.measure or DEFAULT_TEXT_MEASURES)
+    measures = parse_measures(options.measure or DEFAULT_TEXT_MEASURES, "text")
     needed = any(one.needs_references for one in measures)
     references = _references(options) if needed else None
     with progress_bar("counting", quiet=options.quiet) as progress:

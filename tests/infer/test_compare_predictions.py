@@ -13,7 +13,7 @@ from heldout.infer.auc import delong_test
 from heldout.infer.compare_predictions import compare_predictions
 from heldout.infer.folds import corrected_t
 from heldout.infer.paired import corrected_t_test, mcnemar_test
-from heldout.measure.prediction.measures import parse_prediction_measures
+from heldout.measure.parse import parse_measures
 from heldout.measure.prediction.paired import fold_scores
 
 CLASSES = ("ham", "spam")
@@ -76,7 +76,7 @@ def test_accuracy_by_sums_is_the_same_test():
 def test_measures_that_are_no_means(measure):
     found = only(TWO, measure)
     comparison, claim = found.comparison, found.comparison.claims[0]
-    values = [parse_prediction_measures("classification", [measure])[0].value(one) for one in TWO]
+    values = [parse_measures([measure], "classification")[0].compute(one) for one in TWO]
     assert found.linear
     assert [row.mean.estimate for row in comparison.systems] == pytest.approx(values)
     assert claim.difference.estimate == pytest.approx(values[1] - values[0])
@@ -284,7 +284,7 @@ def test_repeated_hold_outs_know_their_training_side():
         ClassPredictions(name, units, CLASSES, np.zeros(12, int), np.array(guess), repeats=repeats)
         for name, guess in (("A", [0, 1] * 6), ("B", [0, 0, 0, 1] * 3))
     ]
-    found = fold_scores(systems, parse_prediction_measures("classification", ["accuracy"])[0])
+    found = fold_scores(systems, parse_measures(["accuracy"], "classification")[0])
     assert found.test_share == pytest.approx(4 / 6)
     assert found.scores.units == ("r", "s", "t")
     assert only(systems, "accuracy").test_share == pytest.approx(4 / 6)

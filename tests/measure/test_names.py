@@ -332,7 +332,8 @@ def test_nothing_in_a_name_is_evaluated(name):
 AUDIT = """
 import sys
 from heldout.errors import MeasureError
-from heldout.measure.ranking.names import families, parse_measure
+from heldout.measure.parse import parse_measure
+from heldout.measure.ranking.names import families
 import heldout.measure.ranking.trec_names, difflib
 sys.modules["ir_measures"] = None
 families()

@@ -17,7 +17,7 @@ from heldout.experiment.results import PREDICTIONS, Results
 from heldout.infer.compare_predictions import compare_predictions
 from heldout.infer.folds import corrected_t
 from heldout.infer.prediction_scores import score_predictions
-from heldout.measure.prediction.measures import PredictionMeasure, parse_prediction_measures
+from heldout.measure.parse import parse_measure
 from heldout.measure.prediction.paired import data_fingerprint, repeated_value, unit_scores
 from heldout.measure.prediction.undefined_hint import undefined_hint
 from heldout.measure.undefined import Undefined
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from heldout.infer.compare import Comparison
     from heldout.infer.results import Interval
+    from heldout.measure.base import Measure
     from heldout.measure.undefined import Number
 
     Predictions = ClassPredictions | NumberPredictions
@@ -103,8 +104,8 @@ class EstimatorResults(Results):
     def _name_of(self, measure: str | None) -> str:
         return str(self._measure(measure))
 
-    def _measure(self, measure: str | None) -> PredictionMeasure:
-        return parse_prediction_measures(self.task, [measure or self.measures[0]])[0]
+    def _measure(self, measure: str | None) -> Measure:
+        return parse_measure(measure or self.measures[0], self.task)
 
     def split_values(self, system: str, measure: str | None = None) -> list[Number]:
         """The value of each split, of any measure of the task."""
@@ -189,7 +190,7 @@ class EstimatorResults(Results):
             return self._by_unit(wanted, names)
         return self._by_split(wanted, names)
 
-    def _by_split(self, measure: PredictionMeasure, names: list[str]) -> Scores:
+    def _by_split(self, measure: Measure, names: list[str]) -> Scores:
         table: dict[str, dict[str, float]] = {}
         notes: list[Note] = []
         for name in names:
@@ -218,7 +219,7 @@ class EstimatorResults(Results):
             notes=(*notes, *self._effort()),
         )
 
-    def _by_unit(self, measure: PredictionMeasure, names: list[str]) -> Scores:
+    def _by_unit(self, measure: Measure, names: list[str]) -> Scores:
         table: dict[str, dict[str, float]] = {}
         for name in names:
             sums: Counter[str] = Counter()
@@ -301,7 +302,7 @@ class EstimatorResults(Results):
         }
         if over_units:
             several: Any = [self._together(name) for name in names]
-            if not wanted.per_unit or several[0].groups:
+            if wanted.aggregate != "mean" or several[0].groups:
                 made = compare_predictions(several, [str(wanted)], by="unit", **chosen)
                 return made[0].comparison
         scores = self.scores(measure, systems=names, by_unit=over_units)

@@ -20,7 +20,7 @@ from heldout.errors import InputError
 from heldout.experiment.result_checks import check_results
 from heldout.experiment.result_notes import result_notes
 from heldout.experiment.split_table import no_splits
-from heldout.measure.ranking.names import parse_measure
+from heldout.measure.parse import parse_measure
 from heldout.notes import Note
 from heldout.tune.runs import VERY_DIFFERENT
 
@@ -121,7 +121,7 @@ class Results:
 
     def _name_of(self, measure: str | None) -> str:
         """A measure as it is called in the tables; by default the first."""
-        return str(parse_measure(measure or self.measures[0]))
+        return str(parse_measure(measure or self.measures[0], "ranking"))
 
     def estimate(self, system: str, measure: str | None = None) -> dict[str, Any]:
         """The estimate of a system, of the first measure by default."""
@@ -138,10 +138,10 @@ class Results:
         """What each query got where it was held out, for each system, paired by query."""
         import polars as pl
 
-        wanted = parse_measure(measure or self.measures[0])
+        wanted = parse_measure(measure or self.measures[0], "ranking")
         if str(wanted) not in self.measures:
             raise InputError(f"{wanted} was not measured; there are {', '.join(self.measures)}")
-        if wanted.definition.higher_is_better is None:
+        if wanted.higher_is_better is None:
             raise InputError(f"{wanted} has no better or worse: it cannot be compared")
         rows = self.values.filter(pl.col("measure") == str(wanted))
         table: dict[str, dict[str, float]] = {name: {} for name in self.systems}
@@ -163,7 +163,7 @@ class Results:
             self.systems,
             tuple(common),
             np.array([[table[name][unit] for name in self.systems] for unit in common]),
-            bool(wanted.definition.higher_is_better),
+            bool(wanted.higher_is_better),
             dropped=tuple(one for one in every if one not in set(common)),
             data=self.manifest["fingerprints"]["collection"],
             notes=tuple(self._effort()),

@@ -21,7 +21,7 @@ from heldout.infer.made_claims import made_comparison
 from heldout.infer.many_units import made_of_many
 from heldout.infer.resampled_claims import AreaMaker, OrderMaker, SumMaker
 from heldout.infer.unit_kinds import MANY_UNITS, affordable, sums_by_number
-from heldout.measure.prediction.measures import parse_prediction_measures
+from heldout.measure.parse import parse_measures
 from heldout.measure.prediction.paired import (
     check_same_truth,
     check_same_weights,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from heldout.data.predictions import NumberPredictions
     from heldout.data.words import Ints
     from heldout.infer.linearised import LinearMaker
-    from heldout.measure.prediction.measures import PredictionMeasure
+    from heldout.measure.base import Measure
 
     Predictions = ClassPredictions | NumberPredictions
 
@@ -131,7 +131,7 @@ def compare_predictions(
     check_same_truth(several)
     task = "classification" if isinstance(several[0], ClassPredictions) else "regression"
     usual = "accuracy" if task == "classification" else "RMSE"
-    wanted = parse_prediction_measures(task, list(measures) or [usual], undefined)
+    wanted = parse_measures(list(measures) or [usual], task, undefined=undefined)
     folded = by == "fold" or (by == "auto" and _all_have_splits(several))
     given = _Given(several)
     found = []
@@ -172,7 +172,7 @@ def _alike(predictions: Sequence[Any]) -> list[Any]:
 
 def _compared(
     given: _Given,
-    measure: PredictionMeasure,
+    measure: Measure,
     positive: str | None,
     folded: bool,
     settings: dict[str, Any],
@@ -185,7 +185,7 @@ def _compared(
         )
     notes = _fold_notes(several)
     plain = all(one.weights is None and not one.groups for one in several)
-    if plain and measure.per_unit:
+    if plain and measure.aggregate == "mean":
         scores = unit_scores(several, measure, given.data)
         return ComparedPredictions(
             compare(replace(scores, notes=(*scores.notes, *notes)), **settings)
@@ -245,7 +245,7 @@ def _pair(several: list[Any], data: str) -> _Paired:
 
 def _made(
     paired: _Paired,
-    measure: PredictionMeasure,
+    measure: Measure,
     positive: str | None,
     notes: list[Note],
     settings: dict[str, Any],
@@ -253,7 +253,7 @@ def _made(
     systems = paired.systems
     check_same_weights(systems)
     for one in systems:
-        value = measure.value(one, positive)
+        value = measure.compute(one, positive)
         if isinstance(value, Undefined):
             raise MeasureError(
                 f"{measure} of {one.name} is undefined ({value.reason}): there is nothing to "
@@ -276,7 +276,7 @@ def _made(
         tuple(one.name for one in systems),
         names,
         maker.values,
-        higher_is_better=measure.higher_is_better,
+        higher_is_better=measure.higher_is_better is not False,
         dropped=paired.dropped,
         data=paired.data,
         notes=tuple(notes),
@@ -318,14 +318,14 @@ def group_numbers(systems: Sequence[Predictions]) -> tuple[Ints, tuple[str, ...]
 
 def _maker(
     systems: list[Any],
-    measure: PredictionMeasure,
+    measure: Measure,
     positive: str | None,
     numbers: Ints,
     grouped: bool,
     draws: dict[str, Any],
 ) -> SumMaker | OrderMaker | AreaMaker | LinearMaker:
     plain = not grouped and all(one.weights is None for one in systems)
-    two = plain and measure.base == "AUC" and len(systems[0].classes) == 2
+    two = plain and measure.family == "AUC" and len(systems[0].classes) == 2
     if len(numbers) > MANY_UNITS and not two:
         many = made_of_many(systems, measure, positive, numbers, **draws)
         if many is not None:
@@ -340,7 +340,7 @@ def _maker(
         made = SumMaker(
             grouped_tables, score, bootstraps=affordable(len(grouped_tables[0])), **draws
         )
-        return replace(made, why=WEIGHED) if measure.per_unit else made
+        return replace(made, why=WEIGHED) if measure.aggregate == "mean" else made
     if two:
         at = positive_number(systems[0].classes, positive)
         flags = systems[0].truth == at

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from heldout.infer.compare import Comparison
     from heldout.infer.corpus_level import Replicates
     from heldout.infer.results import Outcome
-    from heldout.measure.text.base import TextMeasure
+    from heldout.measure.text.base import CorpusMeasure
     from heldout.measure.text.evaluate import TextEvaluation
 
 __all__ = [
@@ -79,7 +79,7 @@ class CorpusComparison(NamedTuple):
         What to be careful about.
     """
 
-    measure: TextMeasure
+    measure: CorpusMeasure
     signature: str
     systems: tuple[Interval, ...]
     claims: tuple[CorpusClaim, ...]
@@ -88,7 +88,7 @@ class CorpusComparison(NamedTuple):
 
 
 def corpus_intervals(
-    evaluation: TextEvaluation, measure: TextMeasure, *, seed: int = 0, level: float = 0.95
+    evaluation: TextEvaluation, measure: CorpusMeasure, *, seed: int = 0, level: float = 0.95
 ) -> CorpusComparison:
     """Scores of all systems with intervals, and no claim about differences.
 
@@ -109,7 +109,11 @@ def corpus_intervals(
 
 
 def compare_texts(
-    evaluation: TextEvaluation, measure: TextMeasure, *, replicates: int = 100_000, **settings: Any
+    evaluation: TextEvaluation,
+    measure: CorpusMeasure,
+    *,
+    replicates: int = 100_000,
+    **settings: Any,
 ) -> Comparison:
     """Compare systems on a measure, with claims as `heldout.compare` makes them.
 
@@ -162,7 +166,7 @@ def compare_texts(
     return made_comparison(scores, maker, **settings)
 
 
-def _check_defined(evaluation: TextEvaluation, measure: TextMeasure) -> None:
+def _check_defined(evaluation: TextEvaluation, measure: CorpusMeasure) -> None:
     if len(evaluation.systems) < 2:
         raise InputError("one system: there is nothing to compare it with")
     for at, name in enumerate(evaluation.names):
@@ -172,7 +176,7 @@ def _check_defined(evaluation: TextEvaluation, measure: TextMeasure) -> None:
 
 def compare_corpora(
     evaluation: TextEvaluation,
-    measure: TextMeasure,
+    measure: CorpusMeasure,
     *,
     baseline: int = 0,
     replicates: int = 100_000,
@@ -228,13 +232,13 @@ def compare_corpora(
     return _comparison(evaluation, measure, drawn, claims)
 
 
-def _bootstrap(evaluation: TextEvaluation, measure: TextMeasure, seed: int) -> Replicates:
+def _bootstrap(evaluation: TextEvaluation, measure: CorpusMeasure, seed: int) -> Replicates:
     return corpus_bootstrap(evaluation.of(measure), measure.score, replicates=BOOTSTRAPS, seed=seed)
 
 
 def _comparison(
     evaluation: TextEvaluation,
-    measure: TextMeasure,
+    measure: CorpusMeasure,
     drawn: Replicates,
     claims: tuple[CorpusClaim, ...],
     level: float = 0.95,

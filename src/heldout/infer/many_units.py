@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heldout.data.words import Floats, Ints
-    from heldout.measure.prediction.measures import PredictionMeasure
+    from heldout.measure.base import Measure
     from heldout.measure.prediction.sums import CellSums
 
 __all__ = ["made_of_many"]
@@ -30,7 +30,7 @@ TABLED: Final = 2**22
 
 def made_of_many(
     systems: Sequence[Any],
-    measure: PredictionMeasure,
+    measure: Measure,
     positive: str | None,
     numbers: Ints,
     *,
@@ -97,7 +97,7 @@ def _numbered(code: Ints, limit: int) -> tuple[Ints, Ints]:
 
 
 def _linear(
-    one: Any, measure: PredictionMeasure, positive: str | None, numbers: Ints
+    one: Any, measure: Measure, positive: str | None, numbers: Ints
 ) -> tuple[float, Floats] | None:
     """The score, and values of units (or groups of them) that average to it."""
     sums = unit_sums(one, measure, positive)

@@ -20,13 +20,12 @@ from heldout.data.predictions import (
 )
 from heldout.errors import InputError, MeasureError
 from heldout.infer.prediction_intervals import prediction_interval
+from heldout.measure.parse import parse_measures
 from heldout.measure.prediction.classification import Confusion, majority_baseline, random_baseline
-from heldout.measure.prediction.measures import (
+from heldout.measure.prediction.measures import confusion_value
+from heldout.measure.prediction.names import (
     DEFAULT_CLASS_MEASURES,
     DEFAULT_NUMBER_MEASURES,
-    PredictionMeasure,
-    confusion_value,
-    parse_prediction_measures,
 )
 from heldout.measure.prediction.paired import (
     check_same_truth,
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from heldout.infer.results import Interval
+    from heldout.measure.base import Measure
 
     Predictions = ClassPredictions | NumberPredictions
 
@@ -100,7 +100,7 @@ class PredictionScores:
     """
 
     task: str
-    measures: tuple[PredictionMeasure, ...]
+    measures: tuple[Measure, ...]
     rows: tuple[ScoreRow, ...]
     predictions: tuple[ClassPredictions, ...] | tuple[NumberPredictions, ...]
     positive: str | None
@@ -114,7 +114,7 @@ class PredictionScores:
         names = [row.name for row in self.rows]
         if system not in names:
             raise InputError(f"no system {system!r}; there are {', '.join(names)}")
-        wanted = parse_prediction_measures(self.task, [measure], self.undefined)[0]
+        wanted = parse_measures([measure], self.task, undefined=self.undefined)[0]
         if wanted not in self.measures:
             raise MeasureError(f"{wanted} was not measured; there are {_listed(self.measures)}")
         return self.rows[names.index(system)].values[self.measures.index(wanted)]
@@ -128,7 +128,7 @@ class _Intervals(NamedTuple):
     progress: Callable[[int, int], None] | None
 
 
-def _listed(measures: Sequence[PredictionMeasure]) -> str:
+def _listed(measures: Sequence[Measure]) -> str:
     return ", ".join(map(str, measures))
 
 
@@ -192,7 +192,7 @@ def score_predictions(
 def _numbers(
     several: list[NumberPredictions], names: Sequence[str], made: _Intervals
 ) -> PredictionScores:
-    measures = parse_prediction_measures("regression", names or DEFAULT_NUMBER_MEASURES)
+    measures = parse_measures(names or DEFAULT_NUMBER_MEASURES, "regression")
     rows = _rows(several, measures, None, made, asked=bool(names))
     first = several[0]
     base = replace(first, name=MEAN, predicted=mean_baseline(first.truth, first.weights))
@@ -222,10 +222,10 @@ def _classes(
     undefined: float | None,
 ) -> PredictionScores:
     wanted = names or DEFAULT_CLASS_MEASURES
-    measures = parse_prediction_measures("classification", wanted, undefined)
+    measures = parse_measures(wanted, "classification", undefined=undefined)
     classes = several[0].classes
     for measure in measures:
-        if measure.settings.one and measure.settings.one not in classes:
+        if measure.parameters.get("class") and measure.parameters.get("class") not in classes:
             raise MeasureError(f"{measure}: there is no such class; there are {', '.join(classes)}")
     if positive is not None and positive not in classes:
         raise InputError(f"no class {positive!r} to be positive; there are {', '.join(classes)}")
@@ -260,15 +260,15 @@ def _classes(
     )
 
 
-def _has(given: ClassPredictions, measure: PredictionMeasure) -> bool:
+def _has(given: ClassPredictions, measure: Measure) -> bool:
     """Whether a measure is of a kind that these predictions allow."""
     if not measure.needs_scores:
         return given.predicted is not None
-    return given.scores is not None and (given.probabilities or measure.base == "AUC")
+    return given.scores is not None and (given.probabilities or measure.family == "AUC")
 
 
-def _baseline(measure: PredictionMeasure, table: Confusion, positive: str | None) -> Number:
-    if measure.base == "AUC" and np.count_nonzero(table.counts.sum(axis=1)) > 1:
+def _baseline(measure: Measure, table: Confusion, positive: str | None) -> Number:
+    if measure.family == "AUC" and np.count_nonzero(table.counts.sum(axis=1)) > 1:
         return 0.5  # the same score for every unit, or scores that know nothing
     return confusion_value(measure, table, positive)
 
@@ -316,7 +316,7 @@ def _how_units_count(several: Sequence[Predictions]) -> list[str]:
 
 def _rows(
     several: Sequence[Predictions],
-    measures: Sequence[PredictionMeasure],
+    measures: Sequence[Measure],
     positive: str | None,
     made: _Intervals,
     *,
@@ -342,7 +342,7 @@ def _rows(
 
 def _values(
     one: Predictions,
-    measures: Sequence[PredictionMeasure],
+    measures: Sequence[Measure],
     positive: str | None,
     *,
     asked: bool,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,16 +12,9 @@ import numpy as np
 from heldout.data.given import as_qrels, as_run, as_runs
 from heldout.data.parallel import run_threads, stream_threads
 from heldout.errors import InputError, MeasureError
-from heldout.measure.ranking.binary import GEOMETRIC_FLOOR
+from heldout.measure.parse import parse_measure, parse_measures
 from heldout.measure.ranking.judged import Judged, join
-from heldout.measure.ranking.names import (
-    EXTERNAL,
-    JUDGED_ONLY,
-    Measure,
-    Value,
-    parse_measure,
-    parse_measures,
-)
+from heldout.measure.ranking.names import EXTERNAL, JUDGED_ONLY, RankingMeasure, Value, summarise
 from heldout.measure.ranking.policies import policies_in_words, variants_in_words
 from heldout.measure.ranking.run_checks import ranking_digest, run_warnings, unshared_ids
 
@@ -46,21 +38,6 @@ Missing = Literal["zero", "skip"]
 DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10", "RR", "R@1000", "Judged@10")
 
 _LARGE = 16 << 20  # files above this size are read one after the other, each by all threads
-
-
-def summarise(measure: Measure, values: NDArray[Any]) -> float:
-    """One number for all queries: mean, sum or geometric mean, as the measure has it.
-
-    Sums run in the order of the queries, as trec_eval's do, so that the last digit agrees.
-    """
-    how = measure.definition.aggregate
-    if how == "text" or not len(values):
-        return math.nan
-    if how == "gmean":
-        logs = np.log(np.maximum(values.astype(np.float64), GEOMETRIC_FLOOR))
-        return math.exp(float(np.cumsum(logs)[-1]) / len(values))
-    total = float(np.cumsum(values)[-1])
-    return total if how == "sum" else total / len(values)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,7 +93,7 @@ class Evaluation:
         The judgements.
     """
 
-    measures: tuple[Measure, ...]
+    measures: tuple[RankingMeasure, ...]
     runs: tuple[RunScores, ...]
     missing: Missing
     policies: tuple[tuple[str, str], ...]
@@ -150,11 +127,11 @@ class Evaluation:
         """The queries that count."""
         return [self.runs[0].queries[row] for row in np.flatnonzero(self.counted())]
 
-    def values(self, run: str | int, measure: str | Measure | int) -> Floats:
+    def values(self, run: str | int, measure: str | RankingMeasure | int) -> Floats:
         """The value of each query that counts."""
         return self.runs[self._run(run)].columns[self._measure(measure)][self.counted()]
 
-    def mean(self, run: str | int, measure: str | Measure | int) -> float:
+    def mean(self, run: str | int, measure: str | RankingMeasure | int) -> float:
         """The mean (or sum, or geometric mean) over the queries that count."""
         number = self._measure(measure)
         return summarise(self.measures[number], self.values(run, number))
@@ -168,12 +145,12 @@ class Evaluation:
             raise InputError(f"no run {run!r}; there are {', '.join(self.names)}")
         return self.names.index(run)
 
-    def _measure(self, measure: str | Measure | int) -> int:
+    def _measure(self, measure: str | RankingMeasure | int) -> int:
         if isinstance(measure, int):
             if not -len(self.measures) <= measure < len(self.measures):
                 raise MeasureError(f"no measure number {measure}; there are {len(self.measures)}")
             return measure
-        parsed = parse_measure(measure)
+        parsed = parse_measure(measure, "ranking")
         if parsed not in self.measures:
             raise MeasureError(
                 f"{parsed} was not computed; there are {', '.join(map(str, self.measures))}"
@@ -187,7 +164,7 @@ class Evaluation:
             for number, name in enumerate(self.names)
         }
 
-    def scores(self, measure: str | Measure | int) -> Scores:
+    def scores(self, measure: str | RankingMeasure | int) -> Scores:
         """The scores of all runs in one measure, paired by query, to make claims from."""
         from heldout.data.scores import Scores  # for claims only
 
@@ -196,9 +173,9 @@ class Evaluation:
         known = self.measures[number]
         if known.definition.aggregate in {"text", "gmean"}:
             raise MeasureError(f"{known} has no mean over queries: compare another, such as AP")
-        if known.definition.higher_is_better is None:
+        if known.higher_is_better is None:
             raise MeasureError(f"{known} has no better or worse: it cannot be compared")
-        judged = parse_measure("Judged@10")
+        judged = parse_measure("Judged@10", "ranking")
         shares: tuple[float, ...] = ()
         if judged in self.measures:
             shares = tuple(self.mean(run, judged) for run in range(len(self.runs)))
@@ -207,7 +184,7 @@ class Evaluation:
             self.names,
             tuple(self.queries()),
             np.stack(columns, axis=1).astype(np.float64),
-            known.definition.higher_is_better,
+            known.higher_is_better,
             judged=shares,
             notes=run_warnings(self.runs, missing=self.missing, every_gap=True),
             data=self.qrels.fingerprint() if self.qrels is not None else "",
@@ -240,7 +217,7 @@ class Evaluation:
 def evaluate(
     qrels: QrelsLike,
     runs: Runs,
-    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    measures: str | RankingMeasure | Iterable[str | RankingMeasure] = DEFAULT_MEASURES,
     *,
     missing: Missing = "zero",
     depth: int | None = None,
@@ -315,14 +292,16 @@ def evaluate(
     return result
 
 
-def _parse(measures: Any, depth: int | None, rel: int, *, judged_only: bool) -> tuple[Measure, ...]:
+def _parse(
+    measures: Any, depth: int | None, rel: int, *, judged_only: bool
+) -> tuple[RankingMeasure, ...]:
     """The measures, checked against what they cannot be combined with."""
     defaults: dict[str, Value] = {}
     if rel != 1:
         defaults["rel"] = rel
     if judged_only:
         defaults[JUDGED_ONLY] = True
-    parsed = tuple(parse_measures(measures, **defaults))
+    parsed = tuple(parse_measures(measures, "ranking", **defaults))
     if not parsed:
         raise MeasureError("no measure was given")
     if depth is not None and any(measure.family == EXTERNAL for measure in parsed):
@@ -351,7 +330,7 @@ def _each(score: Callable[[Any], RunScores], items: list[Any]) -> Iterator[RunSc
 
 
 def score_run(
-    qrels: Qrels, run: Run, measures: Sequence[Measure], depth: int | None = None
+    qrels: Qrels, run: Run, measures: Sequence[RankingMeasure], depth: int | None = None
 ) -> RunScores:
     """Compute all measures for one run."""
     judged = join(qrels, run, depth, ties=any(_averages_ties(measure) for measure in measures))
@@ -362,7 +341,7 @@ def score_run(
         )
     narrow = judged.only_judged() if any(m.options.get(JUDGED_ONLY) for m in measures) else judged
 
-    def column(measure: Measure) -> NDArray[Any]:
+    def column(measure: RankingMeasure) -> NDArray[Any]:
         if measure.family == EXTERNAL:
             return _external_column(qrels, run, measure)
         view = narrow if measure.options.get(JUDGED_ONLY) else judged
@@ -381,19 +360,19 @@ def score_run(
     )
 
 
-def compute(judged: Judged, measure: Measure) -> NDArray[Any]:
+def compute(judged: Judged, measure: RankingMeasure) -> NDArray[Any]:
     """The value of every query."""
     options = {key: value for key, value in measure.params if key != JUDGED_ONLY}
     return measure.definition.compute(judged, measure.cutoff, **options)
 
 
-def _external_column(qrels: Qrels, run: Run, measure: Measure) -> NDArray[Any]:
+def _external_column(qrels: Qrels, run: Run, measure: RankingMeasure) -> NDArray[Any]:
     from heldout.measure.ranking.external import external_values  # rarely needed
 
     return external_values(qrels, run, str(measure.options["name"]))
 
 
-def _averages_ties(measure: Measure) -> bool:
+def _averages_ties(measure: RankingMeasure) -> bool:
     return measure.options.get("ties") == "average"
 
 

@@ -39,7 +39,7 @@ _WHAT = {"query": "queries", "document": "documents", "both": "queries and docum
 
 def comparisons(results: Results) -> list[Comparison]:
     """The systems compared in each measure that has a better and a worse; none for one system."""
-    from heldout.measure.ranking.names import parse_measure
+    from heldout.measure.parse import parse_measure
 
     predicted = _predicted(results)
     if predicted is not None:
@@ -51,7 +51,7 @@ def comparisons(results: Results) -> list[Comparison]:
     directed = [
         one
         for one in results.measures
-        if parse_measure(one).definition.higher_is_better is not None
+        if parse_measure(one, "ranking").higher_is_better is not None
     ]
     return note_measures([results.compare(one) for one in directed])
 

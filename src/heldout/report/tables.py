@@ -238,7 +238,7 @@ def _best(evaluation: Evaluation) -> set[tuple[int, int]]:
     """(run, measure) of the best means."""
     best = set()
     for at, measure in enumerate(evaluation.measures):
-        better = measure.definition.higher_is_better
+        better = measure.higher_is_better
         if better is None:
             continue
         means = [evaluation.mean(run, at) for run in range(len(evaluation.names))]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from heldout.data.predictions import NumberPredictions
     from heldout.data.words import Floats
-    from heldout.measure.prediction.measures import PredictionMeasure
+    from heldout.measure.base import Measure
     from heldout.measure.undefined import Number
 
     Predictions = ClassPredictions | NumberPredictions
@@ -143,9 +143,7 @@ def _refuse_weights(several: Sequence[Predictions]) -> None:
             )
 
 
-def unit_scores(
-    several: Sequence[Predictions], measure: PredictionMeasure, data: str = ""
-) -> Scores:
+def unit_scores(several: Sequence[Predictions], measure: Measure, data: str = "") -> Scores:
     """The value of each unit for each system; the mean over its group, if units have groups.
 
     A unit that stands in several repeats counts by its mean over them.
@@ -163,7 +161,7 @@ def unit_scores(
     _refuse_weights(several)
     columns = []
     for one in several:
-        terms = measure.terms(one)
+        terms = measure.unit_values(one)
         endless = np.flatnonzero(~np.isfinite(terms)).tolist()
         if endless:
             where = [one.places[at] if one.places else one.units[at] for at in endless]
@@ -327,7 +325,7 @@ def crossing_note(count: int) -> Note:
 
 
 def fold_scores(
-    several: Sequence[Predictions], measure: PredictionMeasure, positive: str | None = None
+    several: Sequence[Predictions], measure: Measure, positive: str | None = None
 ) -> FoldScores:
     """The value of each fold (of each repeat) for each system; any measure will do.
 
@@ -357,7 +355,7 @@ def fold_scores(
         for at, name in enumerate(split_names(one)):
             rows[name].append(at)
         for name in names:
-            value = measure.value(one.select(rows[name]), positive)
+            value = measure.compute(one.select(rows[name]), positive)
             if isinstance(value, Undefined):
                 text = f"{measure} of {one.name} is undefined in fold {name}: {value.reason}"
                 text += undefined_hint(measure, value.reason)
@@ -400,9 +398,7 @@ def _over_runs(values: dict[str, float], same: dict[str, str]) -> dict[str, floa
     return {name: float(np.mean(runs)) for name, runs in found.items() if len(runs) == wanted[name]}
 
 
-def repeated_value(
-    one: Predictions, measure: PredictionMeasure, positive: str | None = None
-) -> Number:
+def repeated_value(one: Predictions, measure: Measure, positive: str | None = None) -> Number:
     """The value of a system: of all its units; the mean over folds or repeats, if there are any.
 
     Over folds it is what intervals and tests over folds are about, and what scikit-learn's
@@ -411,13 +407,13 @@ def repeated_value(
     folded = has_splits([one])
     marks = split_names(one) if folded else one.repeats
     if not marks:
-        return measure.value(one, positive)
+        return measure.compute(one, positive)
     rows: dict[str, list[int]] = {}
     for at, mark in enumerate(marks):
         rows.setdefault(mark, []).append(at)
     total = 0.0
     for mark, part in rows.items():
-        value = measure.value(one.select(part), positive)
+        value = measure.compute(one.select(part), positive)
         if isinstance(value, Undefined):
             return Undefined(f"in {'fold' if folded else 'repeat'} {mark}: {value.reason}")
         total += value

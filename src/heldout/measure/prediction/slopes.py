@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from heldout.data.predictions import ClassPredictions, positive_number
+from heldout.measure.prediction.names import PredictedMeasure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from heldout.data.predictions import NumberPredictions
     from heldout.data.words import Flags, Floats, Ints
-    from heldout.measure.prediction.measures import PredictionMeasure
+    from heldout.measure.base import Measure
 
     Predictions = ClassPredictions | NumberPredictions
 
@@ -49,7 +50,7 @@ class Slopes(NamedTuple):
 
 
 def order_slopes(
-    given: Predictions, measure: PredictionMeasure, positive: str | None = None
+    given: Predictions, measure: Measure, positive: str | None = None
 ) -> Slopes | None:
     """The slopes of AUC, average precision or the median error; None for other measures.
 
@@ -62,13 +63,15 @@ def order_slopes(
     positive
         The positive one of two classes.
     """
+    if not isinstance(measure, PredictedMeasure):
+        return None
     if not isinstance(given, ClassPredictions):
-        plain = given.weights is None and measure.base == "median-AE"
+        plain = given.weights is None and measure.family == "median-AE"
         return _median(np.abs(given.truth - given.predicted)) if plain else None
-    if given.scores is None or measure.base not in {"AUC", "average-precision"}:
+    if given.scores is None or measure.family not in {"AUC", "average-precision"}:
         return None
     weights = np.ones(len(given.truth)) if given.weights is None else given.weights
-    if measure.base == "average-precision":
+    if measure.family == "average-precision":
         at = positive_number(given.classes, measure.settings.one or positive)
         found = _ordered(given.truth == at, given.scores[:, at], weights, _average_precision)
     elif len(given.classes) == 2:

@@ -12,37 +12,23 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from heldout.data.predictions import ClassPredictions, positive_number
+from heldout.measure.base import UnitSums, mean_of_sums
+from heldout.measure.prediction.names import PredictedMeasure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from heldout.data.predictions import NumberPredictions
     from heldout.data.words import Floats, Ints
-    from heldout.measure.prediction.measures import PredictionMeasure, Settings
+    from heldout.measure.base import Measure
+    from heldout.measure.prediction.names import Settings
 
     Predictions = ClassPredictions | NumberPredictions
 
-__all__ = ["CellSums", "UnitSums", "cell_sums", "unit_sums"]
+__all__ = ["CellSums", "cell_sums", "unit_sums"]
 
 
-class UnitSums(NamedTuple):
-    """A measure as a function of sums.
-
-    Parameters
-    ----------
-    table
-        Statistics, a row a unit; multiplied by its weight, if units have weights.
-    score
-        The value for each row of sums; NaN where there is none.
-    """
-
-    table: Floats
-    score: Callable[[Floats], Floats]
-
-
-def unit_sums(
-    given: Predictions, measure: PredictionMeasure, positive: str | None = None
-) -> UnitSums | None:
+def unit_sums(given: Predictions, measure: Measure, positive: str | None = None) -> UnitSums | None:
     """The statistics of each unit, and the value of their sums; None if there are no such.
 
     Parameters
@@ -56,13 +42,15 @@ def unit_sums(
 
     Examples
     --------
-    >>> from heldout.measure.prediction.measures import parse_prediction_measures
+    >>> from heldout import parse_measure
     >>> truth, guess = np.array([0, 1, 1]), np.array([0, 1, 0])
     >>> one = ClassPredictions("A", ("a", "b", "c"), ("no", "yes"), truth, guess)
-    >>> found = unit_sums(one, parse_prediction_measures("classification", ["F1(class=yes)"])[0])
+    >>> found = unit_sums(one, parse_measure("F1(class=yes)"))
     >>> found.score(found.table.sum(axis=0, keepdims=True)).round(4).tolist()
     [0.6667]
     """
+    if not isinstance(measure, PredictedMeasure):
+        return None
     made = _made(given, measure, positive)
     if made is None or given.weights is None:
         return made
@@ -89,9 +77,7 @@ class CellSums(NamedTuple):
         return _count_rows(*np.divmod(cells, self.classes), self.classes)
 
 
-def cell_sums(
-    given: Predictions, measure: PredictionMeasure, positive: str | None = None
-) -> CellSums | None:
+def cell_sums(given: Predictions, measure: Measure, positive: str | None = None) -> CellSums | None:
     """A measure of a confusion matrix of units without weights; None if it is none.
 
     Parameters
@@ -101,16 +87,18 @@ def cell_sums(
     """
     if not isinstance(given, ClassPredictions) or given.weights is not None:
         return None
+    if not isinstance(measure, PredictedMeasure):
+        return None
     score = _score_of_counts(given, measure, positive)
     return None if score is None else CellSums(len(given.classes), score)
 
 
-def _made(given: Any, measure: PredictionMeasure, positive: str | None) -> UnitSums | None:
-    if measure.per_unit or measure.base == "RMSE":
+def _made(given: Any, measure: PredictedMeasure, positive: str | None) -> UnitSums | None:
+    if measure.aggregate == "mean" or measure.family == "RMSE":
         return _mean(given, measure)
-    if measure.base == "R2":
+    if measure.family == "R2":
         return _explained(given)
-    if measure.base == "ECE":
+    if measure.family == "ECE":
         return _calibration(given, measure.settings)
     score = _score_of_counts(given, measure, positive)
     if score is None:
@@ -119,46 +107,42 @@ def _made(given: Any, measure: PredictionMeasure, positive: str | None) -> UnitS
 
 
 def _score_of_counts(
-    given: ClassPredictions, measure: PredictionMeasure, positive: str | None
+    given: ClassPredictions, measure: PredictedMeasure, positive: str | None
 ) -> Callable[[Floats], Floats] | None:
-    function = _COUNTED.get(measure.base)
+    function = _COUNTED.get(measure.family)
     if function is None or given.predicted is None:
         return None
     at = _class_number(given, measure, positive)
-    if at is None and measure.base in {"specificity", "FP-rate"}:
+    if at is None and measure.family in {"specificity", "FP-rate"}:
         return None
     counted, settings = function, measure.settings
     return lambda sums: _quietly(counted, _Counts.of(sums), settings, at)
 
 
 def _class_number(
-    given: ClassPredictions, measure: PredictionMeasure, positive: str | None
+    given: ClassPredictions, measure: PredictedMeasure, positive: str | None
 ) -> int | None:
     """The class that a measure is of: the one named; of two the positive one, where one is needed.
 
     The averages of precision, recall and F go over all classes unless one is named.
     """
     name = measure.settings.one
-    if not name and measure.base in {"precision", "recall", "F", "F1"}:
+    if not name and measure.family in {"precision", "recall", "F", "F1"}:
         return None
     if not name and len(given.classes) > 2 and positive is None:
         return None
     return positive_number(given.classes, name or positive)
 
 
-def _mean(given: Any, measure: PredictionMeasure) -> UnitSums:
-    base = "MSE" if measure.base == "RMSE" else measure.base
-    terms = (given.truth - given.predicted) ** 2 if base == "MSE" else measure.terms(given)
+def _mean(given: Any, measure: PredictedMeasure) -> UnitSums:
+    base = "MSE" if measure.family == "RMSE" else measure.family
+    terms = (given.truth - given.predicted) ** 2 if base == "MSE" else measure.unit_values(given)
     table = np.column_stack([terms, np.ones(len(terms))])
-    return UnitSums(table, _root if measure.base == "RMSE" else _share)
-
-
-def _share(sums: Floats) -> Floats:
-    return np.where(sums[:, 1] > 0, sums[:, 0] / np.where(sums[:, 1] > 0, sums[:, 1], 1.0), np.nan)
+    return UnitSums(table, _root if measure.family == "RMSE" else mean_of_sums)
 
 
 def _root(sums: Floats) -> Floats:
-    found: Floats = np.sqrt(np.maximum(_share(sums), 0.0))
+    found: Floats = np.sqrt(np.maximum(mean_of_sums(sums), 0.0))
     return found
 
 

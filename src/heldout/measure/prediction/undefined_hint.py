@@ -5,17 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from heldout.measure.prediction.classification import NEVER_PREDICTED, NO_UNIT
-from heldout.measure.prediction.measures import parse_prediction_measures
 
 if TYPE_CHECKING:
-    from heldout.measure.prediction.measures import PredictionMeasure
+    from heldout.measure.base import Measure
 
 __all__ = ["undefined_hint"]
 
 
-def undefined_hint(
-    measure: PredictionMeasure, reason: str, option: str = " (--undefined 0)"
-) -> str:
+def undefined_hint(measure: Measure, reason: str, option: str = " (--undefined 0)") -> str:
     """How to count a class for which a measure does not exist, if that is the reason.
 
     Parameters
@@ -27,10 +24,11 @@ def undefined_hint(
 
     Examples
     --------
-    >>> undefined_hint(parse_prediction_measures("classification", ["F1"])[0], NEVER_PREDICTED)
+    >>> from heldout import parse_measure
+    >>> undefined_hint(parse_measure("F1"), NEVER_PREDICTED)
     '; F1(macro, undefined=0) (--undefined 0) counts such a class 0, as scikit-learn does'
     """
-    counted = parse_prediction_measures(measure.task, [str(measure)], 0.0)[0]
+    counted = measure.counting(0.0)
     if counted == measure or not reason.endswith((NEVER_PREDICTED, NO_UNIT)):
         return ""
     return f"; {counted}{option} counts such a class 0, as scikit-learn does"

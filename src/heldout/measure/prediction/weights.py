@@ -12,23 +12,37 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heldout.data.predictions import ClassPredictions, positive_number
+from heldout.measure.base import UnitOrder
+from heldout.measure.prediction.names import PredictedMeasure
 
 if TYPE_CHECKING:
     from heldout.data.predictions import NumberPredictions
     from heldout.data.words import Floats, Ints
-    from heldout.measure.prediction.measures import PredictionMeasure
+    from heldout.measure.base import Measure
 
     Predictions = ClassPredictions | NumberPredictions
 
-__all__ = ["Weighing", "weighing"]
+__all__ = ["Weighing", "unit_order", "weighing"]
 
 Weighing = Callable[["Floats"], "Floats"]
 """Values for weights of the units, a row a set of weights; NaN where there is no value."""
 
 
-def weighing(
-    given: Predictions, measure: PredictionMeasure, positive: str | None = None
-) -> Weighing | None:
+def unit_order(
+    given: Predictions, measure: Measure, positive: str | None = None
+) -> UnitOrder | None:
+    """What a measure of order keeps of the units; None for others.
+
+    Parameters
+    ----------
+    given, measure, positive
+        As for `weighing`.
+    """
+    function = weighing(given, measure, positive)
+    return None if function is None else UnitOrder(len(given.units), function)
+
+
+def weighing(given: Predictions, measure: Measure, positive: str | None = None) -> Weighing | None:
     """AUC, average precision and the median error as functions of how much each unit counts.
 
     Parameters
@@ -40,14 +54,22 @@ def weighing(
     positive
         The positive one of two classes.
     """
-    own = 1.0 if given.weights is None else given.weights
-    if not isinstance(given, ClassPredictions):
-        errors = np.abs(given.truth - given.predicted)
-        plain = given.weights is None and measure.base == "median-AE"
-        return (lambda weights: _median(errors, weights)) if plain else None
-    if given.scores is None or measure.base not in {"AUC", "average-precision"}:
+    if not isinstance(measure, PredictedMeasure):
         return None
-    if measure.base == "average-precision":
+    if isinstance(given, ClassPredictions):
+        return _of_classes(given, measure, positive)
+    errors = np.abs(given.truth - given.predicted)
+    plain = given.weights is None and measure.family == "median-AE"
+    return (lambda weights: _median(errors, weights)) if plain else None
+
+
+def _of_classes(
+    given: ClassPredictions, measure: PredictedMeasure, positive: str | None
+) -> Weighing | None:
+    own = 1.0 if given.weights is None else given.weights
+    if given.scores is None or measure.family not in {"AUC", "average-precision"}:
+        return None
+    if measure.family == "average-precision":
         at = positive_number(given.classes, measure.settings.one or positive)
         precise = _ordered(given.truth == at, given.scores[:, at], _average_precision)
         return lambda weights: precise(weights * own)

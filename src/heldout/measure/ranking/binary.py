@@ -7,7 +7,7 @@ printed digits are met in every case. Graded measures stand in `graded`, plain c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,10 +21,7 @@ if TYPE_CHECKING:
     from heldout.data.words import Floats, Ints
     from heldout.measure.ranking.judged import Judged
 
-__all__ = ["GEOMETRIC_FLOOR"]
-
-GEOMETRIC_FLOOR: Final = 1e-5
-"""The least value that goes into a geometric mean (trec_eval)."""
+__all__: list[str] = []
 
 _EPSILON = 1e-5  # infAP's smoothing
 

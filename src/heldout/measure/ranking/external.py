@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from heldout.errors import MeasureError, MissingExtraError
-from heldout.measure.ranking.names import EXTERNAL, Family, Measure, add_family
+from heldout.measure.ranking.names import EXTERNAL, Family, RankingMeasure, add_family
 
 if TYPE_CHECKING:
     from heldout.data.run import Qrels, Run
@@ -52,7 +52,7 @@ def _not_here(judged: Judged, k: None, *, name: str = "") -> Floats:
 add_family(Family(EXTERNAL, _not_here, (("name", ""),), "none", higher_is_better=True))
 
 
-def external_measure(name: str) -> Measure | None:
+def external_measure(name: str) -> RankingMeasure | None:
     """The measure of that name in ir_measures; None if it has none."""
     stem = re.split(r"[@(]", name)[0].strip()
     if stem.lower() in DIVERSITY:
@@ -76,7 +76,7 @@ def external_measure(name: str) -> Measure | None:
     except (*_FAILURES, AttributeError, NameError, SyntaxError) as error:
         raise MeasureError(f"ir_measures cannot read {name!r}: {error}") from None
     _refuse_incomplete(stem, parsed)
-    return Measure(EXTERNAL, None, (("name", str(parsed)),))
+    return RankingMeasure(EXTERNAL, None, (("name", str(parsed)),))
 
 
 def _refuse_incomplete(stem: str, parsed: Any) -> None:

@@ -1,40 +1,36 @@
-"""Measures as values: parsed from a name, compared field by field, printed back.
-
-A name is ``Family(parameter=value, …)@cutoff``, for example ``nDCG(dcg='exp-log2')@10``; the
-spellings of ir_measures, ranx and trec_eval are understood too (``MAP``, ``ndcg@10``,
-``ndcg_cut_10``, ``P.5,10``). Nothing is evaluated on the way.
-"""
+"""Measures of ranked lists as values: families of them, cutoffs, parameters."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+import numpy as np
 
 from heldout.errors import MeasureError
-from heldout.measure.parameters import (
-    NUMBER,
-    NUMERAL,
-    Gains,
-    Value,
-    fit_parameter,
-    show_value,
-    whole_number,
-)
+from heldout.measure.base import Measure, UnitSums, UnitValues
+from heldout.measure.parameters import Gains, Value, fit_parameter, show_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
+
+    from numpy.typing import NDArray
 
     from heldout.data.words import Floats
+    from heldout.measure.base import Aggregate, Task, UnitScores
+    from heldout.measure.ranking.judged import Judged
 
-__all__ = ["Family", "Gains", "Measure", "Value", "family", "parse_measure", "parse_measures"]
+__all__ = ["Family", "Gains", "RankingMeasure", "Value", "family", "make_measure"]
 
-Aggregate = Literal["mean", "sum", "gmean", "text"]
+FamilyAggregate = Literal["mean", "sum", "gmean", "text"]
 Cutoff = Literal["none", "optional", "rank", "recall"]
 
 EXTERNAL = "ir_measures"
 """The family of all measures that the package of that name computes."""
+
+GEOMETRIC_FLOOR: Final = 1e-5
+"""The least value that goes into a geometric mean (trec_eval)."""
 
 JUDGED_ONLY = "judged_only"
 """The parameter that every family has: leave out retrieved documents without a judgement."""
@@ -65,7 +61,7 @@ class Family(NamedTuple):
     compute: Callable[..., Floats]
     defaults: tuple[tuple[str, Value], ...]
     cutoff: Cutoff = "optional"
-    aggregate: Aggregate = "mean"
+    aggregate: FamilyAggregate = "mean"
     bounds: tuple[float, float] = (0.0, 1.0)
     higher_is_better: bool | None = True
     integral: bool = False
@@ -85,7 +81,7 @@ def family(
     *,
     aliases: Iterable[str] = (),
     cutoff: Cutoff = "optional",
-    aggregate: Aggregate = "mean",
+    aggregate: FamilyAggregate = "mean",
     bounds: tuple[float, float] = (0.0, 1.0),
     higher_is_better: bool | None = True,
     integral: bool = False,
@@ -124,8 +120,20 @@ def families() -> Mapping[str, Family]:
 
 def find_family(spelling: str) -> Family | None:
     """The family that goes by a name or an alias, in upper or lower case."""
-    name = _canonical(spelling)
+    name = canonical(spelling)
     return None if name is None else _families[name]
+
+
+def canonical(spelling: str) -> str | None:
+    """The name of the family for a spelling; upper and lower case do not matter."""
+    families()
+    return spelling if spelling in _families else _aliases.get(spelling.lower())
+
+
+def known_spellings() -> dict[str, str]:
+    """Every spelling in small letters, and the name of its family."""
+    families()
+    return {**_aliases, **{name.lower(): name for name in _families}}
 
 
 def spellings(name: str) -> list[str]:
@@ -133,9 +141,9 @@ def spellings(name: str) -> list[str]:
     return [alias for alias, known in _aliases.items() if known == name and alias != name.lower()]
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
-    """One measure, fully specified; hashable, and equal to another iff every field is equal.
+@dataclass(frozen=True, slots=True, repr=False)
+class RankingMeasure(Measure):
+    """A measure of ranked lists.
 
     Parameters
     ----------
@@ -148,12 +156,10 @@ class Measure:
 
     Examples
     --------
-    >>> parse_measure("ndcg_cut_10")
-    Measure('nDCG@10')
-    >>> parse_measure("P(rel=2)@5") == parse_measure("P@5")
+    >>> make_measure("nDCG", 10, {"dcg": "exp"})
+    Measure("nDCG(dcg='exp-log2')@10")
+    >>> make_measure("P", 5, {"rel": 2}) == make_measure("P", 5)
     False
-    >>> str(parse_measure("nDCG(dcg='exp', judged_only=False)@10"))
-    "nDCG(dcg='exp-log2')@10"
     """
 
     family: str
@@ -169,8 +175,61 @@ class Measure:
         at = "" if self.cutoff is None else f"@{show_value(self.cutoff)}"
         return f"{self.family}{inner}{at}"
 
-    def __repr__(self) -> str:
-        return f"Measure({str(self)!r})"
+    def __matmul__(self, cutoff: Any) -> Any:
+        """The measure at a cutoff, or at each of several: ``AP @ 10``, ``AP @ [10, 100]``."""
+        if isinstance(cutoff, int | float):
+            return make_measure(self.family, cutoff, self.options)
+        return [self @ one for one in cutoff]
+
+    @property
+    def task(self) -> Task:
+        """Ranking."""
+        return "ranking"
+
+    @property
+    def aggregate(self) -> Aggregate:
+        """A mean, but for counts that are added up and geometric means."""
+        aggregate = self.definition.aggregate
+        if aggregate == "text":
+            return "none"
+        return "mean" if aggregate == "mean" else "sums"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The bounds of its family."""
+        return self.definition.bounds
+
+    @property
+    def higher_is_better(self) -> bool | None:
+        """The direction; None for mere counts."""
+        return self.definition.higher_is_better
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters, and the cutoff."""
+        return {**self.options, "cutoff": self.cutoff}
+
+    def values(self, judged: Judged) -> NDArray[Any]:
+        """The value of every query; numbers, or texts."""
+        options = {key: value for key, value in self.params if key != JUDGED_ONLY}
+        view = judged.only_judged() if self.options.get(JUDGED_ONLY) else judged
+        return self.definition.compute(view, self.cutoff, **options)
+
+    def unit_scores(self, given: Judged, positive: str | None = None) -> UnitScores | None:
+        """What is kept of the queries of one run."""
+        del positive
+        return None if self.aggregate == "none" else self.of_values(self.values(given))
+
+    def of_values(self, values: NDArray[Any]) -> UnitScores:
+        """What is kept of queries, by their values."""
+        numbers = values.astype(np.float64)
+        aggregate = self.definition.aggregate
+        if aggregate == "mean":
+            return UnitValues(numbers)
+        if aggregate == "sum":
+            return UnitSums(numbers[:, None], lambda sums: sums[:, 0])
+        logs = np.log(np.maximum(numbers, GEOMETRIC_FLOOR))
+        return UnitSums(np.column_stack([logs, np.ones(len(logs))]), _geometric)
 
     @property
     def definition(self) -> Family:
@@ -182,7 +241,7 @@ class Measure:
         """The parameters as a dictionary."""
         return dict(self.params)
 
-    def with_defaults(self, **changes: Value) -> Measure:
+    def with_defaults(self, **changes: Value) -> RankingMeasure:
         """Set the given parameters where the family has them and they are at their default.
 
         A parameter that is None by default is left alone: RBP is graded unless its own name says
@@ -193,7 +252,27 @@ class Measure:
         params = tuple(
             (k, fits[k] if k in fits and v == defaults[k] else v) for k, v in self.params
         )
-        return Measure(self.family, self.cutoff, params)
+        return RankingMeasure(self.family, self.cutoff, params)
+
+
+def _geometric(sums: Floats) -> Floats:
+    counted = np.maximum(sums[:, 1], 1.0)
+    return np.where(sums[:, 1] > 0, np.exp(sums[:, 0] / counted), np.nan)
+
+
+def summarise(measure: RankingMeasure, values: NDArray[Any]) -> float:
+    """One number for all queries: mean, sum or geometric mean, as the measure has it.
+
+    Sums run in the order of the queries, as trec_eval's do, so that the last digit agrees.
+    """
+    how = measure.definition.aggregate
+    if how == "text" or not len(values):
+        return math.nan
+    if how == "gmean":
+        logs = np.log(np.maximum(values.astype(np.float64), GEOMETRIC_FLOOR))
+        return math.exp(float(np.cumsum(logs)[-1]) / len(values))
+    total = float(np.cumsum(values)[-1])
+    return total if how == "sum" else total / len(values)
 
 
 def _settable(known: Family, wanted: Mapping[str, Value]) -> dict[str, Value]:
@@ -207,7 +286,7 @@ def make_measure(
     cutoff: float | None = None,
     given: Mapping[str, Value] | None = None,
     defaults: Mapping[str, Value] | None = None,
-) -> Measure:
+) -> RankingMeasure:
     """Make a measure of a known family, checking cutoff and parameters.
 
     Parameters
@@ -227,7 +306,7 @@ def make_measure(
             )
         given[key] = fit_parameter(name, key, value, own[key])
     params = tuple((key, given.get(key, default)) for key, default in known.defaults)
-    return Measure(name, _check_cutoff(known, cutoff), params)
+    return RankingMeasure(name, _check_cutoff(known, cutoff), params)
 
 
 def _check_cutoff(known: Family, cutoff: float | None) -> int | float | None:
@@ -251,196 +330,3 @@ def _check_cutoff(known: Family, cutoff: float | None) -> int | float | None:
 
 
 GREATEST_CUTOFF = 10**9
-
-_NAME = re.compile(rf"\s*([\w-]+)\s*(?:\((.*)\))?\s*(?:@\s*({NUMERAL})\s*)?", re.DOTALL)
-# A bare value begins and ends with no blank: else a thousand blanks could be cut in a million ways.
-_BARE = r"[^,'\"{}\s](?:[^,'\"{}]*[^,'\"{}\s])?"
-_PARAM = re.compile(rf"\s*(\w+)\s*=\s*('[^']*'|\"[^\"]*\"|\{{[^}}]*\}}|{_BARE})\s*(?:,|$)")
-
-
-def parse_measure(name: str | Measure) -> Measure:
-    """Parse the name of one measure."""
-    if isinstance(name, Measure):
-        return name
-    found = parse_measures([name])
-    if len(found) != 1:
-        raise MeasureError(f"{name!r} names {len(found)} measures, expected one")
-    return found[0]
-
-
-def parse_measures(
-    names: str | Measure | Iterable[str | Measure], **defaults: Value
-) -> list[Measure]:
-    """Parse names, some of which may stand for several measures (``P.5,10``, ``official``).
-
-    Parameters
-    ----------
-    names
-        One or several; measures of ir_measures (``nDCG @ 10``) are taken too.
-    defaults
-        Parameters for all names that do not set them, e.g. ``rel=2``. A `Measure` is taken as it
-        is: it has all its parameters set.
-    """
-    found: list[Measure] = []
-    for name in listed_measures(names):
-        if isinstance(name, Measure):
-            found.append(name)
-            continue
-        for one in _split(_as_text(name)):
-            found.extend(_parse(one, defaults))
-    return list(dict.fromkeys(found))
-
-
-def _as_text(name: object) -> str:
-    """The name as text; measures of ir_measures (``nDCG @ 10``) print theirs."""
-    if not isinstance(name, str) and not _is_of_ir_measures(name):
-        raise MeasureError(f"{name!r} is not the name of a measure: give a text such as AP")
-    return str(name)
-
-
-def _is_of_ir_measures(given: object) -> bool:
-    """Whether an object is a measure of ir_measures; that package is not imported for it."""
-    return any(kind.__module__.split(".")[0] == "ir_measures" for kind in type(given).__mro__)
-
-
-def listed_measures(given: Any) -> list[Any]:
-    """Measures in a list, whether one or several were given."""
-    if is_one_measure(given):
-        return [given]
-    if not isinstance(given, Iterable):
-        raise MeasureError(f"{given!r} is not a measure: give a name such as nDCG@10, or a list")
-    return list(given)
-
-
-def is_one_measure(given: object) -> bool:
-    """Whether this is a single measure or name, not several."""
-    return isinstance(given, str | Measure) or _is_of_ir_measures(given)
-
-
-def _split(name: str) -> list[str]:
-    """Split ``"AP nDCG@10"`` at blanks and semicolons outside brackets."""
-    parts, depth, current = [], 0, ""
-    for character in name:
-        depth += (character == "(") - (character == ")")
-        if depth <= 0 and (character.isspace() or character == ";"):
-            parts.append(current)
-            current = ""
-        else:
-            current += character
-    return [part for part in [*parts, current] if part] or [name]
-
-
-def _parse(name: str, defaults: Mapping[str, Value]) -> list[Measure]:
-    from heldout.measure.ranking.trec_names import (
-        parse_trec_name,
-        refuse_unsupported,
-    )  # knows measures
-
-    other = _ranx(name, defaults) or parse_trec_name(name, defaults)
-    if other:
-        return other
-    match = _NAME.fullmatch(name)
-    canonical = _canonical(match[1]) if match else None
-    if match and canonical is not None:
-        cutoff = float(match[3]) if match[3] else None
-        return [make_measure(canonical, cutoff, _parse_params(name, match[2]), defaults)]
-    known = re.match(r"\s*([\w-]+)", name)
-    if known and _canonical(known[1]) is not None:
-        raise MeasureError(
-            f"cannot read {name!r}: a measure is written {known[1]}(parameter=value)@cutoff"
-        )
-    external = _external(name, defaults)
-    if external:
-        return external
-    refuse_unsupported(name)
-    raise MeasureError(_unknown(name))
-
-
-def _canonical(spelling: str) -> str | None:
-    """The family for a spelling; upper and lower case do not matter."""
-    families()
-    return spelling if spelling in _families else _aliases.get(spelling.lower())
-
-
-def _ranx(name: str, defaults: Mapping[str, Value]) -> list[Measure]:
-    """``rbp.95`` is RBP with p = 0.95, ``ndcg_burges`` is nDCG with exponential gains."""
-    match = re.fullmatch(r"rbp(\.\d+)", name)
-    if match:
-        return [make_measure("RBP", None, {"p": float(match[1]), "rel": 1}, defaults)]
-    match = re.fullmatch(r"n?dcg_burges(?:@(\d+))?", name)
-    if match:
-        family_name = "nDCG" if name.startswith("n") else "DCG"
-        cutoff = float(match[1]) if match[1] else None
-        return [make_measure(family_name, cutoff, {"dcg": "exp-log2"}, defaults)]
-    return []
-
-
-def _external(name: str, defaults: Mapping[str, Value]) -> list[Measure]:
-    from heldout.measure.ranking.external import external_measure  # rarely needed
-
-    found = external_measure(name)
-    if found and defaults:
-        raise MeasureError(
-            f"{found} is computed by ir_measures, which does not know {', '.join(defaults)} as a "
-            "setting for all measures: set it in the name, if the measure has it"
-        )
-    return [found] if found else []
-
-
-def _parse_params(name: str, text: str | None) -> dict[str, Value]:
-    params: dict[str, Value] = {}
-    rest = (text or "").strip()
-    while rest:
-        match = _PARAM.match(rest)
-        if not match:
-            raise MeasureError(f"{name!r}: cannot read {rest!r}, expected parameter=value, …")
-        if match[1] in params:
-            raise MeasureError(f"{name!r}: {match[1]} is given twice")
-        params[match[1]] = _parse_value(name, match[2])
-        rest = rest[match.end() :]
-    return params
-
-
-def _parse_value(name: str, text: str) -> Value:
-    if text[0] in "'\"":
-        return text[1:-1]
-    if text[0] == "{":
-        return _parse_gains(name, text[1:-1])
-    if text in {"True", "False", "None"}:
-        return {"True": True, "False": False, "None": None}[text]
-    if not NUMBER.fullmatch(text):
-        if re.fullmatch(r"[\w-]+", text):
-            return text
-        raise MeasureError(f"{name!r}: cannot read the value {text!r}")
-    return whole_number(text, name) if re.fullmatch(r"[+-]?\d+", text) else float(text)
-
-
-def _parse_gains(name: str, text: str) -> Gains:
-    gains: dict[int, float] = {}
-    for pair in filter(None, (part.strip() for part in text.split(","))):
-        match = re.fullmatch(r"([+-]?\d+)\s*[:=]\s*(\S+)", pair)
-        if not match or not NUMBER.fullmatch(match[2]):
-            raise MeasureError(f"{name!r}: cannot read the gain {pair!r}, expected grade: gain")
-        grade = whole_number(match[1], name)
-        if grade in gains:
-            raise MeasureError(f"{name!r}: grade {match[1]} has two gains")
-        gains[grade] = float(match[2])
-    return tuple(sorted(gains.items()))
-
-
-def _unknown(name: str) -> str:
-    import difflib  # only for a mistake
-
-    from heldout.measure.ranking.trec_names import TREC_NAMES
-
-    stem = re.split(r"[@(.]", name)[0]
-    spellings = {known.lower(): known for known in [*_aliases, *TREC_NAMES]}
-    spellings.update({known.lower(): known for known in _families})
-    near = difflib.get_close_matches(stem.lower(), spellings, 4, 0.5)
-    shown = list(dict.fromkeys(_aliases_name(spellings[one]) for one in near))
-    hint = f"did you mean {' or '.join(shown)}?" if shown else "see heldout measures for a list"
-    return f"unknown measure {name!r}: {hint}"
-
-
-def _aliases_name(spelling: str) -> str:
-    return _aliases.get(spelling, spelling)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from heldout.measure.ranking.names import Measure
+    from heldout.measure.ranking.names import RankingMeasure
 
 __all__ = ["policies_in_words", "variants_in_words"]
 
@@ -43,7 +43,7 @@ _GAINS = {
 }
 
 
-def variants_in_words(measures: Sequence[Measure]) -> list[tuple[str, str]]:
+def variants_in_words(measures: Sequence[RankingMeasure]) -> list[tuple[str, str]]:
     """What must be known about measures that go by one name but are several."""
     found = []
     for dcg in dict.fromkeys(measure.options.get("dcg") for measure in measures):

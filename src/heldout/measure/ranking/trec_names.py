@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from heldout.errors import MeasureError
-from heldout.measure.ranking.names import Measure, make_measure
+from heldout.measure.ranking.names import RankingMeasure, make_measure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -121,7 +121,7 @@ class TrecLine(NamedTuple):
     """One line that trec_eval prints: its label, and the measure behind it (None: the run's id)."""
 
     label: str
-    measure: Measure | None
+    measure: RankingMeasure | None
     single: bool
     final: bool
 
@@ -158,12 +158,12 @@ def trec_lines(names: list[str], rel: int = 1, docs: int = 0) -> list[TrecLine]:
     return lines
 
 
-def parse_trec_name(name: str, defaults: Mapping[str, Value] | None = None) -> list[Measure]:
+def parse_trec_name(name: str, defaults: Mapping[str, Value] | None = None) -> list[RankingMeasure]:
     """Measures for one of trec_eval's names, printed names or groups; none if it is no such."""
     return [measure.with_defaults(**(defaults or {})) for measure in _trec_measures(name)]
 
 
-def _trec_measures(name: str) -> list[Measure]:
+def _trec_measures(name: str) -> list[RankingMeasure]:
     if name in _GROUPS:
         members = [one for one in _GROUPS[name] if _TABLE[one].family and one != "relstring"]
         return [m for one in members for _, m in _expand(one, _TABLE[one], "")]
@@ -178,7 +178,9 @@ def _trec_measures(name: str) -> list[Measure]:
     return []
 
 
-def _expand(name: str, entry: _Entry, params: str, docs: int = 0) -> list[tuple[str, Measure]]:
+def _expand(
+    name: str, entry: _Entry, params: str, docs: int = 0
+) -> list[tuple[str, RankingMeasure]]:
     """Labels and measures for one name with its parameters."""
     if entry.kind == "plain":
         if params:
@@ -200,7 +202,7 @@ def _expand(name: str, entry: _Entry, params: str, docs: int = 0) -> list[tuple[
     return [(label, _with_pairs(name, entry, params))]
 
 
-def _with_numbers(name: str, entry: _Entry, params: str, docs: int) -> Measure:
+def _with_numbers(name: str, entry: _Entry, params: str, docs: int) -> RankingMeasure:
     numbers = [_number(name, part) for part in params.split(",")] if params else []
     if name == "relstring":
         return make_measure(entry.family, max(int(numbers[0]), 1) if numbers else None)
@@ -214,7 +216,7 @@ def _with_numbers(name: str, entry: _Entry, params: str, docs: int) -> Measure:
     return make_measure(entry.family, None, {**coefficients, "docs": docs})
 
 
-def _with_pairs(name: str, entry: _Entry, params: str) -> Measure:
+def _with_pairs(name: str, entry: _Entry, params: str) -> RankingMeasure:
     given: dict[str, Value] = {}
     gains: dict[int, float] = {}
     pairs = [pair.partition("=") for pair in params.split(",") if pair]

@@ -7,7 +7,7 @@ a corpus, of one segment, of a bootstrap draw and of a swap of systems are all o
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from heldout import __version__
 from heldout.errors import MeasureError, MissingExtraError
+from heldout.measure.base import Measure, UnitSums, mean_of_sums
 from heldout.measure.parameters import show_value
 
 if TYPE_CHECKING:
@@ -22,18 +23,20 @@ if TYPE_CHECKING:
 
     from heldout.data.segments import Segments
     from heldout.data.words import Floats
+    from heldout.measure.base import Aggregate, Task
     from heldout.notes import Note
 
-__all__ = ["MeanMeasure", "TextMeasure", "import_extra", "one_of"]
+__all__ = ["CorpusMeasure", "SegmentMean", "import_extra", "one_of"]
 
 
-@dataclass(frozen=True, slots=True)
-class TextMeasure(ABC):
+@dataclass(frozen=True, slots=True, repr=False)
+class CorpusMeasure(Measure):
     """A measure of text; its fields are its parameters, and all of them are in its signature."""
 
     higher_is_better: ClassVar[bool] = True
     needs_references: ClassVar[bool] = True
-    is_mean: ClassVar[bool] = False
+    task: ClassVar[Task] = "text"
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     always_named: ClassVar[tuple[str, ...]] = ()
     """Parameters that stand in the name even when they have their default."""
 
@@ -53,6 +56,27 @@ class TextMeasure(ABC):
     @abstractmethod
     def score(self, sums: Floats) -> Floats:
         """The score for each row of summed statistics; NaN where it is not defined."""
+
+    @property
+    def aggregate(self) -> Aggregate:
+        """A function of sums over segments; subclasses may be means."""
+        return "sums"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The least and the greatest value."""
+        return self.bounds
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The fields."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+    def unit_scores(self, given: Any, positive: str | None = None) -> UnitSums:
+        """The statistics of each segment of a pair of references and system."""
+        del positive
+        references, system = given
+        return UnitSums(self.statistics(references, system), self.score)
 
     def engine(self) -> str:
         """What computes it, and its version."""
@@ -99,11 +123,14 @@ def _plain(value: Any) -> str:
     return value if isinstance(value, str) else show_value(value)
 
 
-@dataclass(frozen=True, slots=True)
-class MeanMeasure(TextMeasure):
+@dataclass(frozen=True, slots=True, repr=False)
+class SegmentMean(CorpusMeasure):
     """A measure whose score is the mean over the segments for which it is defined."""
 
-    is_mean: ClassVar[bool] = True
+    @property
+    def aggregate(self) -> Aggregate:
+        """A mean over segments."""
+        return "mean"
 
     @abstractmethod
     def values(self, references: Segments, system: Segments) -> Iterable[float]:
@@ -118,12 +145,6 @@ class MeanMeasure(TextMeasure):
     def score(self, sums: Floats) -> Floats:
         """The mean."""
         return mean_of_sums(sums)
-
-
-def mean_of_sums(sums: Floats) -> Floats:
-    """Sums over counts; NaN where nothing was counted."""
-    counted = sums[:, 1] > 0
-    return np.where(counted, sums[:, 0] / np.where(counted, sums[:, 1], 1.0), np.nan)
 
 
 def one_of(measure: str, name: str, value: Any, allowed: Iterable[Any]) -> None:

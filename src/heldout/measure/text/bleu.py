@@ -8,13 +8,15 @@ are what its own tests of significance use. Tests compare every score with it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
 from heldout.errors import MeasureError, MissingExtraError
-from heldout.measure.text.base import TextMeasure, import_extra, mean_of_sums, one_of
+from heldout.measure.base import mean_of_sums
+from heldout.measure.text.base import CorpusMeasure, import_extra, one_of
 from heldout.measure.text.ngrams import ngram_counts
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from heldout.data.segments import Segments
     from heldout.data.words import Floats
+    from heldout.measure.base import Aggregate
 
 __all__ = ["Bleu", "ChrF", "Ter"]
 
@@ -35,8 +38,8 @@ BLOCK: Final = 5000
 TOKENIZERS: Final = ("13a", "intl", "char", "zh", "none", "ja-mecab", "ko-mecab")
 
 
-@dataclass(frozen=True, slots=True)
-class _Sacrebleu(TextMeasure):
+@dataclass(frozen=True, slots=True, repr=False)
+class _Sacrebleu(CorpusMeasure):
     """A measure whose counts are sacrebleu's."""
 
     def _metric(self, references: list[list[str | None]]) -> Any:
@@ -101,7 +104,7 @@ class _Cutter(dict[str, list[str]]):
         return [word for piece in cased.split(" ") for word in self[piece]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Bleu(_Sacrebleu):
     """BLEU [1]_, of the corpus or the mean over sentences.
 
@@ -173,9 +176,14 @@ class Bleu(_Sacrebleu):
         return "BLEU"
 
     @property
-    def is_mean(self) -> bool:  # type: ignore[override] # of the level, not of the class
-        """Whether it is a mean over segments."""
-        return self.level == "sentence"
+    def range(self) -> tuple[float, float]:
+        """From 0 to the scale."""
+        return 0.0, float(self.scale)
+
+    @property
+    def aggregate(self) -> Aggregate:
+        """A mean over sentences, or a function of sums."""
+        return "mean" if self.level == "sentence" else "sums"
 
     def labels(self) -> list[tuple[str, Any]]:
         """The keys of sacrebleu's signature, and those that it lacks."""
@@ -260,7 +268,7 @@ def _brevity(length: Floats, wanted: Floats) -> Floats:
     return np.where(length < wanted, short, 1.0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ChrF(_Sacrebleu):
     """chrF [1]_: the F of n-grams of characters; chrF++ with words and pairs of words.
 
@@ -345,7 +353,7 @@ def _f_value(precision: Floats, recall: Floats, square: float, otherwise: float)
     return np.where(below > 0, (1 + square) * precision * recall / safe, otherwise)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Ter(_Sacrebleu):
     """TER [1]_: edits (words, and shifts of phrases) for each 100 words of the reference.
 
@@ -366,6 +374,7 @@ class Ter(_Sacrebleu):
     case_sensitive: bool = False
 
     higher_is_better: ClassVar[bool] = False
+    bounds: ClassVar[tuple[float, float]] = (0.0, math.inf)
 
     def __post_init__(self) -> None:
         for name in ("normalized", "no_punct", "asian_support", "case_sensitive"):

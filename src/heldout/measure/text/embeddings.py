@@ -11,7 +11,7 @@ import numpy as np
 
 from heldout.data.vectors import Vectors
 from heldout.errors import MeasureError
-from heldout.measure.text.base import MeanMeasure, one_of
+from heldout.measure.text.base import SegmentMean, one_of
 from heldout.notes import Note
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ KINDS: Final = ("average", "greedy", "extrema")
 _TOKEN: Final = re.compile(r"\w+|[^\w\s]")
 
 
-@dataclass(frozen=True, slots=True)
-class Embedding(MeanMeasure):
+@dataclass(frozen=True, slots=True, repr=False)
+class Embedding(SegmentMean):
     """Cosine similarity of texts by vectors of their words [1]_.
 
     Words without a vector are left out. A text without any known word gets 0; a segment whose

@@ -10,14 +10,14 @@ import numpy as np
 from heldout.data.scores import Scores, fingerprint
 from heldout.data.segments import Segments, pair_segments
 from heldout.errors import InputError, MeasureError
-from heldout.measure.text.names import parse_text_measure, parse_text_measures
+from heldout.measure.parse import parse_measure, parse_measures
 from heldout.notes import Note, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from heldout.data.words import Floats
-    from heldout.measure.text.base import TextMeasure
+    from heldout.measure.text.base import CorpusMeasure
 
     Texts = Segments | Sequence[str | Sequence[str]]
 
@@ -44,7 +44,7 @@ class TextEvaluation:
 
     references: Segments
     systems: tuple[Segments, ...]
-    measures: tuple[TextMeasure, ...]
+    measures: tuple[CorpusMeasure, ...]
     tables: tuple[tuple[Floats, ...], ...]
 
     @property
@@ -52,29 +52,29 @@ class TextEvaluation:
         """The names of the systems."""
         return tuple(one.name for one in self.systems)
 
-    def of(self, measure: str | TextMeasure) -> tuple[Floats, ...]:
+    def of(self, measure: str | CorpusMeasure) -> tuple[Floats, ...]:
         """The statistics of each system for a measure."""
         return self.tables[self._place(measure)]
 
-    def _place(self, measure: str | TextMeasure) -> int:
-        wanted = parse_text_measure(measure)
+    def _place(self, measure: str | CorpusMeasure) -> int:
+        wanted = parse_measure(measure, "text")
         if wanted not in self.measures:
             known = ", ".join(map(str, self.measures))
             raise MeasureError(f"{wanted} was not computed; there are {known}")
         return self.measures.index(wanted)
 
-    def score(self, system: int, measure: str | TextMeasure) -> float:
+    def score(self, system: int, measure: str | CorpusMeasure) -> float:
         """The score of a system (by its number) on all segments."""
         place = self._place(measure)
         sums = self.tables[place][system].sum(axis=0, keepdims=True)
         return float(self.measures[place].score(sums)[0])
 
-    def segments(self, system: int, measure: str | TextMeasure) -> Floats:
+    def segments(self, system: int, measure: str | CorpusMeasure) -> Floats:
         """The score of each segment alone; NaN where it is not defined."""
         place = self._place(measure)
         return self.measures[place].score(self.tables[place][system])
 
-    def signature(self, measure: str | TextMeasure) -> str:
+    def signature(self, measure: str | CorpusMeasure) -> str:
         """The signature of a measure with the number of references here."""
         found = self.measures[self._place(measure)]
         return found.signature(self.references.reference_count)
@@ -85,14 +85,14 @@ class TextEvaluation:
             note for one in self.measures for note in one.notes(self.references, list(self.systems))
         )
 
-    def scores(self, measure: str | TextMeasure) -> Scores:
+    def scores(self, measure: str | CorpusMeasure) -> Scores:
         """Scores by segment, for `heldout.compare`; only of measures that are means over them.
 
         Corpus BLEU, chrF, TER and perplexity are no means over segments: compare them with
         `heldout.infer.corpus_compare.compare_corpora`.
         """
-        wanted = parse_text_measure(measure)
-        if not wanted.is_mean:
+        wanted = parse_measure(measure, "text")
+        if wanted.aggregate != "mean":
             raise MeasureError(
                 f"{wanted} of a corpus is no mean over segments: compare it with compare_corpora"
             )
@@ -113,7 +113,7 @@ class TextEvaluation:
 def evaluate_text(
     references: Texts | None,
     systems: Mapping[str, Texts] | Iterable[Segments],
-    measures: Iterable[str | TextMeasure] = DEFAULT_TEXT_MEASURES,
+    measures: Iterable[str | CorpusMeasure] = DEFAULT_TEXT_MEASURES,
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> TextEvaluation:
@@ -127,7 +127,7 @@ def evaluate_text(
     systems
         What each system wrote, by its name.
     measures
-        Names, see `heldout.measure.text.names.parse_text_measure`.
+        Names, see `heldout.parse_measure`.
     progress
         Called with the measures that are counted and the number of all.
 
@@ -143,7 +143,9 @@ def evaluate_text(
     >>> round(found.score(0, "ROUGE-1"), 4), found.segments(0, "TokenF1").round(4).tolist()
     (0.6667, [0.6667, 0.6667])
     """
-    wanted = parse_text_measures(measures)
+    wanted = tuple(parse_measures(measures, "text"))
+    if not wanted:
+        raise MeasureError("no measure was given")
     found = _systems(systems)
     if references is None:
         for one in wanted:
@@ -195,7 +197,7 @@ def _checked(references: Segments) -> Segments:
 
 
 def _tables(
-    measure: TextMeasure, references: Segments, systems: tuple[Segments, ...]
+    measure: CorpusMeasure, references: Segments, systems: tuple[Segments, ...]
 ) -> tuple[Floats, ...]:
     found = tuple(measure.tables(references, systems))
     for table in found:

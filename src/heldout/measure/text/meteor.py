@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from heldout.errors import MeasureError
 from heldout.measure.text import wordnet
-from heldout.measure.text.base import MeanMeasure, import_extra, one_of
+from heldout.measure.text.base import SegmentMean, import_extra, one_of
 from heldout.measure.text.overlap import porter_stem
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ Stage = tuple["Callable[[str], str]", "Callable[[str], Keys]"]
 """As what a word of the reference is put down, and as what a word of the system is looked up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Meteor(MeanMeasure):
+@dataclass(frozen=True, slots=True, repr=False)
+class Meteor(SegmentMean):
     """METEOR [1]_ [2]_: the mean over segments, the best of several references.
 
     F = PR / (alpha P + (1 - alpha) R), times 1 - gamma (chunks / matches)^beta. Words are matched
@@ -94,12 +94,12 @@ class Meteor(MeanMeasure):
 
     def labels(self) -> list[tuple[str, Any]]:
         """All parameters, and the rules that are not."""
-        own = MeanMeasure.labels(self)
+        own = SegmentMean.labels(self)
         return [*own, ("align", "last-free-word"), ("multi", "best")]
 
     def engine(self) -> str:
         """Our version, and those of NLTK and WordNet if they have a part in it."""
-        found = MeanMeasure.engine(self)
+        found = SegmentMean.engine(self)
         stages = self.stages.split("+")
         if "stem" in stages:
             found += f",nltk-{import_extra('nltk', 'METEOR with stems').__version__}"

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.vectors import read_vectors
 from heldout.errors import MeasureError
-from heldout.measure.parameters import NUMBER, whole_number
-from heldout.measure.text.base import TextMeasure
+from heldout.measure.syntax import read_arguments, read_value
 from heldout.measure.text.bleu import Bleu, ChrF, Ter
 from heldout.measure.text.embeddings import Embedding
 from heldout.measure.text.meteor import Meteor
@@ -17,11 +16,11 @@ from heldout.measure.text.overlap import KINDS, ExactMatch, Rouge, TokenF1
 from heldout.measure.text.perplexity import Perplexity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from heldout.measure.text.base import CorpusMeasure
 
-__all__ = ["parse_text_measure", "parse_text_measures", "text_measure_kinds"]
+__all__ = ["parse_text", "text_measure_kinds"]
 
-_MAKERS: Final[dict[str, tuple[type[TextMeasure], dict[str, Any]]]] = {
+_MAKERS: Final[dict[str, tuple[type[CorpusMeasure], dict[str, Any]]]] = {
     "BLEU": (Bleu, {}),
     "sentBLEU": (Bleu, {"level": "sentence", "effective_order": True}),
     "chrF": (ChrF, {}),
@@ -46,12 +45,21 @@ _ALIASES: Final = {
 _SHOWN: Final = [*(name for name in _MAKERS if not re.search(r"-[3-9]$", name)), "ROUGE-3 …"]
 
 _NAME: Final = re.compile(r"\s*([\w+-]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
-# A bare value begins and ends with no blank: else a thousand blanks could be cut in a million ways.
-_BARE: Final = r"[^,'\"\s](?:[^,'\"]*[^,'\"\s])?"
-_PARAM: Final = re.compile(rf"\s*(\w+)\s*=\s*('[^']*'|\"[^\"]*\"|{_BARE})\s*(?:,|$)")
 
 
-def parse_text_measure(name: str | TextMeasure) -> TextMeasure:
+def text_family(name: str) -> str | None:
+    """The name under which a measure is known here; None if there is none."""
+    stem = name.partition("(")[0].strip()
+    return _ALIASES.get(stem.lower().replace("_", "-")) or (_sacrebleu(stem) or ("", {}))[0] or None
+
+
+def _sacrebleu(stem: str) -> tuple[str, dict[str, Any]] | None:
+    """``chrF2++`` of sacrebleu says beta in its name."""
+    match = re.fullmatch(r"chrf(\d)(\+\+)?", stem, re.IGNORECASE)
+    return None if match is None else (f"chrF{match[2] or ''}", {"beta": int(match[1])})
+
+
+def parse_text(name: object) -> CorpusMeasure:
     """Parse the name of a text measure.
 
     Parameters
@@ -63,18 +71,20 @@ def parse_text_measure(name: str | TextMeasure) -> TextMeasure:
 
     Examples
     --------
-    >>> str(parse_text_measure("rougeL")), str(parse_text_measure("bleu(order=2)"))
+    >>> str(parse_text("rougeL")), str(parse_text("bleu(order=2)"))
     ('ROUGE-L', 'BLEU(order=2)')
     """
-    if isinstance(name, TextMeasure):
-        return name
     name = str(name)  # whatever it is, what it is called is no such measure
     match = _NAME.fullmatch(name)
-    known = _ALIASES.get(match[1].lower()) if match else None
+    known = text_family(match[1]) if match else None
     if match is None or known is None:
         raise MeasureError(f"unknown text measure {name!r}: there are {', '.join(_SHOWN)}")
-    given = _parameters(name, match[2] or "")
+    given: dict[str, Any] = {
+        key: read_value(name, text, bare=True)
+        for key, text in read_arguments(name, match[2]).items()
+    }
     kind, fixed = _MAKERS[known]
+    given = {**(_sacrebleu(match[1]) or ("", {}))[1], **given}
     allowed = [one.name for one in fields(kind) if one.name not in fixed]
     for key in given:
         if key not in allowed:
@@ -86,16 +96,7 @@ def parse_text_measure(name: str | TextMeasure) -> TextMeasure:
     return kind(**given, **fixed)
 
 
-def parse_text_measures(names: Iterable[str | TextMeasure]) -> tuple[TextMeasure, ...]:
-    """Parse names, each measure once."""
-    listed = [names] if isinstance(names, str | TextMeasure) else names
-    found = tuple(dict.fromkeys(parse_text_measure(name) for name in listed))
-    if not found:
-        raise MeasureError("no measure was given")
-    return found
-
-
-def text_measure_kinds() -> dict[str, tuple[type[TextMeasure], dict[str, Any], tuple[str, ...]]]:
+def text_measure_kinds() -> dict[str, tuple[type[CorpusMeasure], dict[str, Any], tuple[str, ...]]]:
     """For each name its measure, the parameters that the name fixes, and other spellings."""
     return {
         name: (
@@ -104,27 +105,3 @@ def text_measure_kinds() -> dict[str, tuple[type[TextMeasure], dict[str, Any], t
         )
         for name in _MAKERS
     }
-
-
-def _parameters(name: str, text: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    rest = text.strip()
-    while rest:
-        match = _PARAM.match(rest)
-        if not match:
-            raise MeasureError(f"{name!r}: cannot read {rest!r}, expected parameter=value, …")
-        if match[1] in found:
-            raise MeasureError(f"{name!r}: {match[1]} is given twice")
-        found[match[1]] = _value(match[2], name)
-        rest = rest[match.end() :]
-    return found
-
-
-def _value(text: str, name: str) -> Any:
-    if text[0] in "'\"":
-        return text[1:-1]
-    if text in {"True", "False", "None"}:
-        return {"True": True, "False": False, "None": None}[text]
-    if NUMBER.fullmatch(text):
-        return whole_number(text, name) if re.fullmatch(r"[+-]?\d+", text) else float(text)
-    return text

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
-from heldout.measure.text.base import MeanMeasure, TextMeasure, import_extra, mean_of_sums, one_of
+from heldout.measure.base import mean_of_sums
+from heldout.measure.text.base import CorpusMeasure, SegmentMean, import_extra, one_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from heldout.data.segments import Segments
     from heldout.data.words import Floats
+    from heldout.measure.base import Aggregate
 
 __all__ = ["ExactMatch", "Rouge", "TokenF1", "porter_stem"]
 
@@ -48,8 +50,8 @@ class _Overlap(NamedTuple):
         return 2 * self.precision * self.recall / both if both > 0 else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Rouge(TextMeasure):
+@dataclass(frozen=True, slots=True, repr=False)
+class Rouge(CorpusMeasure):
     """ROUGE [1]_, equal to the package rouge-score.
 
     Of several references the one with the best F counts.
@@ -100,9 +102,9 @@ class Rouge(TextMeasure):
         return f"ROUGE-{self.kind}"
 
     @property
-    def is_mean(self) -> bool:  # type: ignore[override] # of the level, not of the class
-        """Whether it is a mean over segments."""
-        return self.level == "segment"
+    def aggregate(self) -> Aggregate:
+        """A mean over segments, or a function of sums."""
+        return "mean" if self.level == "segment" else "sums"
 
     def labels(self) -> list[tuple[str, Any]]:
         """What the parameters mean; the family says the kind."""
@@ -220,8 +222,8 @@ def _longest_of_lines(wanted: list[list[str]], written: list[list[str]]) -> _Ove
     return _Overlap(matched, *sizes)
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer(MeanMeasure):
+@dataclass(frozen=True, slots=True, repr=False)
+class _Answer(SegmentMean):
     """A measure of short answers.
 
     Parameters
@@ -269,7 +271,7 @@ def normalise_answer(text: str) -> str:
     return " ".join(_ARTICLES.sub(" ", kept).split())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ExactMatch(_Answer):
     """The share of segments that are equal to a reference."""
 
@@ -283,7 +285,7 @@ class ExactMatch(_Answer):
         return float(wanted == written)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class TokenF1(_Answer):
     """The F1 of words, in any order; where one side is empty, 1 if both are, as in SQuAD 2."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from heldout.errors import InputError, MeasureError
-from heldout.measure.text.base import TextMeasure
+from heldout.measure.text.base import CorpusMeasure
 from heldout.notes import Note
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["Perplexity"]
 
 
-@dataclass(frozen=True, slots=True)
-class Perplexity(TextMeasure):
+@dataclass(frozen=True, slots=True, repr=False)
+class Perplexity(CorpusMeasure):
     """Perplexity: base to the power of minus the mean log-probability of all tokens.
 
     Parameters
@@ -39,6 +39,7 @@ class Perplexity(TextMeasure):
 
     higher_is_better: ClassVar[bool] = False
     needs_references: ClassVar[bool] = False
+    bounds: ClassVar[tuple[float, float]] = (0.0, math.inf)
 
     def __post_init__(self) -> None:
         if isinstance(self.base, bool | str) or not 1 < self.base < 1e9:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.errors import HeldoutError
 from heldout.experiment.estimator_results import EstimatorResults
-from heldout.measure.ranking.names import parse_measure
+from heldout.measure.parse import parse_measure
 from heldout.report.charts.folds import draw_folds, folds_data, folds_data_of_results
 from heldout.report.charts.forest import draw_forest, forest_data_of_results
 from heldout.report.charts.named import NamedChart
@@ -69,10 +69,8 @@ def _charts(results: Results, collection: Collection | None, measure: str) -> It
 
 def _direction(results: Results, measure: str) -> bool | None:
     if isinstance(results, EstimatorResults):
-        from heldout.measure.prediction.measures import parse_prediction_measures
-
-        return parse_prediction_measures(results.task, [measure])[0].higher_is_better
-    return parse_measure(measure).definition.higher_is_better
+        return parse_measure(measure, results.task).higher_is_better
+    return parse_measure(measure, "ranking").higher_is_better
 
 
 def forest_chart(

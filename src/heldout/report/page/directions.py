@@ -22,13 +22,10 @@ def more_is_better(results: Results, measure: str) -> bool:
     measure
         Its name.
     """
-    from heldout.measure.prediction.measures import parse_prediction_measures
-    from heldout.measure.ranking.names import parse_measure
+    from heldout.measure.parse import parse_measure
 
     task = results.manifest["settings"]["task"]
     try:
-        if task == "ranking":
-            return parse_measure(measure).definition.higher_is_better is not False
-        return parse_prediction_measures(task, [measure])[0].higher_is_better
+        return parse_measure(measure, task).higher_is_better is not False
     except HeldoutError:  # a measure of somebody's own, which is not known here
         return True
