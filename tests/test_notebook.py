@@ -87,7 +87,7 @@ def test_results_of_estimators_are_a_table_too():
         plan=heldout.KFold(3),
     ).run()
     shown = read(found._repr_html_())
-    assert f"{found.mean('logistic'):.4f}" in shown.texts
+    assert f"{found.value('logistic'):.4f}" in shown.texts
     keys = [one.key for one in heldout.charts(found)]
     assert {"forest", "tuning", "optimism", "folds", "roc", "calibration"} <= set(keys)
 

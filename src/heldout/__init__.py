@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         MeasureError,
         MissingExtraError,
     )
-    from heldout.experiment.estimator_results import EstimatorResults
     from heldout.experiment.results import Results
     from heldout.experiment.run import Experiment
     from heldout.experiment.systems import System
@@ -77,7 +76,6 @@ _HOMES = {
     "Collection": "heldout.data.collection",
     "Comparison": "heldout.infer.compare",
     "DuplicateError": "heldout.errors",
-    "EstimatorResults": "heldout.experiment.estimator_results",
     "EstimatorSystem": "heldout.experiment.systems.estimators",
     "Evaluation": "heldout.measure.evaluate",
     "Experiment": "heldout.experiment.run",
@@ -166,7 +164,6 @@ __all__ = [
     "Collection",
     "Comparison",
     "DuplicateError",
-    "EstimatorResults",
     "EstimatorSystem",
     "Evaluation",
     "Experiment",

@@ -159,27 +159,16 @@ def results_html(results: Results) -> str:
     results
         Of an experiment of any task.
     """
-    from heldout.experiment.estimator_results import EstimatorResults
+    from heldout.notes import distinct
     from heldout.report.charts.of_results import forest_chart
-    from heldout.report.experiment import all_notes, result_rows, result_sentences
+    from heldout.report.experiment import comparisons, result_sentences, result_tables
     from heldout.report.tables import note_lines
 
-    parts = []
-    if isinstance(results, EstimatorResults):
-        from heldout.report.estimators import estimator_grid, estimator_sentences
-
-        grid = estimator_grid(results)
-        parts.append(_table(grid.head, grid.rows))
-        said = list(estimator_sentences(results))
-    else:
-        for measure in results.measures:
-            head, *rows = result_rows(results, measure)
-            parts.append(_table(head, rows))
-        said = list(result_sentences(results))
-    said += note_lines(all_notes(results))
+    parts = [_table(one.head, one.rows) for one in result_tables(results)]
+    notes = distinct([*results.notes, *comparisons(results).refused])
     if len(results.systems) > 1:
         parts.append(_picture(forest_chart(results)))
-    return "".join(parts) + _paragraphs(said)
+    return "".join(parts) + _paragraphs([*result_sentences(results), *note_lines(notes)])
 
 
 def comparison_html(comparison: Comparison) -> str:

@@ -17,7 +17,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from heldout import (
-    EstimatorResults,
     Experiment,
     HoldOut,
     InputError,
@@ -35,7 +34,6 @@ from heldout.infer.folds import corrected_t
 from heldout.infer.paired import corrected_t_test, mcnemar_test
 from heldout.measure.undefined import Undefined
 from heldout.notes import Note
-from heldout.report.estimators import estimators_text
 from heldout.report.experiment import json_results, results_text
 
 X, Y = load_iris(return_X_y=True)
@@ -53,7 +51,13 @@ def test_nested_folds_give_the_scores_of_bare_loops():
     experiment = classify({"k-NN": (KNN, GRID)}, plan=FOLDS, inner=3, seed=8)
     settings, results = experiment.check(), experiment.run()
     means = results.folds.filter(pl.col("system") == "k-NN")["train"].to_list()
-    folds = zip(settings.splits, results.of("k-NN"), results.chosen("k-NN"), means, strict=True)
+    folds = zip(
+        settings.splits,
+        results.fold_predictions("k-NN"),
+        results.chosen("k-NN"),
+        means,
+        strict=True,
+    )
     for split, fold, chosen, mean in folds:
         train, test = split.rows("train"), split.rows("test")
         place = {row: at for at, row in enumerate(train.tolist())}
@@ -147,13 +151,14 @@ def test_fits_see_rows_of_their_train_side_alone():
 def test_repeated_folds_are_compared_by_the_corrected_test():
     systems = {"k-NN": KNeighborsClassifier(1), "logistic": LogisticRegression()}
     results = classify(systems, plan={"folds": 5, "repeats": 2}).run()
-    assert results.test_share == pytest.approx(0.25)
+    share = results.manifest["settings"]["test_share"]
+    assert share == pytest.approx(0.25)
     comparison = results.compare()
     gaps = np.subtract(results.split_values("logistic"), results.split_values("k-NN"))
     assert comparison.claims[0].outcomes[0].test == "corrected-t"
     assert comparison.claims[0].outcomes[0].p == pytest.approx(corrected_t_test(gaps, 0.25).p)
     interval = results.interval("k-NN")
-    assert interval == corrected_t(np.array(results.split_values("k-NN")), results.test_share)
+    assert interval == corrected_t(np.array(results.split_values("k-NN")), share)
     found = results.estimate("k-NN")
     assert (found["low"], found["high"]) == (interval.low, interval.high)
 
@@ -162,7 +167,7 @@ def test_one_hold_out_is_compared_by_mcnemar_with_wilson_intervals():
     systems = {"k-NN": KNeighborsClassifier(1), "logistic": LogisticRegression()}
     results = classify(systems, plan={"kind": "holdout", "test": 1 / 3}).run()
     comparison = results.compare()
-    first, second = (results.of(name)[0].predictions for name in ("k-NN", "logistic"))
+    first, second = (results.fold_predictions(name)[0].predictions for name in ("k-NN", "logistic"))
     right = [(one.predicted == one.truth).astype(float) for one in (second, first)]
     assert comparison.claims[0].outcomes[0].test == "mcnemar"
     assert comparison.claims[0].outcomes[0].p == mcnemar_test(*right).p
@@ -200,8 +205,8 @@ def test_rows_of_a_group_are_swapped_and_drawn_together_on_a_hold_out():
     results = classify(TWO, data, plan={"kind": "holdout", "test": 0.5}).run()
     claim = results.compare().claims[0]
     assert claim.outcomes[0].test == "randomization"
-    assert claim.outcomes[0].n == len(set(results.of("k-NN")[0].predictions.groups))
-    gap = results.mean("logistic") - results.mean("k-NN")
+    assert claim.outcomes[0].n == len(set(results.fold_predictions("k-NN")[0].predictions.groups))
+    gap = results.value("logistic") - results.value("k-NN")
     assert claim.difference.estimate == pytest.approx(gap)
 
 
@@ -219,9 +224,9 @@ def test_three_systems_have_an_analysis_of_variance():
     tukey = results.compare(correction="tukey", systems=["k-NN", "logistic", "(majority class)"])
     assert tukey.advice.correction == "tukey"
     # A classifier without probabilities has scores of its own, and no log loss.
-    assert 0.5 < results.mean("svm", "AUC") < 1
+    assert 0.5 < results.value("svm", "AUC") < 1
     with pytest.raises(MeasureError, match="log-loss of svm does not exist"):
-        results.mean("svm", "log-loss")
+        results.value("svm", "log-loss")
     assert results.estimate("svm", "log-loss")["value"] is None
     text = results_text(results)
     assert "log-loss does not exist for svm" in text
@@ -250,7 +255,7 @@ def test_runs_with_seeds_of_their_own_spread():
     assert results.spread("k-NN") == 0
     # The unit of a test is the fold, not fold x run.
     assert len(results.scores().units) == 3
-    assert "sd over runs" in estimators_text(results)
+    assert "sd over runs" in results_text(results)
     assert experiment.run().split_values("forest") == results.split_values("forest")
     other = classify(forest, plan=RepeatedRuns(KFold(3, stratify="labels"), 3), seed=1).run()
     assert other.split_values("forest") != results.split_values("forest")
@@ -286,7 +291,7 @@ def test_kept_predictions_are_scored_and_compared_as_the_experiment_does(tmp_pat
         ):
             if isinstance(value, Undefined):
                 continue
-            assert value == pytest.approx(results.mean(row.name, str(measure)), rel=1e-12)
+            assert value == pytest.approx(results.value(row.name, str(measure)), rel=1e-12)
             own = results.interval(row.name, str(measure))
             assert interval[1:3] == pytest.approx(own[1:3], rel=1e-9)
     [found] = compare_predictions(read, ["F1(macro)"])
@@ -304,8 +309,8 @@ def test_regression_with_the_mean_beside_it():
         measures=["RMSE", "MAE"],
     ).run()
     assert results.systems == ("ridge", "(mean)")
-    assert results.mean("ridge", "RMSE") < results.mean("(mean)", "RMSE")
-    assert results.mean("(mean)", "R2") < 0.01
+    assert results.value("ridge", "RMSE") < results.value("(mean)", "RMSE")
+    assert results.value("(mean)", "R2") < 0.01
     assert results.compare("MAE", systems=["(mean)", "ridge"]).claims[0].difference.estimate < 0
     pooled = results.predictions("ridge")
     assert len(pooled.units) == 442
@@ -318,7 +323,9 @@ def test_a_label_that_was_not_seen_in_training():
     results = classify(
         {"k-NN": KNeighborsClassifier(1)}, data=(rows, labels), plan=LeaveOneOut()
     ).run()
-    last = next(fold for fold in results.of("k-NN") if fold.predictions.units == ("20",))
+    last = next(
+        fold for fold in results.fold_predictions("k-NN") if fold.predictions.units == ("20",)
+    )
     assert last.predictions.scores[0, 2] == 0
     assert "Warning: class rare is held out where it was not seen" in results_text(results)
 
@@ -327,7 +334,7 @@ def test_groups_stay_together():
     data = {"X": X, "y": Y, "groups": np.arange(150) % 10, "ids": [f"row {n}" for n in range(150)]}
     tuned = {"spy": (Spy(), {"level": [0, 1]})}
     results = classify({"k-NN": KNN}, data=data, plan=KFold(5)).run()
-    for fold in results.of("k-NN"):
+    for fold in results.fold_predictions("k-NN"):
         assert len({int(unit.split()[1]) % 10 for unit in fold.predictions.units}) == 2
         assert set(fold.predictions.groups) == {
             str(int(unit.split()[1]) % 10) for unit in fold.predictions.units
@@ -394,10 +401,11 @@ def test_written_results_are_read_back(tmp_path):
     measures = ["accuracy", "AUC"]
     results = classify({"k-NN": (KNN, GRID)}, plan=FOLDS, measures=measures).run(tmp_path / "out")
     again = Results.read(tmp_path / "out")
-    assert isinstance(again, EstimatorResults)
     assert results_text(again) == results_text(results)
-    assert again.mean("k-NN", "MCC") == results.mean("k-NN", "MCC")
-    for left, right in zip(results.of("k-NN"), again.of("k-NN"), strict=True):
+    assert again.value("k-NN", "MCC") == results.value("k-NN", "MCC")
+    for left, right in zip(
+        results.fold_predictions("k-NN"), again.fold_predictions("k-NN"), strict=True
+    ):
         assert left.key == right.key
         assert (left.predictions.scores == right.predictions.scores).all()
     # The long table: a row for each unit, and one for each split, whose unit is null.

@@ -32,7 +32,7 @@ def results():
 def test_what_is_written_is_what_is_read(results, tmp_path):
     results.write(tmp_path / "results")
     again = Results.read(tmp_path / "results")
-    for name in ("values", "folds", "surface", "lists"):
+    for name in ("values", "folds", "surface", "held_out"):
         assert getattr(again, name).equals(getattr(results, name))
     assert again.summary == results.summary
     assert again.manifest == results.manifest
@@ -77,7 +77,7 @@ def test_the_comparison_is_that_of_the_held_out_scores(results):
 
 
 def test_a_measure_without_a_direction_is_shown_but_not_compared(results):
-    assert [one.scores.measure for one in comparisons(results)] == ["nDCG@10", "RR"]
+    assert [one.scores.measure for one in comparisons(results).comparisons] == ["nDCG@10", "RR"]
     assert "Judged@10 held out" in results_text(results)
     with pytest.raises(InputError, match="no better or worse"):
         results.compare("Judged@10")
@@ -98,7 +98,7 @@ def test_json_is_whole_and_finite(results):
 def test_the_lists_are_the_top_of_what_was_measured(results):
     """The first relevant document in the kept lists gives the reciprocal rank."""
     judged = small_collection().qrels.to_dict()
-    lists = results.lists.filter(results.lists["system"] == "bm25")
+    lists = results.held_out.filter(results.held_out["system"] == "bm25")
     values = results.values.filter(
         (results.values["system"] == "bm25") & (results.values["measure"] == "RR")
     )
@@ -169,7 +169,10 @@ def test_notes_are_kept_with_their_codes_and_texts_of_heldout_0_1_are_read(tmp_p
 
 def test_a_note_of_several_comparisons_is_shown_once(results):
     uneven = "the systems were tuned over very different numbers of values"
-    assert [uneven in one.warnings[0].text for one in comparisons(results)] == [True, True]
+    assert [uneven in one.warnings[0].text for one in comparisons(results).comparisons] == [
+        True,
+        True,
+    ]
     assert results_text(results).count(uneven) == 1
 
 

@@ -307,7 +307,7 @@ def test_a_run_may_lack_queries_and_have_strange_documents(collection):
     values = results.scores()
     assert values.column("r")[values.units.index(first)] == 0.5
     assert values.column("r").sum() == 0.5
-    top = results.lists.rows(named=True)
+    top = results.held_out.rows(named=True)
     assert [one["document"] for one in top] == [None, best]
 
 

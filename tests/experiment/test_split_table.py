@@ -114,7 +114,7 @@ def test_results_of_estimators_keep_them(tmp_path):
     results = Results.read(tmp_path / "results")
     assert set(results.splits["kind"]) == {"instance"}
     places = ["repeat", "fold", "unit"]
-    predicted = results.lists.filter(pl.col("system") == "bayes").select(places).sort(places)
+    predicted = results.held_out.filter(pl.col("system") == "bayes").select(places).sort(places)
     assert predicted.equals(results.splits.select(places).sort(places))
 
 

@@ -230,7 +230,7 @@ def _check_tables(
         "folds": {**whole, **choice, "train": pl.Float64, "held_out": pl.Float64,
                   "edges": pl.String},
         "surface": {**whole, **choice, "mean": pl.Float64},
-        "lists": {**whole, **lists},
+        "held_out": {**whole, **lists},
     }  # fmt: skip
     names = [one["name"] for one in summary]
     schema = tables["splits"].schema

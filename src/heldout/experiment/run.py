@@ -20,7 +20,8 @@ from heldout.experiment.execution.resources import Resources
 from heldout.experiment.execution.tasks import Task, plan_tasks
 from heldout.experiment.manifest import experiment_key, make_manifest
 from heldout.experiment.problems import Problems
-from heldout.experiment.results import MANIFEST, PREDICTIONS, SUMMARY, TIMINGS, Results, flush
+from heldout.experiment.result_files import MANIFEST, all_files, flush
+from heldout.experiment.results import Results
 
 if TYPE_CHECKING:
     import os
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["JOURNAL", "Experiment"]
 
 JOURNAL: Final = "journal.jsonl"
-_FILES: Final = (*Results.FILES.values(), PREDICTIONS, SUMMARY, TIMINGS, MANIFEST, JOURNAL)
+_FILES: Final = (*all_files(), JOURNAL)
 _ASIDE: Final = re.compile(r"\..+\.(parquet|json)\.([0-9a-f]{8}-)?\d+\.tmp")
 
 
@@ -132,9 +133,9 @@ class Experiment:
             settings = check_fields(self.fields, problems, self._folder)
         elif task in ("classification", "regression"):
             # Only here: measures of predictions and scikit-learn are slow to import.
-            from heldout.experiment.estimator_settings import check_estimator_fields
+            from heldout.experiment.prediction_settings import check_prediction_fields
 
-            settings = check_estimator_fields(self.fields, problems, self._folder)
+            settings = check_prediction_fields(self.fields, problems, self._folder)
         else:
             problems.add("task", f"{task!r} is not ranking, classification or regression")
         problems.refuse(self._source)

@@ -377,10 +377,10 @@ class PredictionSettings(Settings):
         self, outcomes: Sequence[Outcome], manifest: dict[str, Any], timings: dict[str, Any]
     ) -> Results:
         """Tables and summary of what is known of each system."""
-        from heldout.experiment.estimator_tables import estimator_results
+        from heldout.experiment.prediction_tables import prediction_results
 
         predicted: Any = outcomes  # estimators have no other outcomes
-        return estimator_results(self, predicted, manifest, timings)
+        return prediction_results(self, predicted, manifest, timings)
 
     def process_bytes(self, held: int) -> int:
         """The data, in an empty process."""

@@ -149,15 +149,10 @@ def _by_query(
 
 
 def _interval(values: Any, level: float) -> tuple[float, float, str]:
-    from heldout.infer.intervals import t_interval, wilson  # SciPy
+    from heldout.infer.intervals import mean_interval  # SciPy
 
-    if len(values) < 2:
-        return math.nan, math.nan, "none"
-    if set(np.unique(values)) <= {0.0, 1.0}:
-        found = wilson(int(values.sum()), len(values), level)
-    else:
-        found = t_interval(values, level)
-    return found.low, found.high, found.method
+    found = mean_interval(values, level)
+    return (math.nan, math.nan, "none") if found is None else (found.low, found.high, found.method)
 
 
 def _per_fold(settings: RankingSettings, row: int, values: Any) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def make_tables(
     pairs = list(zip(settings.systems, outcomes, strict=True))
     own = {
         "values": _values(settings, pairs),
-        "lists": _lists(settings, pairs),
+        "held_out": _lists(settings, pairs),
         "splits": split_table(settings.splits),
     }
     return {**own, **fold_tables(pairs)}

@@ -6,16 +6,21 @@ import math
 import operator
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from heldout.errors import InputError
 from heldout.infer.results import Interval, as_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from heldout.data.words import Floats
+
 __all__ = [
     "agresti_coull",
     "check_level",
     "clopper_pearson",
+    "mean_interval",
     "normal_quantile",
     "t_interval",
     "t_quantile",
@@ -181,3 +186,20 @@ def t_interval(values: Iterable[float], level: float = 0.95) -> Interval:
     mean = float(array.mean())
     half = t_quantile(level, n - 1) * float(array.std(ddof=1)) / math.sqrt(n)
     return Interval(mean, mean - half, mean + half, level, "t")
+
+
+def mean_interval(values: Floats, level: float = 0.95) -> Interval | None:
+    """The interval of a mean over units: Wilson's of a share, else t; None for fewer than two.
+
+    Parameters
+    ----------
+    values
+        One a unit.
+    level
+        The confidence level.
+    """
+    if len(values) < 2:
+        return None
+    if set(np.unique(values)) <= {0.0, 1.0}:
+        return wilson(int(values.sum()), len(values), level)
+    return t_interval(values, level)

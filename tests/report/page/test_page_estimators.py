@@ -32,11 +32,11 @@ def classified():
 def test_rows_have_truth_and_predictions(classified):
     part = part_of_results(classified)
     units = part.units["units"]
-    assert sorted(units) == sorted(classified.lists["unit"].unique())
+    assert sorted(units) == sorted(classified.held_out["unit"].unique())
     assert part.rankings is None
     at = units.index("7")
     assert part.units["truth"][at] == CLASSES[7]
-    own = classified.lists.filter((pl.col("system") == "k-NN") & (pl.col("unit") == "7"))
+    own = classified.held_out.filter((pl.col("system") == "k-NN") & (pl.col("unit") == "7"))
     assert len(own) == 2
     said = set(own["prediction"])
     shown = part.units["predicted"][classified.systems.index("k-NN")][at]

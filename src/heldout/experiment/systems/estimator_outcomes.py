@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from heldout.experiment.systems.estimators import EstimatorSystem
     from heldout.experiment.systems.records import Record
 
-__all__ = ["HeldOutPredictions", "PredictedOutcome", "collect_fits"]
+__all__ = ["PredictedOutcome", "PredictedSide", "collect_fits"]
 
 
-class HeldOutPredictions(NamedTuple):
+class PredictedSide(NamedTuple):
     """What was predicted for one held-out side.
 
     Parameters
@@ -56,7 +56,7 @@ class PredictedOutcome(Outcome):
         What failed, and what was warned of.
     """
 
-    held_out: tuple[HeldOutPredictions, ...]
+    held_out: tuple[PredictedSide, ...]
     notes: tuple[Note, ...] = ()
 
 
@@ -78,7 +78,7 @@ def collect_fits(
         worth = np.nan if isinstance(value, Undefined) else value
         place = Place.of(split.key)
         folds.append(FoldRow(place, chosen[task.split], worth))
-        held_out.append(HeldOutPredictions(place, record.number, predictions))
+        held_out.append(PredictedSide(place, record.number, predictions))
     notes = _notes(system, settings, records)
     return PredictedOutcome(tuple(folds), chosen[EVERYTHING], tuple(held_out), notes)
 

@@ -85,7 +85,7 @@ def folds_data_of_results(results: Results, collection: Collection | None = None
         (pl.col("system") == first) & pl.col("unit").is_not_null() & pl.col("fold").is_not_null()
     )
     if not len(own):
-        own = results.lists.filter(pl.col("system") == first)
+        own = results.held_out.filter(pl.col("system") == first)
     sides = own.select("repeat", "fold", "unit").unique(maintain_order=True)
     relevant = _relevant(collection) if collection is not None else {}
     everyone = sides["unit"].n_unique()

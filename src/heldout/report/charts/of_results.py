@@ -6,8 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from heldout.errors import HeldoutError
-from heldout.experiment.estimator_results import EstimatorResults
-from heldout.measure.parse import parse_measure
 from heldout.report.charts.folds import draw_folds, folds_data, folds_data_of_results
 from heldout.report.charts.forest import draw_forest, forest_data_of_results
 from heldout.report.charts.named import NamedChart
@@ -31,7 +29,11 @@ __all__ = ["charts_of", "charts_of_splits", "forest_chart"]
 
 
 def charts_of(
-    results: Results, *, collection: Collection | None = None, measure: str | None = None
+    results: Results,
+    *,
+    collection: Collection | None = None,
+    measure: str | None = None,
+    comparison: Comparison | None = None,
 ) -> tuple[NamedChart, ...]:
     """Every chart that the results of an experiment allow.
 
@@ -43,6 +45,8 @@ def charts_of(
         Where the texts of the queries stand, to be shown beside their ids.
     measure
         By default the first.
+    comparison
+        Of the systems in this measure, if it was made already.
 
     Returns
     -------
@@ -51,11 +55,16 @@ def charts_of(
         optimism, folds; of classifiers also roc, precision-recall and calibration.
     """
     wanted = results.estimate(results.systems[0], measure)["measure"]
-    return tuple(_charts(results, collection, wanted))
+    compared = comparison or _comparison(results, wanted)
+    return tuple(_charts(results, collection, wanted, compared))
 
 
-def _charts(results: Results, collection: Collection | None, measure: str) -> Iterator[NamedChart]:
-    comparison = _comparison(results, measure)
+def _charts(
+    results: Results,
+    collection: Collection | None,
+    measure: str,
+    comparison: Comparison | None,
+) -> Iterator[NamedChart]:
     yield forest_chart(results, measure, comparison)
     texts = None if collection is None else collection.queries.to_dict()
     if comparison is not None:
@@ -63,14 +72,8 @@ def _charts(results: Results, collection: Collection | None, measure: str) -> It
     yield from _tuning(results)
     yield from _optimism(results, measure)
     yield from _folds(results, collection)
-    if isinstance(results, EstimatorResults) and results.task == "classification":
+    if results.task == "classification":
         yield from charts_of_predictions(_predictions(results))
-
-
-def _direction(results: Results, measure: str) -> bool | None:
-    if isinstance(results, EstimatorResults):
-        return parse_measure(measure, results.task).higher_is_better
-    return parse_measure(measure, "ranking").higher_is_better
 
 
 def forest_chart(
@@ -89,7 +92,7 @@ def forest_chart(
     """
     first = results.estimate(results.systems[0], measure)
     measure = str(first["measure"])
-    better = _direction(results, measure)
+    better = results.higher_is_better(measure)
     letters = {} if comparison is None else {one.name: one.letters for one in comparison.systems}
     frame = forest_data_of_results(
         results, measure, higher_is_better=better is not False, letters=letters
@@ -113,7 +116,7 @@ def forest_chart(
 
 def _comparison(results: Results, measure: str) -> Comparison | None:
     """The systems compared, if there are two and the measure has a better and a worse."""
-    if len(results.systems) < 2 or _direction(results, measure) is None:
+    if len(results.systems) < 2 or results.higher_is_better(measure) is None:
         return None
     try:
         return results.compare(measure)
@@ -125,12 +128,9 @@ def _compared(
     results: Results, comparison: Comparison, texts: dict[str, str] | None
 ) -> Iterator[NamedChart]:
     """The charts of the comparison but for its forest plot: estimates are better known."""
-    unit = "query"
-    if isinstance(results, EstimatorResults):
-        unit = "instance" if results.by_unit else "split"
     yield from (
         one
-        for one in charts_of_comparison(comparison, texts=texts, unit=unit)
+        for one in charts_of_comparison(comparison, texts=texts, unit=results.unit)
         if one.key != "forest"
     )
 
@@ -138,7 +138,7 @@ def _compared(
 def _tuning(results: Results) -> Iterator[NamedChart]:
     settings = results.manifest["settings"]
     measure = str(settings["tune_for"])
-    better = _direction(results, measure) is not False
+    better = results.higher_is_better(measure) is not False
     tuned = [one for one in results.summary if one["tuned"]]
     number = 0
     for one in tuned:
@@ -174,7 +174,7 @@ def _optimism(results: Results, measure: str) -> Iterator[NamedChart]:
         frame = optimism_data(results, measure)
     except HeldoutError:
         return
-    if isinstance(results, EstimatorResults):
+    if results.task != "ranking":  # inner folds know the measure that was tuned for alone
         measure = str(results.manifest["settings"]["tune_for"])
     small = " Small points: the splits." if frame["split"].count() else ""
     yield NamedChart(
@@ -219,14 +219,14 @@ def charts_of_splits(description: Description) -> tuple[NamedChart, ...]:
     return (_folds_chart(frame, description.plan, description.unit),)
 
 
-def _predictions(results: EstimatorResults) -> list[ClassPredictions]:
+def _predictions(results: Results) -> list[ClassPredictions]:
     """The held-out predictions of each system, of one repeat and run; baselines left out."""
     added = {one["name"] for one in results.summary if one["baseline"]}
     return [
         _joined(
             [
                 fold.predictions
-                for fold in results.of(name)
+                for fold in results.fold_predictions(name)
                 if fold.key.repeat == 0 and fold.key.run in {None, 0}
             ]
         )

@@ -22,10 +22,7 @@ def more_is_better(results: Results, measure: str) -> bool:
     measure
         Its name.
     """
-    from heldout.measure.parse import parse_measure
-
-    task = results.manifest["settings"]["task"]
     try:
-        return parse_measure(measure, task).higher_is_better is not False
+        return results.higher_is_better(measure) is not False
     except HeldoutError:  # a measure of somebody's own, which is not known here
         return True

@@ -27,7 +27,7 @@ def _differences(results: Results) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def document_answers(results: Results, measure: str) -> tuple[str, ...]:
     """A sentence for each difference in a measure; none where they were not estimated."""
-    level = 1 - results.manifest["settings"]["alpha"]
+    level = results.level
     up = more_is_better(results, measure)
     said = []
     for first, found in _differences(results):
@@ -49,7 +49,7 @@ def document_answers(results: Results, measure: str) -> tuple[str, ...]:
 
 def document_tables(results: Results) -> tuple[Table, ...]:
     """All differences, if there are any."""
-    level = 1 - results.manifest["settings"]["alpha"]
+    level = results.level
     bounds = f"{level:.0%} interval"
     rows = tuple(
         (

@@ -2,46 +2,34 @@
 
 from __future__ import annotations
 
+from math import comb
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.experiment.estimator_results import EstimatorResults
 from heldout.notes import Note, distinct
-from heldout.report.experiment import comparisons, result_rows, result_sentences
-from heldout.report.grid import Grid, grids_text
-from heldout.report.page.answer import comparison_answer, estimate_answer
-from heldout.report.page.citations import comparison_methods, measure_methods, model_methods
+from heldout.report.experiment import comparisons, result_sentences
+from heldout.report.page.citations import comparison_methods
 from heldout.report.page.claims import claim_parts
-from heldout.report.page.directions import more_is_better
-from heldout.report.page.document_answers import document_answers, document_tables
 from heldout.report.page.drawn import made_charts
-from heldout.report.page.explorer import unit_columns, units_of_results
 from heldout.report.page.looks import looks_table
-from heldout.report.page.parts import Part, Table
-from heldout.report.page.provenance import command_pairs, measure_signatures, settings_pairs
-from heldout.report.page.rankings import lists_of_results, ranking_columns
-from heldout.report.page.remembered import remembered
+from heldout.report.page.parts import Part
+from heldout.report.page.provenance import command_pairs, settings_pairs
 from heldout.report.page.tuned import split_tables, tuning_tables
 
 if TYPE_CHECKING:
     from heldout.data.collection import Collection
     from heldout.experiment.results import Results
     from heldout.infer.compare import Comparison
+    from heldout.report.page.parts import TaskParts
 
 __all__ = ["part_of_results"]
 
-_NEW: Final = {
-    "query": "New queries",
-    "document": "New documents",
-    "both": "New queries, new documents",
-}
+MOST: Final = 200_000
+"""Pairs × queries for which each pair gets a randomization test of its own."""
 _QUICK: Final = Note(
     "quick-page",
     "there are very many pairs: Tukey's test decides, and randomization tests of each pair, which "
     "heldout run shows, were left out of this page",
     "info",
-)
-_VALUES: Final = (
-    "of a query the mean of what it got where it was held out: values.parquet, where measure is "
 )
 
 
@@ -65,111 +53,64 @@ def part_of_results(
     ledger
         The file of a ledger, for its looks at these data.
     """
-    if isinstance(results, EstimatorResults):
-        from heldout.report.page.of_estimators import part_of_estimators  # a kind of these
-
-        return part_of_estimators(results, heading=heading, ledger=ledger)
-    results = remembered(results)
-    compared = comparisons(results)
-    settings = results.manifest["settings"]
-    charts, left_out = made_charts(lambda: _charts(results, collection))
-    units, rankings = _explored(results, collection)
-    said = tuple(result_sentences(results))
-    quick = [_QUICK] if results.quick else []
-    models = [str(one.get("model", "")) for one in settings["systems"]]
-    methods = [key for one in compared for key in comparison_methods(one)]
+    quick = _very_many(results)
+    compared, refused = comparisons(
+        results, {"tests": ("t",), "correction": "tukey"} if quick else None
+    )
+    own = _task_parts(results, compared, collection)
+    charts, left_out = made_charts(lambda: _charts(results, collection, compared))
+    warnings = [note for one in compared for note in one.warnings]
+    said = result_sentences(results)
     return Part(
-        heading=heading or _NEW[settings["by"]],
-        answer=_answer(results, compared),
+        heading=heading or own.heading,
+        answer=own.answer,
         about=said,
         tables=(
-            *(_estimates(results, one) for one in results.measures),
-            *document_tables(results),
+            *own.estimates,
             *(
                 table
                 for one in compared
-                for table in claim_parts(one, f"{_VALUES}{one.scores.measure}")
+                for table in claim_parts(one, own.sources[one.scores.measure])
             ),
         ),
         charts=charts,
-        units=units,
-        rankings=rankings,
+        units=own.units,
+        rankings=own.rankings,
         tuning=tuning_tables(results),
         splits=split_tables(results),
-        splits_about=(said[0],),
-        checks=distinct([*results.notes, *_warnings(compared), *left_out, *quick]),
-        looks=None if ledger is None else looks_table(ledger, _data(results)),
-        provenance=(
-            *command_pairs(results),
-            *settings_pairs(results.manifest),
-            *measure_signatures(results.measures),
+        splits_about=said[:1],
+        checks=distinct(
+            [*results.notes, *refused, *warnings, *left_out, *([_QUICK] if quick else [])]
         ),
+        looks=None if ledger is None else looks_table(ledger, own.data),
+        provenance=(*command_pairs(results), *settings_pairs(results.manifest), *own.provenance),
         record=results.manifest,
-        methods=(*methods, *measure_methods(results.measures), *model_methods(models)),
+        methods=(*(key for one in compared for key in comparison_methods(one)), *own.methods),
     )
 
 
-def _charts(results: Results, collection: Collection | None) -> Any:
+def _very_many(results: Results) -> bool:
+    """Whether only Tukey's test, which decides, and t are made: the others take minutes."""
+    if len(results.systems) < 3 or results.manifest["settings"]["baseline"] is not None:
+        return False
+    units = results.summary[0]["estimates"][0].get("n_queries", 0)
+    return bool(comb(len(results.systems), 2) * units > MOST)
+
+
+def _task_parts(
+    results: Results, compared: list[Comparison], collection: Collection | None
+) -> TaskParts:
+    if results.task == "ranking":
+        from heldout.report.page.of_rankings import parts_of_rankings
+
+        return parts_of_rankings(results, compared, collection)
+    from heldout.report.page.of_predictions import parts_of_predictions
+
+    return parts_of_predictions(results, compared)
+
+
+def _charts(results: Results, collection: Collection | None, compared: list[Comparison]) -> Any:
     from heldout.report.charts.of_results import charts_of
 
-    return charts_of(results, collection=collection)
-
-
-def _answer(results: Results, compared: list[Comparison]) -> tuple[str, ...]:
-    """What was asked comes first: on new documents it is not the test over queries."""
-    if not compared:
-        return tuple([estimate_answer(results)] if len(results.systems) == 1 else [])
-    claim = comparison_answer(compared[0])
-    if results.manifest["settings"]["by"] == "query":
-        return (claim,)
-    other = f"As if other queries were drawn, the documents staying as they are: {claim}"
-    return (*document_answers(results, compared[0].scores.measure), other)
-
-
-def _warnings(compared: list[Comparison]) -> list[Note]:
-    return [note for one in compared for note in one.warnings]
-
-
-def _data(results: Results) -> str:
-    return str(results.manifest["fingerprints"]["collection"])
-
-
-def _estimates(results: Results, measure: str) -> Table:
-    head, *rows = result_rows(results, measure)
-    first = results.estimate(results.systems[0], measure)
-    mean = f"{_VALUES}{measure}"
-    sources = (
-        ("values", "points of the grid that were tried: manifest.json"),
-        (head[2], f"estimate for {first['estimand']} ({first['estimator']}): summary.json; {mean}"),
-        (head[3], f"of the estimate ({first['interval']}): summary.json"),
-        ("seen", "score of the value to ship on the data it was chosen on: summary.json"),
-        ("optimism", "seen minus held out: what tuning on the test data would have claimed"),
-        ("queries", "that were held out and have a relevant document: summary.json"),
-    )
-    return Table(
-        f"{measure} on what was held out",
-        tuple(head),
-        tuple(map(tuple, rows)),
-        sources,
-        latex=grids_text([Grid(head, rows)], "latex"),
-    )
-
-
-def _explored(
-    results: Results, collection: Collection | None
-) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    measures = [(name, more_is_better(results, name)) for name in results.measures]
-    units, values = units_of_results(results, measures)
-    texts = None if collection is None else collection.queries.to_dict()
-    columns = unit_columns(
-        ("query", "queries"),
-        units,
-        results.systems,
-        measures,
-        values,
-        texts=texts,
-        source="values.parquet: the mean of what the query got where it was held out",
-        first=results.manifest["settings"]["baseline"],
-    )
-    ranked = lists_of_results(results.lists, results.systems)
-    return columns, ranking_columns(ranked, units, results.systems, collection=collection)
+    first = {one.scores.measure: one for one in compared}.get(results.measures[0])
+    return charts_of(results, collection=collection, comparison=first)

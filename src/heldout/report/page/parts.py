@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from heldout.notes import Note
     from heldout.report.charts.named import NamedChart
 
-__all__ = ["Part", "Table"]
+__all__ = ["Part", "Table", "TaskParts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,4 +91,32 @@ class Part:
     looks: Table | None = None
     provenance: tuple[tuple[str, str], ...] = ()
     record: dict[str, Any] = field(default_factory=dict)
+    methods: tuple[str, ...] = ()
+
+
+class TaskParts(NamedTuple):
+    """What a page says of one task alone: the rest is the same for all.
+
+    Parameters
+    ----------
+    heading, answer
+        As for `Part`.
+    estimates
+        Tables of the estimates.
+    sources
+        For each measure where the values that are compared come from.
+    data
+        What a ledger calls the data.
+    units, rankings, provenance, methods
+        As for `Part`.
+    """
+
+    heading: str
+    answer: tuple[str, ...]
+    estimates: tuple[Table, ...]
+    sources: dict[str, str]
+    data: str
+    units: dict[str, Any] | None = None
+    rankings: dict[str, Any] | None = None
+    provenance: tuple[tuple[str, str], ...] = ()
     methods: tuple[str, ...] = ()

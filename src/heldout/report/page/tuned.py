@@ -6,9 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.infer.results import count_of
-from heldout.report.experiment import parameters
 from heldout.report.page.directions import more_is_better
 from heldout.report.page.parts import Table
+from heldout.report.ranking_results import parameters
 
 if TYPE_CHECKING:
     from heldout.experiment.results import Results

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from heldout.measure.base import Measure
     from heldout.resample.split import Splits
 
-__all__ = ["ESTIMATOR_DEFAULTS", "check_estimator_fields"]
+__all__ = ["PREDICTION_DEFAULTS", "check_prediction_fields"]
 
-ESTIMATOR_DEFAULTS: Final[dict[str, Any]] = {
+PREDICTION_DEFAULTS: Final[dict[str, Any]] = {
     "task": "classification",
     "data": None,
     "systems": (),
@@ -50,7 +50,7 @@ _MEASURES: Final = {"classification": ("accuracy",), "regression": ("MSE",)}
 _STRATIFIED: Final = ("kfold", "holdout")
 
 
-def check_estimator_fields(
+def check_prediction_fields(
     fields: Mapping[str, Any], problems: Problems, folder: Path | None = None
 ) -> PredictionSettings | None:
     """Look at everything; what is wrong goes to `problems`, and nothing comes back then.
@@ -60,8 +60,8 @@ def check_estimator_fields(
     folder
         Where relative paths are looked for.
     """
-    problems.unknown(fields, tuple(ESTIMATOR_DEFAULTS))
-    given = {**ESTIMATOR_DEFAULTS, **{k: v for k, v in fields.items() if k in ESTIMATOR_DEFAULTS}}
+    problems.unknown(fields, tuple(PREDICTION_DEFAULTS))
+    given = {**PREDICTION_DEFAULTS, **{k: v for k, v in fields.items() if k in PREDICTION_DEFAULTS}}
     task: PredictionTask = given["task"]
     _check_numbers(given, problems)
     measures, tune_for = _measures(given, task, problems)
@@ -98,7 +98,7 @@ def _check_numbers(given: dict[str, Any], problems: Problems) -> None:
         value = given[name]
         if not isinstance(value, int) or isinstance(value, bool) or value < least:
             problems.add(name, f"{value!r} is not a whole number from {least} on")
-            given[name] = ESTIMATOR_DEFAULTS[name]
+            given[name] = PREDICTION_DEFAULTS[name]
     if given["rule"] not in get_args(Rule):
         problems.add("rule", f"there is no rule {given['rule']!r}; there are best, one-se")
     alpha = given["alpha"]

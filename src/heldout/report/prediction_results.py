@@ -7,58 +7,23 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from heldout.errors import HeldoutError, MeasureError
-from heldout.infer.compare import note_measures
 from heldout.infer.results import count_of
-from heldout.notes import Note
-from heldout.report.grid import Grid, grids_text
+from heldout.report.grid import Grid
 from heldout.report.scores import show
 from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from heldout.experiment.estimator_results import EstimatorResults
+    from heldout.experiment.results import Results
     from heldout.experiment.settings import PredictionSettings
-    from heldout.infer.compare import Comparison
 
-__all__ = [
-    "estimator_comparisons",
-    "estimator_grid",
-    "estimator_plan_text",
-    "estimator_sentences",
-    "estimators_text",
-]
+__all__ = ["prediction_plan", "prediction_sentences", "prediction_tables"]
 
 
-def estimators_text(
-    results: EstimatorResults, *measures: str, kind: str = "table", level: float | None = None
-) -> str:
-    """The table of `estimator_grid` as text.
-
-    Parameters
-    ----------
-    results, measures, level
-        As for `estimator_grid`.
-    kind
-        ``table``, ``tsv``, ``md`` or ``latex``.
-    """
-    return grids_text([estimator_grid(results, *measures, level=level)], kind)
-
-
-def estimator_grid(results: EstimatorResults, *measures: str, level: float | None = None) -> Grid:
-    """One row a system or baseline, with intervals and what was chosen how often.
-
-    Parameters
-    ----------
-    results
-        Of an experiment with estimators.
-    measures
-        By default those of the experiment; the first has its interval.
-    level
-        Of the intervals; by default the experiment's.
-    """
-    names = measures or results.measures
-    wanted = 1 - results.manifest["settings"]["alpha"] if level is None else level
+def prediction_tables(results: Results) -> list[Grid]:
+    """One table: a row a system or baseline, with intervals and what was chosen how often."""
+    names, wanted = results.measures, results.level
     runs = results.spread(results.systems[0], names[0]) is not None
     head = ["system", names[0], f"{wanted:.0%} interval"]
     head += ["sd over runs"] if runs else []
@@ -72,10 +37,10 @@ def estimator_grid(results: EstimatorResults, *measures: str, level: float | Non
         rows.append([*cells, _choices(results, system) if one["tuned"] else "—"])
     cells = [[*head, *names[1:], "chosen"], *rows]
     head, *rows = [[plain_text(cell) for cell in row] for row in cells]
-    return Grid(head, rows)
+    return [Grid(head, rows)]
 
 
-def _interval(results: EstimatorResults, system: str, measure: str, level: float) -> str:
+def _interval(results: Results, system: str, measure: str, level: float) -> str:
     try:
         found = results.interval(system, measure, level)
     except HeldoutError:
@@ -83,14 +48,14 @@ def _interval(results: EstimatorResults, system: str, measure: str, level: float
     return "—" if found is None else f"[{found.low:.4f}, {found.high:.4f}]"
 
 
-def _mean(results: EstimatorResults, system: str, measure: str) -> str:
+def _mean(results: Results, system: str, measure: str) -> str:
     try:
-        return show(results.mean(system, measure))
+        return show(results.value(system, measure))
     except MeasureError:  # undefined on some split, as said of — everywhere
         return "—"
 
 
-def _choices(results: EstimatorResults, system: str) -> str:
+def _choices(results: Results, system: str) -> str:
     """The values that were chosen, without those that are the same in all points."""
     described = next(
         one for one in results.manifest["settings"]["systems"] if one["name"] == system
@@ -117,7 +82,7 @@ def _point(point: dict[str, Any]) -> str:
     return ", ".join(f"{name}={json.dumps(value)}" for name, value in point.items())
 
 
-def estimator_sentences(results: EstimatorResults) -> Iterator[str]:
+def prediction_sentences(results: Results) -> Iterator[str]:
     """What the numbers are, and what to ship."""
     settings = results.manifest["settings"]
     plan = plain_text(settings["plan"])
@@ -137,7 +102,7 @@ def estimator_sentences(results: EstimatorResults) -> Iterator[str]:
         "The estimate is for new rows, predicted by a system that has learned from as many as were "
         f"seen{shown}."
     )
-    if results.one_by_one and results.task == "classification":
+    if results.task == "classification" and _one_by_one(results):
         yield (
             "Leave-one-out takes a row of the class that is held out from the train side, so that "
             "a vote for the majority of balanced classes is wrong every time: take stratified "
@@ -155,18 +120,12 @@ def estimator_sentences(results: EstimatorResults) -> Iterator[str]:
     )
 
 
-def estimator_comparisons(results: EstimatorResults) -> tuple[list[Comparison], list[Note]]:
-    """The systems compared in each measure, and why they were not in some."""
-    found, refused = [], []
-    for measure in results.measures:
-        try:
-            found.append(results.compare(measure))
-        except HeldoutError as error:
-            refused.append(Note("not-compared", f"not compared in {measure}: {error}"))
-    return note_measures(found), refused
+def _one_by_one(results: Results) -> bool:
+    """Whether each split holds out one row, as leave-one-out does."""
+    return results.unit == "instance" and len(results.split_values(results.systems[0])) > 1
 
 
-def estimator_plan_text(settings: PredictionSettings) -> list[str]:
+def prediction_plan(settings: PredictionSettings) -> list[str]:
     """What would be run: the data, the plan and the measures, a line each."""
     data = settings.data
     rows = f"{plain_text(data.name)}: {count_of(len(data), 'row')}"

@@ -1,86 +1,51 @@
-"""The results of an experiment with estimators as a part of a page."""
+"""What a page says of predictions alone: estimates with their sources, rows and their truth."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.infer.results import count_of
-from heldout.notes import distinct
-from heldout.report.estimators import estimator_comparisons, estimator_grid, estimator_sentences
+from heldout.report.experiment import result_tables
 from heldout.report.grid import grids_text
 from heldout.report.page.answer import comparison_answer, estimate_answer
-from heldout.report.page.citations import comparison_methods
-from heldout.report.page.claims import claim_parts
 from heldout.report.page.directions import more_is_better
-from heldout.report.page.drawn import made_charts
 from heldout.report.page.explorer import unit_columns, units_of_results
-from heldout.report.page.looks import looks_table
-from heldout.report.page.parts import Part, Table
-from heldout.report.page.provenance import command_pairs, settings_pairs
-from heldout.report.page.tuned import split_tables, tuning_tables
+from heldout.report.page.parts import Table, TaskParts
 
 if TYPE_CHECKING:
-    from heldout.experiment.estimator_results import EstimatorResults
+    from heldout.experiment.results import Results
+    from heldout.infer.compare import Comparison
 
-__all__ = ["part_of_estimators"]
+__all__ = ["parts_of_predictions"]
 
 _HELD_OUT: Final = "the value of each split where it was held out: values.parquet"
 SHOWN: Final = 3
 """Different predictions for one row that are named, where it was held out several times."""
 
 
-def part_of_estimators(
-    results: EstimatorResults, *, heading: str = "", ledger: str | None = None
-) -> Part:
-    """All that a page says about an experiment with estimators.
+def parts_of_predictions(results: Results, compared: list[Comparison]) -> TaskParts:
+    """What only predictions have.
 
     Parameters
     ----------
     results
-        Of the experiment.
-    heading
-        By default what was held out.
-    ledger
-        The file of a ledger, for its looks at these data.
+        Of an experiment with estimators.
+    compared
+        The systems, in each measure.
     """
-    compared, refused = estimator_comparisons(results)
-    charts, left_out = made_charts(lambda: _charts(results))
-    warnings = [note for one in compared for note in one.warnings]
-    said = tuple(estimator_sentences(results))
-    return Part(
-        heading=heading or "New rows",
+    return TaskParts(
+        heading="New rows",
         answer=(comparison_answer(compared[0]) if compared else estimate_answer(results),),
-        about=said,
-        tables=(
-            _estimates(results),
-            *(table for one in compared for table in claim_parts(one, _HELD_OUT)),
-        ),
-        charts=charts,
+        estimates=(_estimates(results),),
+        sources=dict.fromkeys(results.measures, _HELD_OUT),
         units=_explored(results),
-        tuning=tuning_tables(results),
-        splits=split_tables(results),
-        splits_about=said[:1],
-        checks=distinct([*results.notes, *refused, *warnings, *left_out]),
-        looks=None if ledger is None else looks_table(ledger, _data(results)),
-        provenance=(*command_pairs(results), *settings_pairs(results.manifest)),
-        record=results.manifest,
-        methods=tuple(key for one in compared for key in comparison_methods(one)),
+        # As the comparisons of these results name their data.
+        data=results.scores(systems=results.systems[:1], by_unit=False).data,
     )
 
 
-def _charts(results: EstimatorResults) -> Any:
-    from heldout.report.charts.of_results import charts_of
-
-    return charts_of(results)
-
-
-def _data(results: EstimatorResults) -> str:
-    """As the comparisons of these results name their data."""
-    return results.scores(systems=results.systems[:1], by_unit=False).data
-
-
-def _estimates(results: EstimatorResults) -> Table:
-    grid = estimator_grid(results)
+def _estimates(results: Results) -> Table:
+    (grid,) = result_tables(results)
     first = results.measures[0]
     sources = [
         (first, "mean over splits of the value on what was held out: values.parquet, unit null"),
@@ -97,7 +62,7 @@ def _estimates(results: EstimatorResults) -> Table:
     )
 
 
-def _explored(results: EstimatorResults) -> dict[str, Any] | None:
+def _explored(results: Results) -> dict[str, Any] | None:
     """Rows with their truth and predictions; values of measures that are means over rows."""
     import polars as pl
 
@@ -123,7 +88,7 @@ def _explored(results: EstimatorResults) -> dict[str, Any] | None:
 
 
 def _plain_values(
-    results: EstimatorResults,
+    results: Results,
 ) -> tuple[list[str], list[list[list[float | None]]], list[tuple[str, bool]]]:
     """Where no measure has a value for a row: right or wrong, or how far off."""
     import polars as pl
@@ -134,8 +99,8 @@ def _plain_values(
     else:
         value = (pl.col("truth") - pl.col("prediction")).abs()
         name = ("absolute error", False)
-    means = results.lists.group_by("system", "unit", maintain_order=True).agg(value.mean())
-    units = results.lists["unit"].unique(maintain_order=True).to_list()
+    means = results.held_out.group_by("system", "unit", maintain_order=True).agg(value.mean())
+    units = results.held_out["unit"].unique(maintain_order=True).to_list()
     place = {unit: at for at, unit in enumerate(units)}
     columns: dict[str, list[float | None]] = {one: [None] * len(units) for one in results.systems}
     for system, unit, found in means.iter_rows():
@@ -143,11 +108,11 @@ def _plain_values(
     return units, [[columns[one] for one in results.systems]], [name]
 
 
-def _predicted(results: EstimatorResults, units: list[str]) -> dict[str, Any]:
+def _predicted(results: Results, units: list[str]) -> dict[str, Any]:
     """Truth of each row, and what each system said, several times if it was held out so often."""
     said: dict[tuple[str, str], list[Any]] = {}
     truth: dict[str, Any] = {}
-    rows = results.lists.select("system", "unit", "truth", "prediction").iter_rows()
+    rows = results.held_out.select("system", "unit", "truth", "prediction").iter_rows()
     for system, unit, true, prediction in rows:
         said.setdefault((system, unit), []).append(prediction)
         truth[unit] = true

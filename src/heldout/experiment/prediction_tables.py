@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heldout.errors import HeldoutError
-from heldout.experiment.estimator_results import EstimatorResults
 from heldout.experiment.instances import defined_value
 from heldout.experiment.manifest import plain
+from heldout.experiment.results import Results
 from heldout.experiment.split_table import split_table
 from heldout.experiment.summary import summarise_choices
 from heldout.experiment.tables import fold_tables, place_columns, shown_parameters
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
     Pair = tuple[EstimatorSystem, PredictedOutcome]
 
-__all__ = ["estimator_results"]
+__all__ = ["prediction_results"]
 
 
-def estimator_results(
+def prediction_results(
     settings: PredictionSettings,
     outcomes: Sequence[PredictedOutcome],
     manifest: dict[str, Any],
     timings: dict[str, Any],
-) -> EstimatorResults:
+) -> Results:
     """Tables and summary of what is known of each estimator."""
     pairs = list(zip(settings.systems, outcomes, strict=True))
     summary = [
@@ -51,9 +51,9 @@ def estimator_results(
         )
         for system, outcome in pairs
     ]
-    results = EstimatorResults(
+    results = Results(
         values=_values(settings, pairs),
-        lists=_predicted(settings, pairs),
+        held_out=_predicted(settings, pairs),
         splits=split_table(settings.splits),
         **fold_tables(pairs),
         summary=summary,
@@ -67,14 +67,17 @@ def estimator_results(
     return replace(results, summary=plain(estimated))
 
 
-def _estimate(results: EstimatorResults, system: str, measure: str) -> dict[str, Any]:
+def _estimate(results: Results, system: str, measure: str) -> dict[str, Any]:
     """The mean over splits with its interval; a reason where it does not exist."""
     level = 1 - results.manifest["settings"]["alpha"]
     found: dict[str, Any] = {"measure": measure, "value": None, "low": None, "high": None}
     found |= {"level": level, "interval": "none", "reason": ""}
-    found |= {"spread": results.spread(system, measure), "n_splits": len(results.of(system))}
+    found |= {
+        "spread": results.spread(system, measure),
+        "n_splits": len(results.split_values(system, measure)),
+    }
     try:
-        found["value"] = results.mean(system, measure)
+        found["value"] = results.value(system, measure)
         interval = results.interval(system, measure, level)
     except HeldoutError as error:
         return {**found, "reason": str(error)}

@@ -1,0 +1,269 @@
+"""The held-out side of an experiment with estimators: predictions of classes or numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heldout.data.predictions import ClassPredictions, NumberPredictions
+from heldout.data.scores import Scores
+from heldout.errors import InputError, MeasureError
+from heldout.experiment.held_out import FoldPredictions, UnitName
+from heldout.experiment.instances import defined_value
+from heldout.measure.parse import parse_measure
+from heldout.measure.prediction.paired import data_fingerprint, repeated_value, unit_scores
+from heldout.measure.prediction.undefined_hint import undefined_hint
+from heldout.measure.undefined import Undefined
+from heldout.notes import Note
+from heldout.resample.split import SplitKey
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from heldout.experiment.results import Results
+    from heldout.infer.compare import Comparison
+    from heldout.infer.results import Interval
+    from heldout.measure.base import Measure
+    from heldout.measure.undefined import Number
+
+    Predictions = ClassPredictions | NumberPredictions
+
+__all__ = ["HeldOutPredictions"]
+
+
+class HeldOutPredictions:
+    """What predictions were worth where they were held out; any measure of the task will do.
+
+    Parameters
+    ----------
+    results
+        Of an experiment with estimators.
+    """
+
+    __slots__ = ("_by_system", "_results")
+
+    def __init__(self, results: Results) -> None:
+        self._results = results
+        self._by_system = _folds(results)
+
+    def measure_name(self, measure: str | None) -> str:
+        """A measure as it is called in the tables; by default the first."""
+        return str(self._measure(measure or self._results.measures[0]))
+
+    def higher_is_better(self, measure: str) -> bool | None:
+        """The direction of a measure."""
+        return self._measure(measure).higher_is_better
+
+    def _measure(self, measure: str) -> Measure:
+        return parse_measure(measure, self._results.task)
+
+    @property
+    def unit(self) -> UnitName:
+        """Tests are over splits; of one hold-out, or of one unit a fold, over units."""
+        first = self.folds(self._results.systems[0])
+        keys = {(fold.key.repeat, fold.key.fold) for fold in first}
+        return "instance" if len(keys) == 1 or self.one_by_one else "split"
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether each split holds out one row, as leave-one-out does."""
+        first = self.folds(self._results.systems[0])
+        return len(first) > 1 and all(len(fold.predictions.units) == 1 for fold in first)
+
+    def folds(self, system: str) -> list[FoldPredictions]:
+        """What a system predicted, split by split."""
+        return self._by_system[system]
+
+    def predictions(self, system: str, run: int | None = None) -> Predictions:
+        """The held-out predictions of all folds together, with their fold; see `Results`."""
+        mine = [fold for fold in self.folds(system) if fold.key.run in {None, run or 0}]
+        units = [unit for fold in mine for unit in fold.predictions.units]
+        if len(set(units)) < len(units):
+            raise InputError(
+                "rows were held out several times: take the folds with fold_predictions(system)"
+            )
+        joined: Predictions = _joined(mine, folds=len(mine) > 1)
+        return joined
+
+    def split_values(self, system: str, measure: str) -> list[tuple[SplitKey, Number]]:
+        """The value of each split."""
+        wanted = self._measure(measure)
+        return [(fold.key, defined_value(wanted, fold.predictions)) for fold in self.folds(system)]
+
+    def value(self, system: str, measure: str) -> float:
+        """The mean over splits; of leave-one-out the value of all rows together.
+
+        Few measures exist for one row.
+        """
+        wanted = self._measure(measure)
+        if self.one_by_one:
+            whole = repeated_value(self._together(system), wanted)
+            if isinstance(whole, Undefined):
+                raise MeasureError(f"{wanted} of {system} does not exist: {whole.reason}")
+            return whole
+        found = []
+        for key, value in self.split_values(system, measure):
+            if isinstance(value, Undefined):
+                raise MeasureError(
+                    f"{wanted} of {system} does not exist on split {key}: "
+                    f"{value.reason}{undefined_hint(wanted, value.reason, '')}"
+                )
+            found.append(value)
+        return float(np.mean(found))
+
+    def interval(self, system: str, measure: str, level: float) -> Interval | None:
+        """Corrected t over splits; over units Wilson's, DeLong's, t or the bootstrap."""
+        from heldout.infer.folds import corrected_t  # SciPy
+        from heldout.infer.prediction_scores import score_predictions
+
+        if self.unit == "instance":
+            given: Any = [self._together(system)]
+            return score_predictions(given, [measure], level=level).rows[0].intervals[0]
+        values = self.split_values(system, measure)
+        if any(isinstance(value, Undefined) for _, value in values):
+            return None
+        scores = self.scores(measure, [system], by_unit=False)
+        if len(scores.units) < 2:
+            return None
+        return corrected_t(scores.values[:, 0], self._test_share, level)
+
+    @property
+    def _test_share(self) -> float:
+        """n_test / n_train, on average over splits."""
+        return float(self._results.manifest["settings"]["test_share"])
+
+    def scores(self, measure: str, systems: Sequence[str], *, by_unit: bool) -> Scores:
+        """Scores of each split, or of each unit of a hold-out.
+
+        Values of several runs and repeats of one row, or of several runs on one split, are
+        averaged.
+        """
+        wanted = self._measure(measure)
+        notes: list[Note] = []
+        if by_unit:
+            table = {name: self._by_unit(wanted, name) for name in systems}
+        else:
+            table = {name: self._by_split(wanted, name, notes) for name in systems}
+        return Scores.of(
+            table,
+            str(wanted),
+            higher_is_better=wanted.higher_is_better,
+            data=self._data(),
+            notes=(*notes, *self._results.tuning_notes()),
+        )
+
+    def _by_split(self, measure: Measure, system: str, notes: list[Note]) -> dict[str, float]:
+        sums: dict[str, list[float]] = {}
+        lost = set()
+        for key, value in self.split_values(system, str(measure)):
+            unit = str(replace(key, run=None))
+            if isinstance(value, Undefined):
+                text = f"{measure} of {system} does not exist on {unit}: {value.reason}"
+                text += undefined_hint(measure, value.reason, "")
+                notes.append(Note("undefined-fold", text))
+                lost.add(unit)
+            else:
+                sums.setdefault(unit, []).append(value)
+        found = {unit: float(np.mean(values)) for unit, values in sums.items() if unit not in lost}
+        if not found:
+            raise MeasureError(f"{measure} of {system} does not exist on any split")
+        return found
+
+    def _by_unit(self, measure: Measure, system: str) -> dict[str, float]:
+        sums: Counter[str] = Counter()
+        times: Counter[str] = Counter()
+        for fold in self.folds(system):
+            one = unit_scores([fold.predictions], measure)
+            for unit, value in zip(one.units, one.values[:, 0].tolist(), strict=True):
+                sums[unit] += value
+                times[unit] += 1
+        return {unit: sums[unit] / times[unit] for unit in times}
+
+    def _data(self) -> str:
+        first = self._results.systems[0]
+        return data_fingerprint([fold.predictions for fold in self.folds(first)])
+
+    def compare(
+        self, measure: str, systems: Sequence[str], options: dict[str, Any], *, by_unit: bool
+    ) -> Comparison:
+        """Over folds by the corrected t test, over units by what fits.
+
+        Over units: McNemar's test for accuracy, DeLong's for an AUC, randomization for F1 and other
+        scores that are no means, and for groups.
+        """
+        from heldout.infer.compare import compare  # SciPy
+        from heldout.infer.compare_predictions import compare_predictions
+
+        wanted = self._measure(measure)
+        if by_unit:
+            several: Any = [self._together(name) for name in systems]
+            if wanted.aggregate != "mean" or several[0].groups:
+                made = compare_predictions(several, [str(wanted)], by="unit", **options)
+                return made[0].comparison
+        share = None if by_unit else self._test_share
+        scores = self.scores(measure, systems, by_unit=by_unit)
+        return compare(scores, **{"test_share": share, **options})
+
+    def _together(self, system: str) -> Any:
+        """The predictions of all splits; a row that was predicted several times has repeats."""
+        mine = self.folds(system)
+        several = len({(fold.key.repeat, fold.key.run) for fold in mine}) > 1
+        repeats = tuple(
+            f"{fold.key.repeat}/{fold.key.run}" for fold in mine for _ in fold.predictions.units
+        )
+        return _joined(mine, folds=self.unit == "split", repeats=repeats if several else ())
+
+
+def _joined(mine: Sequence[FoldPredictions], *, folds: bool, repeats: tuple[str, ...] = ()) -> Any:
+    """The predictions of several splits in one table."""
+    parts: list[Any] = [fold.predictions for fold in mine]
+    marks = tuple(str(replace(fold.key, run=None)) for fold in mine for _ in fold.predictions.units)
+    joined: dict[str, Any] = {
+        "units": tuple(unit for one in parts for unit in one.units),
+        "truth": np.concatenate([one.truth for one in parts]),
+        "predicted": np.concatenate([one.predicted for one in parts]),
+        "folds": marks if folds else (),
+        "groups": tuple(group for one in parts for group in one.groups),
+        "repeats": repeats,
+    }
+    if isinstance(parts[0], ClassPredictions):
+        whole = all(one.scores is not None for one in parts)
+        joined["scores"] = np.concatenate([one.scores for one in parts]) if whole else None
+    return replace(parts[0], **joined)
+
+
+def _folds(results: Results) -> dict[str, list[FoldPredictions]]:
+    """The predictions of each system on each split, from the table."""
+    found: dict[str, list[FoldPredictions]] = {name: [] for name in results.systems}
+    classes = tuple(results.manifest["settings"]["data"]["classes"])
+    columns = ["system", "repeat", "fold", "run"]
+    for part in results.held_out.partition_by(columns, maintain_order=True):
+        system, repeat, fold, run = part.select(columns).row(0)
+        made = _predictions(part, system, classes)
+        found[system].append(FoldPredictions(system, SplitKey(repeat, fold, run=run), made))
+    return found
+
+
+def _predictions(part: pl.DataFrame, system: str, classes: tuple[str, ...]) -> Predictions:
+    units = tuple(part["unit"].to_list())
+    groups = tuple(part["group"].to_list()) if "group" in part.columns else ()
+    if not classes:
+        truth, predicted = part["truth"].to_numpy(), part["prediction"].to_numpy()
+        return NumberPredictions(system, units, truth, predicted, groups=groups)
+    number = {name: at for at, name in enumerate(classes)}
+    truth, predicted = (
+        np.array([number[one] for one in part[name].to_list()], np.int64)
+        for name in ("truth", "prediction")
+    )
+    scores = None
+    if not part["scores"].is_null().any():
+        scores = np.ascontiguousarray(part["scores"].struct.unnest().to_numpy())
+    probable = bool(part["probabilities"][0])
+    return ClassPredictions(
+        system, units, classes, truth, predicted, scores, probable, groups=groups
+    )

@@ -1,0 +1,192 @@
+"""The held-out side of an experiment with systems that rank: values of queries, ranked lists."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heldout.data.run import Run
+from heldout.data.scores import Scores
+from heldout.errors import InputError
+from heldout.experiment.held_out import FoldPredictions, UnitName
+from heldout.measure.parse import parse_measure
+from heldout.resample.split import SplitKey
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from heldout.experiment.results import Results
+    from heldout.infer.compare import Comparison
+    from heldout.infer.results import Interval
+    from heldout.measure.ranking.names import RankingMeasure
+    from heldout.measure.undefined import Number
+
+__all__ = ["HeldOutRankings"]
+
+_PLACE = ("repeat", "fold", "other", "run")
+
+
+class HeldOutRankings:
+    """What rankings were worth where they were held out.
+
+    Parameters
+    ----------
+    results
+        Of an experiment with systems that rank.
+    """
+
+    __slots__ = ("_results",)
+
+    def __init__(self, results: Results) -> None:
+        self._results = results
+
+    def measure_name(self, measure: str | None) -> str:
+        """A measure as it is called in the tables; by default the first."""
+        return str(parse_measure(measure or self._results.measures[0], "ranking"))
+
+    def higher_is_better(self, measure: str) -> bool | None:
+        """The direction of a measure; None if it has none."""
+        return parse_measure(measure, "ranking").higher_is_better
+
+    @property
+    def unit(self) -> UnitName:
+        """Tests are over queries, whatever is held out."""
+        return "query"
+
+    def _measured(self, measure: str) -> RankingMeasure:
+        wanted, known = parse_measure(measure, "ranking"), self._results.measures
+        if str(wanted) not in known:
+            raise InputError(f"{wanted} was not measured; there are {', '.join(known)}")
+        return wanted
+
+    def folds(self, system: str) -> list[FoldPredictions]:
+        """The ranked lists of each held-out side, as runs."""
+        import polars as pl
+
+        mine = self._results.held_out.filter(pl.col("system") == system)
+        return [
+            FoldPredictions(system, _key(part), _run(part, system))
+            for part in mine.partition_by(_PLACE, maintain_order=True)
+        ]
+
+    def predictions(self, system: str, run: int | None = None) -> Run:
+        """The ranked list of each query, if each was held out once in a repeat; see `Results`."""
+        import polars as pl
+
+        mine = self._results.held_out.filter(pl.col("system") == system)
+        if not len(mine):
+            return Run.from_dict({}, system)
+        repeat, runs = mine["repeat"][0], pl.col("run")
+        mine = mine.filter(
+            pl.col("repeat").eq_missing(repeat), runs.is_null() | (runs == (run or 0))
+        )
+        if mine.select("unit", "rank").is_duplicated().any():
+            raise InputError(
+                "queries were held out several times: take the folds with fold_predictions(system)"
+            )
+        return _run(mine, system)
+
+    def split_values(self, system: str, measure: str) -> list[tuple[SplitKey, Number]]:
+        """The mean over the queries of each held-out side."""
+        import polars as pl
+
+        rows = self._results.values.filter(
+            pl.col("system") == system, pl.col("measure") == str(self._measured(measure))
+        )
+        return [
+            (_key(part), float(np.mean(part["value"].to_numpy())))
+            for part in rows.partition_by(_PLACE, maintain_order=True)
+        ]
+
+    def value(self, system: str, measure: str) -> float:
+        """The estimate."""
+        return float(self._results.estimate(system, measure)["value"])
+
+    def interval(self, system: str, measure: str, level: float) -> Interval | None:
+        """That of the estimate; over queries at any level."""
+        from heldout.infer.intervals import mean_interval  # SciPy
+        from heldout.infer.results import Interval
+
+        found = self._results.estimate(system, measure)
+        if found["low"] is None:
+            return None
+        if found["level"] == level:
+            bounds = (found[name] for name in ("value", "low", "high", "level", "interval"))
+            return Interval(*bounds)
+        if self._results.manifest["settings"]["by"] != "query":
+            raise InputError(
+                f"the interval of {measure} was made at level {found['level']:g}: run the "
+                "experiment again for another"
+            )
+        return mean_interval(self.scores(measure, [system], by_unit=True).values[:, 0], level)
+
+    def scores(self, measure: str, systems: Sequence[str], *, by_unit: bool) -> Scores:
+        """What each query got where it was held out."""
+        if not by_unit:
+            raise InputError("rankings are compared query by query, not split by split")
+        wanted = self._measured(measure)
+        if wanted.higher_is_better is None:
+            raise InputError(f"{wanted} has no better or worse: it cannot be compared")
+        table = self._by_query(wanted, systems)
+        for name, units in table.items():
+            if not units:
+                raise InputError(f"{name} has no value of {wanted}")
+        common = sorted(set.intersection(*(set(units) for units in table.values())))
+        every = sorted(set.union(*(set(units) for units in table.values())))
+        return Scores(
+            str(wanted),
+            tuple(systems),
+            tuple(common),
+            np.array([[table[name][unit] for name in systems] for unit in common]),
+            bool(wanted.higher_is_better),
+            dropped=tuple(one for one in every if one not in set(common)),
+            data=self._results.manifest["fingerprints"]["collection"],
+            notes=self._results.tuning_notes(),
+        )
+
+    def _by_query(
+        self, measure: RankingMeasure, systems: Sequence[str]
+    ) -> dict[str, dict[str, float]]:
+        """A query that was held out several times counts once, by its mean: it is the unit."""
+        import polars as pl
+
+        rows = self._results.values.filter(pl.col("measure") == str(measure))
+        table: dict[str, dict[str, float]] = {name: {} for name in systems}
+        times: Counter[tuple[str, str]] = Counter()
+        # The values are added in the order of the table, so that no digit depends on threads.
+        for system, unit, value in rows.select("system", "unit", "value").iter_rows():
+            if system in table:
+                table[system][unit] = table[system].get(unit, 0.0) + value
+                times[system, unit] += 1
+        for system, unit in times:
+            table[system][unit] /= times[system, unit]
+        return table
+
+    def compare(
+        self, measure: str, systems: Sequence[str], options: dict[str, Any], *, by_unit: bool
+    ) -> Comparison:
+        """Compare systems query by query."""
+        from heldout.infer.compare import compare  # SciPy
+
+        return compare(self.scores(measure, systems, by_unit=by_unit), **options)
+
+
+def _key(part: pl.DataFrame) -> SplitKey:
+    """Where some rows were held out; all folds of a repeat that were merged are its first."""
+    repeat, fold, other, run = part.select(_PLACE).row(0)
+    return SplitKey(repeat or 0, fold or 0, other=other, run=run)
+
+
+def _run(part: pl.DataFrame, system: str) -> Run:
+    """Ranked lists as a run; the rank decides where a system has told no scores."""
+    import polars as pl
+
+    kept = part.filter(pl.col("document").is_not_null())
+    scores = kept["score"] if not kept["score"].is_null().any() else -kept["rank"]
+    return Run.from_columns(
+        kept["unit"].to_list(), kept["document"].to_list(), scores.to_list(), system
+    )

@@ -1,0 +1,175 @@
+"""The folder of an experiment's results: tables as Parquet, the rest as JSON, the manifest last."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from heldout.data.aside import write_atomically
+from heldout.data.formats.parquet import read_parquet
+from heldout.errors import InputError
+from heldout.experiment.result_checks import check_results
+from heldout.experiment.split_table import no_splits
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+__all__ = ["MANIFEST", "all_files", "flush", "read_folder", "table_files", "write_folder"]
+
+MANIFEST: Final = "manifest.json"
+"""Written last: a folder that has it is complete."""
+SUMMARY: Final = "summary.json"
+TIMINGS: Final = "timings.json"
+_CHECKSUMS: Final = "files"
+_FORMAT: Final = 1
+_TASKS: Final = ("ranking", "classification", "regression")
+
+
+def all_files() -> tuple[str, ...]:
+    """All files that results of any task have, the manifest last."""
+    tables = dict.fromkeys(file for task in _TASKS for file in table_files(task).values())
+    return (*tables, SUMMARY, TIMINGS, MANIFEST)
+
+
+def table_files(task: str) -> dict[str, str]:
+    """The file of each table: rankings and predictions have names of their own."""
+    held_out = "lists" if task == "ranking" else "predictions"
+    names = {"values": "values", "folds": "folds", "surface": "surface", "held_out": held_out}
+    return {name: f"{file}.parquet" for name, file in (names | {"splits": "splits"}).items()}
+
+
+def write_folder(
+    folder: str | os.PathLike[str],
+    tables: Mapping[str, pl.DataFrame],
+    summary: list[dict[str, Any]],
+    manifest: dict[str, Any],
+    timings: dict[str, Any],
+) -> None:
+    """Write results; the manifest holds a checksum of every table and of the summary."""
+    place = Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{place}: cannot be made ({error.strerror})") from None
+    checksums: dict[str, str] = {}
+    try:
+        for name, file in table_files(manifest["settings"]["task"]).items():
+            with write_atomically(place / file) as aside:
+                tables[name].write_parquet(aside)
+                flush(aside)
+                checksums[file] = _sha256(aside)
+        checksums[SUMMARY] = _write_json(place / SUMMARY, summary)
+        _write_json(place / TIMINGS, timings)
+        _write_json(place / MANIFEST, {"format": _FORMAT, **manifest, _CHECKSUMS: checksums})
+    except InputError as error:
+        raise InputError(
+            f"{error}; what was computed is kept if a journal is there: make room and go on "
+            "with --resume"
+        ) from error.__cause__
+
+
+def read_folder(folder: str | os.PathLike[str], *, verify: bool = True) -> dict[str, Any]:
+    """The fields of `heldout.Results`, checked.
+
+    Parameters
+    ----------
+    folder
+        Where they were written.
+    verify
+        Refuse files that are not as they were written, by their checksums in the manifest.
+    """
+    place = Path(folder)
+    if not (place / MANIFEST).is_file():
+        raise InputError(
+            f"{place} has no results: it has no {MANIFEST}, which is written when all is done"
+        )
+    manifest = _json(place / MANIFEST)
+    if not isinstance(manifest, dict) or manifest.pop("format", None) != _FORMAT:
+        raise InputError(f"{place / MANIFEST}: written by another version of heldout")
+    files = table_files(_task(manifest, place))
+    checksums = manifest.pop(_CHECKSUMS, None)
+    if verify and checksums is not None:
+        _refuse_changed(place, (*files.values(), SUMMARY), checksums)
+    if checksums is None and not (place / files["splits"]).exists():
+        del files["splits"]  # heldout 0.1 kept neither
+    tables = {"splits": no_splits(), **{name: _table(place / one) for name, one in files.items()}}
+    timings = _json(place / TIMINGS) if (place / TIMINGS).is_file() else {}
+    summary = _json(place / SUMMARY)
+    check_results(str(place), manifest, summary, tables)
+    return {**tables, "summary": summary, "manifest": manifest, "timings": timings}
+
+
+def _task(manifest: dict[str, Any], place: Path) -> str:
+    settings = manifest.get("settings")
+    task = settings.get("task") if isinstance(settings, dict) else None
+    if task not in _TASKS:
+        named = "no task is named" if task is None else f"there is no task {task!r}"
+        raise InputError(f"{place / MANIFEST}: {named}; was it edited?")
+    return str(task)
+
+
+def flush(path: Path) -> None:
+    """Let a file or folder reach the disk: a name must not come before what it names."""
+    if path.is_dir() and sys.platform == "win32":
+        return  # folders have no flush there
+    file = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+def _write_json(path: Path, content: Any) -> str:
+    """Write JSON, and give its checksum."""
+    text = json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    with write_atomically(path) as aside:
+        aside.write_text(text, encoding="utf-8", newline="\n")
+        flush(aside)
+        return _sha256(aside)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _refuse_changed(place: Path, files: tuple[str, ...], checksums: Any) -> None:
+    """Refuse files that were changed after the experiment: edited, damaged, or of another run."""
+    if not isinstance(checksums, dict) or any(name not in checksums for name in files):
+        raise InputError(f"{place / MANIFEST}: has no checksum of every file: was it edited?")
+    for name in files:
+        try:
+            found = _sha256(place / name)
+        except OSError as error:
+            raise InputError(f"{place / name}: cannot be read ({error.strerror})") from None
+        if found != checksums[name]:
+            raise InputError(
+                f"{place / name}: changed after the experiment (its checksum in {MANIFEST} is "
+                "another): run the experiment again, or use it as it is with heldout report "
+                "--unverified (verify=False in Python)"
+            )
+
+
+def _table(path: Path) -> pl.DataFrame:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    return read_parquet(content, str(path))
+
+
+def _json(path: Path) -> Any:
+    try:
+        text = path.read_text(encoding="utf-8")
+        found = json.loads(text)
+        if "\\u" in text:  # half of a surrogate pair can be escaped, and be written nowhere then
+            json.dumps(found, ensure_ascii=False).encode()
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{path}: cannot be read ({error})") from None
+    return found
