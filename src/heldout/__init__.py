@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from heldout import measures
     from heldout.data.collection import Collection
     from heldout.data.collection_files import read_collection
     from heldout.data.export import export_collection
@@ -218,6 +219,7 @@ __all__ = [
     "evaluate_text",
     "export_collection",
     "from_sklearn",
+    "measures",
     "open_index",
     "parse_axis",
     "parse_measure",
@@ -244,6 +246,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "measures":
+        return import_module("heldout.measures")
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'heldout' has no attribute {name!r}")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Given = str | Measure
     Several = str | Measure | Iterable[str | Measure]
 
-__all__ = ["parse_measure", "parse_measures"]
+__all__ = ["family_names", "parse_measure", "parse_measures", "tasks_that_know"]
 
 
 @overload
@@ -53,8 +53,8 @@ def parse_measure(name: Given, task: str | None = None) -> Measure:
 
     Examples
     --------
-    >>> parse_measure("ndcg_cut_10"), parse_measure("f1_macro"), parse_measure("chrF2++")
-    (Measure('nDCG@10'), Measure('F1(macro)'), Measure('chrF++'))
+    >>> parse_measure("ndcg_cut_10"), parse_measure("f1_macro"), parse_measure("chrF2")
+    (Measure('nDCG@10'), Measure('F1(macro)'), Measure('chrF'))
     >>> parse_measure("P(rel=2)@5") == parse_measure("P@5")
     False
     """
@@ -142,7 +142,7 @@ def _parse_any(name: str, defaults: Mapping[str, Value]) -> list[Measure]:
     """
     found: dict[Task, list[Measure]] = {}
     refusals: list[MeasureError] = []
-    for tasks in _tasks_by_rank(name):
+    for tasks in tasks_that_know(name):
         for task in tasks:
             try:
                 found[task] = _parse(name, task, defaults)
@@ -161,7 +161,7 @@ def _parse_any(name: str, defaults: Mapping[str, Value]) -> list[Measure]:
     return _parse(name, "ranking", defaults)  # which knows measures of other packages
 
 
-def _tasks_by_rank(name: str) -> list[list[Task]]:
+def tasks_that_know(name: str) -> list[list[Task]]:
     """Tasks that have a family of exactly this name; of this name but for case; that know it."""
     match = re.match(r"\s*([\w+²-]+)", name)
     stem = match[1] if match else ""
@@ -202,3 +202,13 @@ def _ranking_family(stem: str, name: str) -> str | None:
     if known is None and parse_trec_name(name):
         return ""
     return known
+
+
+def family_names() -> list[str]:
+    """The names of all families of all tasks."""
+    from heldout.measure.prediction.names import CLASS_MEASURES, NUMBER_MEASURES
+    from heldout.measure.ranking.names import EXTERNAL, families
+    from heldout.measure.text.names import text_measure_kinds
+
+    ranking = [name for name in families() if name != EXTERNAL]
+    return [*ranking, *CLASS_MEASURES, *NUMBER_MEASURES, *text_measure_kinds()]

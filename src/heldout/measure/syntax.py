@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from heldout.errors import MeasureError
 from heldout.measure.base import Measure
+from heldout.measure.named import MeasureName
 from heldout.measure.parameters import NUMBER, NUMERAL, whole_number
 
 if TYPE_CHECKING:
@@ -130,15 +131,14 @@ def _read_gains(name: str, text: str) -> Gains:
 
 def written_name(given: object) -> str:
     """The name as text; measures of ir_measures (``nDCG @ 10``) and `heldout.measures` have one."""
-    if not isinstance(given, str) and not _prints_its_name(given):
+    if not isinstance(given, str | MeasureName) and not _is_of_ir_measures(given):
         raise MeasureError(f"{given!r} is not the name of a measure: give a text such as AP")
     return str(given)
 
 
-def _prints_its_name(given: object) -> bool:
-    """Whether an object is a measure of ir_measures, which is not imported for it, or ours."""
-    kinds = {(kind.__module__.split(".")[0], kind.__name__) for kind in type(given).__mro__}
-    return any(module == "ir_measures" or one == "MeasureName" for module, one in kinds)
+def _is_of_ir_measures(given: object) -> bool:
+    """Whether an object is a measure of ir_measures; that package is not imported for it."""
+    return any(kind.__module__.split(".")[0] == "ir_measures" for kind in type(given).__mro__)
 
 
 def listed_measures(given: Any) -> list[Any]:
@@ -152,4 +152,5 @@ def listed_measures(given: Any) -> list[Any]:
 
 def is_one_measure(given: object) -> bool:
     """Whether this is a single measure or name, not several."""
-    return isinstance(given, str | Measure) or callable(given) or _prints_its_name(given)
+    known = isinstance(given, str | Measure | MeasureName) or _is_of_ir_measures(given)
+    return known or callable(given)  # a function of the user's

@@ -298,6 +298,8 @@ class ChrF(_Sacrebleu):
     whitespace: bool = False
     eps_smoothing: bool = False
 
+    bounds: ClassVar[tuple[float, float]] = (0.0, 100.0)
+
     def __post_init__(self) -> None:
         one_of("chrF", "char_order", self.char_order, range(1, 21))
         one_of("chrF", "word_order", self.word_order, range(11))

@@ -56,6 +56,8 @@ class Embedding(SegmentMean):
 
     always_named: ClassVar[tuple[str, ...]] = ("kind",)
 
+    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+
     def __post_init__(self) -> None:
         if not isinstance(self.vectors, Vectors):
             raise MeasureError(
