@@ -13,11 +13,11 @@ from heldout import (
     compare_predictions,
     read_class_predictions,
     read_number_predictions,
-    score_predictions,
 )
 from heldout.cli import main
 from heldout.errors import MeasureError
 from heldout.measure.parse import parse_measures
+from heldout.measure.prediction.evaluate import evaluate_predictions
 from heldout.measure.prediction.sums import unit_sums
 
 HINT = "F1(macro, undefined=0) (--undefined 0) counts such a class 0, as scikit-learn does"
@@ -115,7 +115,7 @@ def test_counted_as_0_it_is_what_scikit_learn_has(classes, name, average):
         "F1": metrics.f1_score,
     }[name]
     several = [read_class_predictions(path)[0] for path in classes]
-    scores = score_predictions(several, [f"{name}({average})"], undefined=0)
+    scores = evaluate_predictions(several, [f"{name}({average})"], undefined=0)
     for one in several:
         names = np.array(one.classes)
         expected = theirs(names[one.truth], names[one.predicted], average=average, zero_division=0)
@@ -141,8 +141,8 @@ def test_the_name_says_it_and_can_be_read_back():
 
 def test_python_takes_it_for_scores_and_comparisons(classes):
     several = [read_class_predictions(path)[0] for path in classes]
-    assert isinstance(score_predictions(several, ["F1"]).value("two", "F1"), Undefined)
-    value = score_predictions(several, ["F1"], undefined=0).value("two", "F1")
+    assert isinstance(evaluate_predictions(several, ["F1"]).value("two", "F1"), Undefined)
+    value = evaluate_predictions(several, ["F1"], undefined=0).value("two", "F1")
     [found] = compare_predictions(several, ["F1"], undefined=0)
     assert found.comparison.systems[0].mean.estimate == pytest.approx(value, rel=1e-12)
 

@@ -35,14 +35,13 @@ if TYPE_CHECKING:
     from heldout.infer.compare import Comparison, compare
     from heldout.infer.compare_predictions import compare_predictions
     from heldout.infer.corpus_compare import compare_corpora
-    from heldout.infer.prediction_scores import PredictionScores, score_predictions
     from heldout.measure.base import Measure
     from heldout.measure.custom import RankedList, define_measure
-    from heldout.measure.evaluate import Evaluation, evaluate
+    from heldout.measure.evaluate import evaluate
+    from heldout.measure.evaluation import Evaluation
     from heldout.measure.parse import parse_measure, parse_measures
     from heldout.measure.prediction.hull import roc_hull
     from heldout.measure.prediction.roc import roc_curve
-    from heldout.measure.text.evaluate import TextEvaluation, evaluate_text
     from heldout.measure.undefined import Undefined
     from heldout.notebook import chart, charts
     from heldout.notes import Note
@@ -78,7 +77,7 @@ _HOMES = {
     "Comparison": "heldout.infer.compare",
     "DuplicateError": "heldout.errors",
     "EstimatorSystem": "heldout.experiment.systems.estimators",
-    "Evaluation": "heldout.measure.evaluate",
+    "Evaluation": "heldout.measure.evaluation",
     "Experiment": "heldout.experiment.run",
     "FormatError": "heldout.errors",
     "GivenFolds": "heldout.resample.given",
@@ -96,7 +95,6 @@ _HOMES = {
     "NumberPredictions": "heldout.data.predictions",
     "Plan": "heldout.resample.plan",
     "PlanError": "heldout.resample.notices",
-    "PredictionScores": "heldout.infer.prediction_scores",
     "Qrels": "heldout.data.run",
     "RankedList": "heldout.measure.custom",
     "RepeatedRuns": "heldout.resample.combined",
@@ -112,7 +110,6 @@ _HOMES = {
     "Splits": "heldout.resample.split",
     "System": "heldout.experiment.systems.base",
     "TestSet": "heldout.resample.holdout",
-    "TextEvaluation": "heldout.measure.text.evaluate",
     "Trials": "heldout.tune.search",
     "TunedFolds": "heldout.tune.cross_validate",
     "TunedRuns": "heldout.tune.runs",
@@ -128,7 +125,6 @@ _HOMES = {
     "cross_validate": "heldout.tune.cross_validate",
     "define_measure": "heldout.measure.custom",
     "evaluate": "heldout.measure.evaluate",
-    "evaluate_text": "heldout.measure.text.evaluate",
     "export_collection": "heldout.data.export",
     "from_sklearn": "heldout.resample.given",
     "open_index": "heldout.retrieve.shards",
@@ -147,13 +143,17 @@ _HOMES = {
     "roc_curve": "heldout.measure.prediction.roc",
     "roc_hull": "heldout.measure.prediction.hull",
     "save_chart": "heldout.report.charts.export",
-    "score_predictions": "heldout.infer.prediction_scores",
     "search": "heldout.retrieve.search",
     "search_grid": "heldout.tune.search",
     "search_optuna": "heldout.tune.search",
     "search_random": "heldout.tune.search",
     "tune_runs": "heldout.tune.runs",
 }
+_OLD = {
+    "evaluate_text": "heldout.measure.text.evaluate",
+    "score_predictions": "heldout.infer.prediction_scores",
+}
+"""Names of version 0.1 that `evaluate` has made superfluous."""
 
 __all__ = [
     "Analyzer",
@@ -184,7 +184,6 @@ __all__ = [
     "NumberPredictions",
     "Plan",
     "PlanError",
-    "PredictionScores",
     "Qrels",
     "RankedList",
     "RepeatedRuns",
@@ -200,7 +199,6 @@ __all__ = [
     "Splits",
     "System",
     "TestSet",
-    "TextEvaluation",
     "Trials",
     "TunedFolds",
     "TunedRuns",
@@ -216,7 +214,6 @@ __all__ = [
     "cross_validate",
     "define_measure",
     "evaluate",
-    "evaluate_text",
     "export_collection",
     "from_sklearn",
     "measures",
@@ -236,7 +233,6 @@ __all__ = [
     "roc_curve",
     "roc_hull",
     "save_chart",
-    "score_predictions",
     "search",
     "search_grid",
     "search_optuna",
@@ -248,7 +244,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name == "measures":
         return import_module("heldout.measures")
-    home = _HOMES.get(name)
+    home = _HOMES.get(name) or _OLD.get(name)
     if home is None:
         raise AttributeError(f"module 'heldout' has no attribute {name!r}")
     return getattr(import_module(home), name)

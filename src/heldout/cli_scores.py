@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from heldout.data.scores import Scores
-    from heldout.measure.evaluate import Missing
+    from heldout.measure.ranking.evaluate import Missing
     from heldout.measure.ranking.names import RankingMeasure
 
 __all__ = [
@@ -191,8 +191,8 @@ def _evaluate(options: argparse.Namespace) -> list[Scores]:
 
     from heldout.cli_files import refuse_same_file, split_paths
     from heldout.data.files import read_qrels  # NumPy comes with it
-    from heldout.measure.evaluate import evaluate
     from heldout.measure.parse import parse_measures
+    from heldout.measure.ranking.evaluate import evaluate_runs
 
     measures = parse_measures(options.measure or ["nDCG@10"], "ranking")
     for measure in measures:
@@ -200,7 +200,7 @@ def _evaluate(options: argparse.Namespace) -> list[Scores]:
     refuse_same_file(options.runs)
     judgements = read_qrels(*split_paths(options.qrels))
     missing: Missing = "skip" if options.intersection else "zero"
-    result = evaluate(judgements, options.runs, [*measures, "Judged@10"], missing=missing)
+    result = evaluate_runs(judgements, options.runs, [*measures, "Judged@10"], missing=missing)
     kept = set(result.queries())
     dropped = tuple(query for query in result.runs[0].queries if query not in kept)
     return [replace(result.scores(measure), dropped=dropped) for measure in measures]

@@ -326,10 +326,10 @@ def _print_run(run: Run, *, json: bool) -> None:
 
 
 def _evaluate(judged: Qrels, run: Run, options: argparse.Namespace) -> None:
-    from heldout.measure.evaluate import DEFAULT_MEASURES, evaluate
+    from heldout.measure.ranking.evaluate import DEFAULT_MEASURES, evaluate_runs
     from heldout.report import tables
 
-    result = evaluate(judged, run, options.measure or DEFAULT_MEASURES)
+    result = evaluate_runs(judged, run, options.measure or DEFAULT_MEASURES)
     if options.json:
         shown = tables.json_text(result, per_query=False, summary=True)
     elif sys.stdout.isatty():

@@ -50,7 +50,7 @@ def score_text(options: argparse.Namespace) -> int:
     references = _references(options) if needed else None
     with progress_bar("counting", quiet=options.quiet) as progress:
         evaluation = evaluate_text(references, _systems(options.files), measures, progress=progress)
-    notes = evaluation.notes()
+    notes = evaluation.notes
     if options.compare:
         return _compared(evaluation, notes, options)
     level = 1 - options.alpha

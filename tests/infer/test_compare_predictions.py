@@ -253,12 +253,14 @@ def test_groups_in_several_folds_are_pointed_out():
     crossed = [replace(one, groups=("g",) * 120) for one in systems]
     said = "1 group has units in several folds"
     assert any(said in note.text for note in only(crossed, "accuracy").comparison.scores.notes)
-    scored = score_predictions(crossed, ["accuracy"])
+    scored = score_predictions(crossed, ["accuracy"]).evaluation
     assert [note.code for note in scored.notes] == ["crossing-groups"]
     assert said in scored.notes[0].text
     assert not any("drawing whole groups" in one for one in scored.about)
     whole = [replace(one, groups=one.folds) for one in systems]
-    assert not any("in several folds" in one.text for one in score_predictions(whole).notes)
+    assert not any(
+        "in several folds" in one.text for one in score_predictions(whole).evaluation.notes
+    )
 
 
 def test_baselines_of_an_experiment_are_compared_only_if_asked_for():

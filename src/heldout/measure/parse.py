@@ -212,3 +212,24 @@ def family_names() -> list[str]:
 
     ranking = [name for name in families() if name != EXTERNAL]
     return [*ranking, *CLASS_MEASURES, *NUMBER_MEASURES, *text_measure_kinds()]
+
+
+def likely_tasks(wanted: list[Any], among: tuple[Task, ...]) -> list[Task]:
+    """Of some tasks, those in which all of the measures are known best.
+
+    Parameters
+    ----------
+    wanted
+        Measures or names.
+    among
+        The tasks that are possible.
+    """
+    possible = set(among)
+    for given in wanted:
+        if isinstance(given, Measure):
+            possible &= {given.task}
+        elif not callable(given):
+            for name in split_names(written_name(given)):
+                ranked = (possible & set(tasks) for tasks in tasks_that_know(name))
+                possible = next(filter(None, ranked), set())
+    return [task for task in among if task in possible and wanted]

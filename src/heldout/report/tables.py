@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from heldout.measure.evaluate import Evaluation
+    from heldout.measure.ranking.evaluate import RankingEvaluation as Evaluation
     from heldout.notes import Note
 
 __all__ = [

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.measure.evaluate import compute, summarise
 from heldout.measure.parse import parse_measure
 from heldout.measure.ranking.binary import hits_for_recall
+from heldout.measure.ranking.evaluate import compute
 from heldout.measure.ranking.judged import join
+from heldout.measure.ranking.names import summarise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,8 +12,8 @@ from heldout.data.given import as_qrels
 from heldout.data.notes import count_of, named_few
 from heldout.data.scores import Scores
 from heldout.errors import InputError, MeasureError
-from heldout.measure.evaluate import Missing, evaluate
 from heldout.measure.parse import parse_measure
+from heldout.measure.ranking.evaluate import Missing, evaluate_runs
 from heldout.notes import Note, distinct
 from heldout.tune.cross_validate import cross_validate
 from heldout.tune.run_groups import run_groups
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from heldout.data.given import QrelsLike, RunLike
     from heldout.data.run import Qrels
     from heldout.data.words import Floats
-    from heldout.measure.evaluate import Evaluation
+    from heldout.measure.ranking.evaluate import RankingEvaluation
     from heldout.measure.ranking.names import RankingMeasure
     from heldout.resample.plan import Plan
     from heldout.resample.split import Splits
@@ -237,12 +237,14 @@ def _evaluate(
     measure: RankingMeasure,
     missing: Missing,
     progress: Callable[[str], None] | None,
-) -> Evaluation:
+) -> RankingEvaluation:
     named = {}
     for group in groups:
         for label, source in zip(group.runs, group.sources, strict=True):
             named[f"{group.name}: {label}"] = source
-    return evaluate(judgements, named, [measure, "Judged@10"], missing=missing, progress=progress)
+    return evaluate_runs(
+        judgements, named, [measure, "Judged@10"], missing=missing, progress=progress
+    )
 
 
 def _spans(groups: list[RunGroup]) -> list[tuple[slice, RunGroup]]:
@@ -256,7 +258,7 @@ def _spans(groups: list[RunGroup]) -> list[tuple[slice, RunGroup]]:
 
 def _tune(
     group: RunGroup,
-    result: Evaluation,
+    result: RankingEvaluation,
     measure: RankingMeasure,
     splits: Splits,
     rule: Rule,
@@ -283,7 +285,7 @@ def _tune(
     return TunedSystem(group.name, group.runs, sources, group.points, folds, judged)
 
 
-def _lacking(result: Evaluation) -> list[Note]:
+def _lacking(result: RankingEvaluation) -> list[Note]:
     """Runs without some of the judged queries, which count 0 or are left out for all."""
     lacks = [(int((~run.present).sum()), run.name) for run in result.runs]
     few = [(count, name) for count, name in lacks if count]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heldout.errors import MeasureError
-from heldout.measure.evaluate import compute
+from heldout.measure.ranking.evaluate import compute
 from heldout.measure.ranking.judged import Judged
 from heldout.measure.ranking.names import EXTERNAL, JUDGED_ONLY
 from heldout.retrieve.rank import JudgedDocuments

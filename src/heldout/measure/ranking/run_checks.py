@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from heldout.data.ids import IdColumn
     from heldout.data.run import Qrels, Run
-    from heldout.measure.evaluate import RunScores
+    from heldout.measure.ranking.evaluate import RunScores
     from heldout.measure.ranking.judged import Judged
 
 __all__ = ["lacks_most", "ranking_digest", "run_warnings", "unshared_ids"]

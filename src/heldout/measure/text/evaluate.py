@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from heldout.data.scores import Scores, fingerprint
 from heldout.data.segments import Segments, pair_segments
 from heldout.errors import InputError, MeasureError
-from heldout.measure.parse import parse_measure, parse_measures
+from heldout.measure.evaluation import Evaluation
+from heldout.measure.parse import parse_measures
+from heldout.measure.undefined import Undefined
 from heldout.notes import Note, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from heldout.data.words import Floats
+    from heldout.measure.base import Measure, Task
     from heldout.measure.text.base import CorpusMeasure
+    from heldout.measure.undefined import Number
 
     Texts = Segments | Sequence[str | Sequence[str]]
 
@@ -27,7 +32,7 @@ DEFAULT_TEXT_MEASURES: Final = ("BLEU", "chrF")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TextEvaluation:
+class TextEvaluation(Evaluation):
     """Statistics of systems on the same segments.
 
     Parameters
@@ -52,51 +57,61 @@ class TextEvaluation:
         """The names of the systems."""
         return tuple(one.name for one in self.systems)
 
-    def of(self, measure: str | CorpusMeasure) -> tuple[Floats, ...]:
+    @property
+    def task(self) -> Task:
+        """Text."""
+        return "text"
+
+    def units(self, system: str | int = 0) -> tuple[str, ...]:
+        """The ids of the segments."""
+        del system
+        return self.references.ids
+
+    def of(self, measure: str | Measure | int) -> tuple[Floats, ...]:
         """The statistics of each system for a measure."""
-        return self.tables[self._place(measure)]
+        return self.tables[self._measure(measure)]
 
-    def _place(self, measure: str | CorpusMeasure) -> int:
-        wanted = parse_measure(measure, "text")
-        if wanted not in self.measures:
-            known = ", ".join(map(str, self.measures))
-            raise MeasureError(f"{wanted} was not computed; there are {known}")
-        return self.measures.index(wanted)
-
-    def score(self, system: int, measure: str | CorpusMeasure) -> float:
-        """The score of a system (by its number) on all segments."""
-        place = self._place(measure)
-        sums = self.tables[place][system].sum(axis=0, keepdims=True)
+    def score(self, system: str | int, measure: str | Measure | int) -> float:
+        """The score of a system on all segments; NaN where it is not defined."""
+        place = self._measure(measure)
+        sums = self.tables[place][self._system(system)].sum(axis=0, keepdims=True)
         return float(self.measures[place].score(sums)[0])
 
-    def segments(self, system: int, measure: str | CorpusMeasure) -> Floats:
-        """The score of each segment alone; NaN where it is not defined."""
-        place = self._place(measure)
-        return self.measures[place].score(self.tables[place][system])
+    def _value(self, system: int, measure: int) -> Number:
+        found = self.score(system, measure)
+        return Undefined("there is nothing to count") if math.isnan(found) else found
 
-    def signature(self, measure: str | CorpusMeasure) -> str:
+    def _per_unit(self, system: int, measure: int) -> Floats:
+        return self.measures[measure].score(self.tables[measure][system])
+
+    def _rows(self, system: int, measure: int) -> tuple[list[str | None], Any]:
+        return list(self.references.ids), self._per_unit(system, measure)
+
+    def signature(self, measure: str | Measure | int) -> str:
         """The signature of a measure with the number of references here."""
-        found = self.measures[self._place(measure)]
+        found = self.measures[self._measure(measure)]
         return found.signature(self.references.reference_count)
 
+    @property
     def notes(self) -> tuple[Note, ...]:
         """What a reader of the scores should know."""
         return distinct(
             note for one in self.measures for note in one.notes(self.references, list(self.systems))
         )
 
-    def scores(self, measure: str | CorpusMeasure) -> Scores:
+    def scores(self, measure: str | Measure | int = 0) -> Scores:
         """Scores by segment, for `heldout.compare`; only of measures that are means over them.
 
         Corpus BLEU, chrF, TER and perplexity are no means over segments: compare them with
         `heldout.infer.corpus_compare.compare_corpora`.
         """
-        wanted = parse_measure(measure, "text")
+        place = self._measure(measure)
+        wanted = self.measures[place]
         if wanted.aggregate != "mean":
             raise MeasureError(
                 f"{wanted} of a corpus is no mean over segments: compare it with compare_corpora"
             )
-        columns = np.column_stack([self.segments(at, wanted) for at in range(len(self.systems))])
+        columns = np.column_stack([self._per_unit(at, place) for at in range(len(self.systems))])
         defined = ~np.isnan(columns).any(axis=1)
         ids = np.array(self.references.ids)
         return Scores(
@@ -113,7 +128,7 @@ class TextEvaluation:
 def evaluate_text(
     references: Texts | None,
     systems: Mapping[str, Texts] | Iterable[Segments],
-    measures: Iterable[str | CorpusMeasure] = DEFAULT_TEXT_MEASURES,
+    measures: Iterable[str | Measure] = DEFAULT_TEXT_MEASURES,
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> TextEvaluation:
@@ -140,7 +155,7 @@ def evaluate_text(
     --------
     >>> references = ["the cat sat on the mat", "two dogs"]
     >>> found = evaluate_text(references, {"A": ["the cat sat", "dogs"]}, ["ROUGE-1", "TokenF1"])
-    >>> round(found.score(0, "ROUGE-1"), 4), found.segments(0, "TokenF1").round(4).tolist()
+    >>> round(found.value("A", "ROUGE-1"), 4), found.per_unit("A", "TokenF1").round(4).tolist()
     (0.6667, [0.6667, 0.6667])
     """
     wanted = tuple(parse_measures(measures, "text"))
