@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from heldout.data.notes import count_of
-from heldout.measure.run_checks import lacks_most
+from heldout.measure.ranking.run_checks import lacks_most
 from heldout.notes import distinct, note_texts
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from heldout.measure.evaluate import Evaluation
+    from heldout.measure.ranking.evaluate import RankingEvaluation as Evaluation
     from heldout.notes import Note
 
 __all__ = [
@@ -238,7 +238,7 @@ def _best(evaluation: Evaluation) -> set[tuple[int, int]]:
     """(run, measure) of the best means."""
     best = set()
     for at, measure in enumerate(evaluation.measures):
-        better = measure.definition.higher_is_better
+        better = measure.higher_is_better
         if better is None:
             continue
         means = [evaluation.mean(run, at) for run in range(len(evaluation.names))]

@@ -50,7 +50,7 @@ def calibration_data(
     import polars as pl
 
     from heldout.infer.intervals import wilson
-    from heldout.measure.calibration import calibration_bins
+    from heldout.measure.prediction.calibration import calibration_bins
 
     rows = []
     for one in several:

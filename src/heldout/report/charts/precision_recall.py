@@ -38,7 +38,7 @@ def precision_recall_data(
     import numpy as np
     import polars as pl
 
-    from heldout.measure.curves import curves
+    from heldout.measure.prediction.curves import curves
 
     rows = []
     for name in positives_of(several[0].classes, positive):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from heldout.data.predictions import ClassPredictions
     from heldout.data.words import Ints
-    from heldout.measure.curves import Curve
+    from heldout.measure.prediction.curves import Curve
     from heldout.report.charts.named import Drawing
 
 __all__ = ["HULL", "MOST_POINTS", "draw_roc", "positives_of", "roc_data", "thinned"]
@@ -41,7 +41,7 @@ def thinned(curve: Curve, most: int = MOST_POINTS) -> Ints:
     Parameters
     ----------
     curve
-        Of `heldout.measure.curves.curves`.
+        Of `heldout.measure.prediction.curves.curves`.
     most
         Beside those of the hull.
     """
@@ -70,9 +70,9 @@ def roc_data(several: Sequence[ClassPredictions], positive: str | None = None) -
     """
     import polars as pl
 
-    from heldout.measure.curves import curves
-    from heldout.measure.hull import roc_hull
-    from heldout.measure.roc import RocCurve
+    from heldout.measure.prediction.curves import curves
+    from heldout.measure.prediction.hull import roc_hull
+    from heldout.measure.prediction.roc import RocCurve
 
     rows: list[tuple[str, str, bool, float, float, float | None, float]] = []
     for name in positives_of(several[0].classes, positive):
