@@ -28,7 +28,7 @@ from heldout.data.collection import Collection
 from heldout.data.collection_files import read_collection
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.studies.bias import StudySettings, bias_study, standard_error
-from heldout.measure.names import parse_measure
+from heldout.measure.parse import parse_measure
 from heldout.retrieve.index import Index
 from heldout.retrieve.models import grid
 
@@ -140,7 +140,7 @@ def studies(
     index: Index, collection: Collection, case: Case, draws: int, options: argparse.Namespace
 ) -> list[BiasStudy]:
     """One study; of random priors one for every ten draws, each with noise of its own."""
-    measure = parse_measure(options.measure)
+    measure = parse_measure(options.measure, "ranking")
 
     def study(models: tuple[Model, ...], number: int, seed: int, noise: Noise) -> BiasStudy:
         settings = StudySettings(

@@ -17,12 +17,12 @@ from sacrebleu.significance import PairedTest
 
 from harness import race, report, run_process, save
 from heldout.infer.corpus_level import corpus_randomization_test
-from heldout.measure.text_evaluate import evaluate_text
+from heldout.measure.text.evaluate import evaluate_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.measure.text_evaluate import TextEvaluation
+    from heldout.measure.text.evaluate import TextEvaluation
 
 SEGMENTS, REPLICATES = 3000, 10_000
 

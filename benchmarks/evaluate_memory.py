@@ -19,8 +19,8 @@ MEASURES = ("nDCG@10", "AP", "P@10", "RR", "R@1000")
 
 def ours(qrels: heldout.Qrels, run: heldout.Run) -> Values:
     found = heldout.evaluate(qrels, run, MEASURES)
-    columns = [found.values(0, at).tolist() for at in range(len(MEASURES))]
-    return {query: [column[row] for column in columns] for row, query in enumerate(found.queries())}
+    columns = [found.per_unit(0, at).tolist() for at in range(len(MEASURES))]
+    return {query: [column[row] for column in columns] for row, query in enumerate(found.units())}
 
 
 def pytrec_evaluator(qrels: heldout.Qrels, run: heldout.Run) -> Callable[[], Values]:

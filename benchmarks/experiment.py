@@ -24,7 +24,7 @@ import numpy as np
 from heldout.data.collection import Collection
 from heldout.experiment.documents.cross_validate import cross_validate_documents
 from heldout.experiment.run import Experiment
-from heldout.measure.names import parse_measure
+from heldout.measure.parse import parse_measure
 from heldout.retrieve.index import Index
 from heldout.retrieve.models import Model, grid
 from heldout.retrieve.search import search_numbers
@@ -80,8 +80,8 @@ def check(index: Index, collection: Collection, folds: np.ndarray, found: Any) -
             collection,
             [GRID[found.chosen[0]]],
             folds,
-            tune_for=parse_measure(MEASURES[0]),
-            measures=[parse_measure(one) for one in MEASURES],
+            tune_for=parse_measure(MEASURES[0], "ranking"),
+            measures=[parse_measure(one, "ranking") for one in MEASURES],
             replicates=2,
         )
         assert np.array_equal(alone.values, found.values, equal_nan=True)
@@ -105,7 +105,7 @@ def main() -> None:
         texts, {f"q{q}": text for q, text in enumerate(queries)}, judged(index, queries)
     )
     folds = (np.random.default_rng(0).permutation(len(texts)) % 5).astype(np.int32)
-    measures = [parse_measure(one) for one in MEASURES]
+    measures = [parse_measure(one, "ranking") for one in MEASURES]
 
     def by_documents(replicates: int, estimand: Any = "documents") -> Any:
         return cross_validate_documents(

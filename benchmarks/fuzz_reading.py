@@ -105,9 +105,8 @@ def use_map(folder: Path) -> object:
 
 def use_names(folder: Path) -> object:
     """Names that stand in configs and arguments; every line by itself."""
-    from heldout.measure.names import parse_measures
-    from heldout.measure.predicted import parse_prediction_measures
-    from heldout.measure.trec_names import trec_lines
+    from heldout.measure.parse import parse_measures
+    from heldout.measure.ranking.trec_names import trec_lines
     from heldout.retrieve.models import parse_model
     from heldout.tune.space import parse_axis
 
@@ -115,7 +114,7 @@ def use_names(folder: Path) -> object:
     parsers: tuple[Callable[[str], object], ...] = (
         *(parse_model, parse_axis, lambda one: parse_measures([one])),
         *(lambda one: trec_lines([one], 1, 0),
-          lambda one: parse_prediction_measures("classification", [one])),
+          lambda one: parse_measures([one], "classification")),
     )  # fmt: skip
     for line in (folder / "x").read_bytes().decode(errors="replace").split("\n"):
         for parse in parsers:
@@ -180,7 +179,7 @@ def use_results(folder: Path) -> object:
 
 
 def use_wordnet(folder: Path) -> object:
-    from heldout.measure.text_wordnet import WordNetFiles
+    from heldout.measure.text.wordnet import WordNetFiles
 
     found = WordNetFiles(folder)
     return found.version, [found.synonyms(one) for one in ("cats", "dog", "ran", "")]

@@ -25,7 +25,7 @@ from heldout.experiment.documents.methods import pool
 from heldout.experiment.documents.rank_table import RankTable
 from heldout.experiment.documents.uncertainty import half_sample_spread
 from heldout.experiment.studies.bias import unseen_values
-from heldout.measure.names import parse_measure
+from heldout.measure.parse import parse_measure
 from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.index import Index
 from heldout.retrieve.models import Model
@@ -33,7 +33,7 @@ from heldout.retrieve.models import Model
 if TYPE_CHECKING:
     from heldout.experiment.documents.estimate import Estimand
 
-MEASURE = parse_measure("nDCG@10")
+MEASURE = parse_measure("nDCG@10", "ranking")
 FOLDS, DEPTH, Z = 5, 1000, 1.959964
 
 

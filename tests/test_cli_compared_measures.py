@@ -13,12 +13,12 @@ from heldout import (
     compare,
     read_class_predictions,
     read_number_predictions,
-    score_predictions,
 )
 from heldout.cli import main
 from heldout.errors import MeasureError
-from heldout.measure.predicted import parse_prediction_measures
-from heldout.measure.prediction_sums import unit_sums
+from heldout.measure.parse import parse_measures
+from heldout.measure.prediction.evaluate import evaluate_predictions
+from heldout.measure.prediction.sums import unit_sums
 
 HINT = "F1(macro, undefined=0) (--undefined 0) counts such a class 0, as scikit-learn does"
 
@@ -115,7 +115,7 @@ def test_counted_as_0_it_is_what_scikit_learn_has(classes, name, average):
         "F1": metrics.f1_score,
     }[name]
     several = [read_class_predictions(path)[0] for path in classes]
-    scores = score_predictions(several, [f"{name}({average})"], undefined=0)
+    scores = evaluate_predictions(several, [f"{name}({average})"], undefined=0)
     for one in several:
         names = np.array(one.classes)
         expected = theirs(names[one.truth], names[one.predicted], average=average, zero_division=0)
@@ -125,24 +125,24 @@ def test_counted_as_0_it_is_what_scikit_learn_has(classes, name, average):
 def test_sums_give_the_same_value(classes):
     one = read_class_predictions(classes[0])[0]
     for name in ("F1(macro, undefined=0)", "precision(class=b, undefined=0)", "recall(weighted)"):
-        [measure] = parse_prediction_measures("classification", [name], 0)
+        [measure] = parse_measures([name], "classification", undefined=0)
         sums = unit_sums(one, measure)
         whole = sums.score(sums.table.sum(axis=0, keepdims=True))[0]
-        assert whole == pytest.approx(measure.value(one), rel=1e-12)
+        assert whole == pytest.approx(measure.compute(one), rel=1e-12)
 
 
 def test_the_name_says_it_and_can_be_read_back():
-    [measure] = parse_prediction_measures("classification", ["F(beta=2, weighted)"], 0)
+    [measure] = parse_measures(["F(beta=2, weighted)"], "classification", undefined=0)
     assert str(measure) == "F(beta=2, weighted, undefined=0)"
-    assert parse_prediction_measures("classification", [str(measure)]) == [measure]
-    [plain] = parse_prediction_measures("classification", ["MCC"], 0)
+    assert parse_measures([str(measure)], "classification") == [measure]
+    [plain] = parse_measures(["MCC"], "classification", undefined=0)
     assert str(plain) == "MCC"
 
 
 def test_python_takes_it_for_scores_and_comparisons(classes):
     several = [read_class_predictions(path)[0] for path in classes]
-    assert isinstance(score_predictions(several, ["F1"]).value("two", "F1"), Undefined)
-    value = score_predictions(several, ["F1"], undefined=0).value("two", "F1")
+    assert isinstance(evaluate_predictions(several, ["F1"]).value("two", "F1"), Undefined)
+    value = evaluate_predictions(several, ["F1"], undefined=0).value("two", "F1")
     found = compare(several, "F1", undefined=0)
     assert found.systems[0].mean.estimate == pytest.approx(value, rel=1e-12)
 
@@ -150,11 +150,11 @@ def test_python_takes_it_for_scores_and_comparisons(classes):
 @pytest.mark.parametrize("value", [1, 0.5])
 def test_nothing_but_0_is_taken(value):
     with pytest.raises(MeasureError, match="expected 0"):
-        parse_prediction_measures("classification", ["F1"], value)
+        parse_measures(["F1"], "classification", undefined=value)
     with pytest.raises(MeasureError, match="undefined must be 0"):
-        parse_prediction_measures("classification", [f"F1(undefined={value})"])
+        parse_measures([f"F1(undefined={value})"], "classification")
     with pytest.raises(MeasureError, match="MCC has no setting"):
-        parse_prediction_measures("classification", ["MCC(undefined=0)"])
+        parse_measures(["MCC(undefined=0)"], "classification")
 
 
 def test_classes_show_0_too(classes, capsys):

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from heldout import measures
     from heldout.data.collection import Collection
     from heldout.data.collection_files import read_collection
     from heldout.data.export import export_collection
@@ -32,13 +33,13 @@ if TYPE_CHECKING:
     from heldout.experiment.systems import System
     from heldout.experiment.systems.estimators import EstimatorSystem
     from heldout.infer.compare import Comparison, compare
-    from heldout.infer.prediction_scores import PredictionScores, score_predictions
+    from heldout.measure.base import Measure
     from heldout.measure.custom import RankedList, define_measure
-    from heldout.measure.evaluate import Evaluation, evaluate
-    from heldout.measure.hull import roc_hull
-    from heldout.measure.names import Measure, parse_measure, parse_measures
-    from heldout.measure.roc import roc_curve
-    from heldout.measure.text_evaluate import TextEvaluation, evaluate_text
+    from heldout.measure.evaluate import evaluate
+    from heldout.measure.evaluation import Evaluation
+    from heldout.measure.parse import parse_measure, parse_measures
+    from heldout.measure.prediction.hull import roc_hull
+    from heldout.measure.prediction.roc import roc_curve
     from heldout.measure.undefined import Undefined
     from heldout.notebook import chart, charts
     from heldout.notes import Note
@@ -74,7 +75,7 @@ _HOMES = {
     "Comparison": "heldout.infer.compare",
     "DuplicateError": "heldout.errors",
     "EstimatorSystem": "heldout.experiment.systems.estimators",
-    "Evaluation": "heldout.measure.evaluate",
+    "Evaluation": "heldout.measure.evaluation",
     "Experiment": "heldout.experiment.run",
     "FormatError": "heldout.errors",
     "GivenFolds": "heldout.resample.given",
@@ -84,7 +85,7 @@ _HOMES = {
     "InputError": "heldout.errors",
     "KFold": "heldout.resample.plans",
     "LeaveOneOut": "heldout.resample.plans",
-    "Measure": "heldout.measure.names",
+    "Measure": "heldout.measure.base",
     "MeasureError": "heldout.errors",
     "MissingExtraError": "heldout.errors",
     "Model": "heldout.retrieve.models",
@@ -92,7 +93,6 @@ _HOMES = {
     "NumberPredictions": "heldout.data.predictions",
     "Plan": "heldout.resample.plan",
     "PlanError": "heldout.resample.notices",
-    "PredictionScores": "heldout.infer.prediction_scores",
     "Qrels": "heldout.data.run",
     "RankedList": "heldout.measure.custom",
     "RepeatedRuns": "heldout.resample.combined",
@@ -108,7 +108,6 @@ _HOMES = {
     "Splits": "heldout.resample.split",
     "System": "heldout.experiment.systems.base",
     "TestSet": "heldout.resample.holdout",
-    "TextEvaluation": "heldout.measure.text_evaluate",
     "Trials": "heldout.tune.search",
     "TunedFolds": "heldout.tune.cross_validate",
     "TunedRuns": "heldout.tune.runs",
@@ -122,13 +121,12 @@ _HOMES = {
     "cross_validate": "heldout.tune.cross_validate",
     "define_measure": "heldout.measure.custom",
     "evaluate": "heldout.measure.evaluate",
-    "evaluate_text": "heldout.measure.text_evaluate",
     "export_collection": "heldout.data.export",
     "from_sklearn": "heldout.resample.given",
     "open_index": "heldout.retrieve.shards",
     "parse_axis": "heldout.tune.space",
-    "parse_measure": "heldout.measure.names",
-    "parse_measures": "heldout.measure.names",
+    "parse_measure": "heldout.measure.parse",
+    "parse_measures": "heldout.measure.parse",
     "parse_model": "heldout.retrieve.models",
     "read_class_predictions": "heldout.data.prediction_files",
     "read_collection": "heldout.data.collection_files",
@@ -138,16 +136,20 @@ _HOMES = {
     "read_references": "heldout.data.segments",
     "read_run": "heldout.data.files",
     "read_scores": "heldout.data.scores",
-    "roc_curve": "heldout.measure.roc",
-    "roc_hull": "heldout.measure.hull",
+    "roc_curve": "heldout.measure.prediction.roc",
+    "roc_hull": "heldout.measure.prediction.hull",
     "save_chart": "heldout.report.charts.export",
-    "score_predictions": "heldout.infer.prediction_scores",
     "search": "heldout.retrieve.search",
     "search_grid": "heldout.tune.search",
     "search_optuna": "heldout.tune.search",
     "search_random": "heldout.tune.search",
     "tune_runs": "heldout.tune.runs",
 }
+_OLD = {
+    "evaluate_text": "heldout.measure.text.evaluate",
+    "score_predictions": "heldout.infer.prediction_scores",
+}
+"""Names of version 0.1 that `evaluate` has made superfluous."""
 
 __all__ = [
     "Analyzer",
@@ -178,7 +180,6 @@ __all__ = [
     "NumberPredictions",
     "Plan",
     "PlanError",
-    "PredictionScores",
     "Qrels",
     "RankedList",
     "RepeatedRuns",
@@ -194,7 +195,6 @@ __all__ = [
     "Splits",
     "System",
     "TestSet",
-    "TextEvaluation",
     "Trials",
     "TunedFolds",
     "TunedRuns",
@@ -208,9 +208,9 @@ __all__ = [
     "cross_validate",
     "define_measure",
     "evaluate",
-    "evaluate_text",
     "export_collection",
     "from_sklearn",
+    "measures",
     "open_index",
     "parse_axis",
     "parse_measure",
@@ -227,7 +227,6 @@ __all__ = [
     "roc_curve",
     "roc_hull",
     "save_chart",
-    "score_predictions",
     "search",
     "search_grid",
     "search_optuna",
@@ -237,7 +236,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
+    if name == "measures":
+        return import_module("heldout.measures")
+    home = _HOMES.get(name) or _OLD.get(name)
     if home is None:
         raise AttributeError(f"module 'heldout' has no attribute {name!r}")
     return getattr(import_module(home), name)

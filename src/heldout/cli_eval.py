@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from heldout.data.run import Qrels
-    from heldout.measure.evaluate import Evaluation
+    from heldout.measure.ranking.evaluate import RankingEvaluation
 
 __all__ = ["add_eval"]
 
@@ -157,7 +157,7 @@ def _eval(options: argparse.Namespace) -> None:
 
 
 def _refuse_trec_options(options: argparse.Namespace) -> None:
-    from heldout.measure.trec_names import refuse_unsupported
+    from heldout.measure.ranking.trec_names import refuse_unsupported
 
     for option, usual in _TREC_OPTIONS.items():
         value = getattr(options, option)
@@ -210,7 +210,7 @@ def _query_ids(given: str) -> list[str]:
 
 def _trec(judgements: Qrels, options: argparse.Namespace, reading: dict[str, Any]) -> str:
     from heldout.data.files import read_run
-    from heldout.measure.trec_names import trec_lines
+    from heldout.measure.ranking.trec_names import trec_lines
     from heldout.report.trec import trec_output
 
     if options.intersection:
@@ -234,8 +234,8 @@ def _trec(judgements: Qrels, options: argparse.Namespace, reading: dict[str, Any
 
 def _evaluate(
     judgements: Qrels, options: argparse.Namespace, reading: dict[str, Any]
-) -> Evaluation:
-    from heldout.measure.evaluate import DEFAULT_MEASURES, evaluate
+) -> RankingEvaluation:
+    from heldout.measure.ranking.evaluate import DEFAULT_MEASURES, evaluate_runs
 
     settings = {
         "missing": "skip" if options.intersection else "zero",
@@ -246,17 +246,17 @@ def _evaluate(
     }
     wanted = options.measure or DEFAULT_MEASURES
     if len(options.runs) < 2 or not sys.stderr.isatty():
-        return evaluate(judgements, options.runs, wanted, **settings)
+        return evaluate_runs(judgements, options.runs, wanted, **settings)
     from rich.console import Console  # only for the progress bar
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("runs", total=len(options.runs))
         settings["progress"] = lambda _: bar.advance(task)
-        return evaluate(judgements, options.runs, wanted, **settings)
+        return evaluate_runs(judgements, options.runs, wanted, **settings)
 
 
-def _show(result: Evaluation, options: argparse.Namespace) -> None:
+def _show(result: RankingEvaluation, options: argparse.Namespace) -> None:
     from heldout.report.evaluation import evaluation_json, evaluation_text, policy_lines
 
     kind = options.format
@@ -276,7 +276,7 @@ def _show(result: Evaluation, options: argparse.Namespace) -> None:
         _note("\n".join(policy_lines(result)))
 
 
-def _write_parquet(result: Evaluation, output: str) -> None:
+def _write_parquet(result: RankingEvaluation, output: str) -> None:
     from heldout.data.files import write_atomically
 
     with write_atomically(output) as aside:

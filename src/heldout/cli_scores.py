@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from heldout.data.scores import Scores
-    from heldout.measure.evaluate import Missing
-    from heldout.measure.names import Measure
+    from heldout.measure.ranking.evaluate import Missing
+    from heldout.measure.ranking.names import RankingMeasure
 
 __all__ = [
     "add_score_arguments",
@@ -176,12 +176,12 @@ def _spellings(wanted: str, there: list[str]) -> list[str]:
     return [str(measure) for measure in _known_measures(wanted)] or [wanted]
 
 
-def _known_measures(name: str) -> list[Measure]:
+def _known_measures(name: str) -> list[RankingMeasure]:
     """The measures of a name; none if it is the user's own."""
-    from heldout.measure.names import parse_measures
+    from heldout.measure.parse import parse_measures
 
     try:
-        return parse_measures([name])
+        return parse_measures([name], "ranking")
     except MeasureError:
         return []
 
@@ -190,20 +190,20 @@ def _evaluate(options: argparse.Namespace) -> list[Scores]:
     from heldout.cli_files import refuse_same_file, split_paths
     from heldout.data.files import read_qrels  # NumPy comes with it
     from heldout.infer.compared_inputs import evaluation_scores
-    from heldout.measure.evaluate import evaluate
-    from heldout.measure.names import parse_measures
+    from heldout.measure.parse import parse_measures
+    from heldout.measure.ranking.evaluate import evaluate_runs
 
-    measures = parse_measures(options.measure or ["nDCG@10"])
+    measures = parse_measures(options.measure or ["nDCG@10"], "ranking")
     for measure in measures:
         _refuse_incomparable(measure)
     refuse_same_file(options.runs)
     judgements = read_qrels(*split_paths(options.qrels))
     missing: Missing = "skip" if options.intersection else "zero"
-    result = evaluate(judgements, options.runs, [*measures, "Judged@10"], missing=missing)
+    result = evaluate_runs(judgements, options.runs, [*measures, "Judged@10"], missing=missing)
     return [evaluation_scores(result, measure) for measure in measures]
 
 
-def _refuse_incomparable(measure: Measure) -> None:
+def _refuse_incomparable(measure: RankingMeasure) -> None:
     """Refuse, before anything is read, what says nothing about better or worse."""
     family = measure.definition
     if family.aggregate == "text":

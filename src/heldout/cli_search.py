@@ -119,9 +119,11 @@ def _search(options: argparse.Namespace) -> int:
     if options.query is not None:
         return _show_found(options, model)
     if options.measure:
-        from heldout.measure.names import parse_measures
+        from heldout.measure.parse import parse_measures
 
-        parse_measures(options.measure)  # what cannot be measured is refused before the search
+        parse_measures(
+            options.measure, "ranking"
+        )  # what cannot be measured is refused before the search
     given = _from_index(options) if is_index(options.collection) else _from_collection(options)
     judged = given.judged
     if judged is None and _evaluates(options):
@@ -324,10 +326,10 @@ def _print_run(run: Run, *, json: bool) -> None:
 
 
 def _evaluate(judged: Qrels, run: Run, options: argparse.Namespace) -> None:
-    from heldout.measure.evaluate import DEFAULT_MEASURES, evaluate
+    from heldout.measure.ranking.evaluate import DEFAULT_MEASURES, evaluate_runs
     from heldout.report.evaluation import evaluation_json, evaluation_text, policy_lines
 
-    result = evaluate(judged, run, options.measure or DEFAULT_MEASURES)
+    result = evaluate_runs(judged, run, options.measure or DEFAULT_MEASURES)
     if options.json:
         shown = evaluation_json(result)
     else:

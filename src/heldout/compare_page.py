@@ -63,7 +63,7 @@ def _inputs(options: argparse.Namespace) -> list[tuple[str, str]]:
 def _policies(options: argparse.Namespace) -> list[tuple[str, str]]:
     """How ties and missing queries of runs were treated."""
     from heldout.data.run import Run
-    from heldout.measure.policies import policies_in_words
+    from heldout.measure.ranking.policies import policies_in_words
 
     ties = str(Run.__dataclass_fields__["ties"].default)
     missing = "skip" if options.intersection else "zero"

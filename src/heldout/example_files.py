@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from heldout.data.aside import made_folder, write_atomically
 from heldout.data.example import example
-from heldout.measure.evaluate import evaluate
+from heldout.measure.ranking.evaluate import evaluate_runs
 from heldout.report.evaluation import evaluation_text, policy_lines
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ __all__ = ["write_example"]
 def write_example(folder: str, *, terminal: bool = False) -> Iterator[str]:
     """Write the example to `folder`, evaluate it, and say what was done, paragraph by paragraph."""
     qrels, runs = example()
-    result = evaluate(qrels, runs)
+    result = evaluate_runs(qrels, runs)
     with made_folder(folder) as place:
         qrels.write(place / "qrels.txt")
         for run in runs:

@@ -11,11 +11,12 @@ from heldout.cli_progress import progress_bar
 from heldout.cli_scores import read_predictions
 from heldout.data.predictions import ClassPredictions, one_set_of_classes, positive_number
 from heldout.errors import InputError
-from heldout.infer.prediction_scores import score_predictions
+from heldout.infer.prediction_scores import score_table
 from heldout.infer.scored_predictions import PredictionSystems
-from heldout.measure.curves import curves
-from heldout.measure.hull import roc_hull
-from heldout.measure.roc import roc_curve
+from heldout.measure.prediction.curves import curves
+from heldout.measure.prediction.evaluate import evaluate_predictions
+from heldout.measure.prediction.hull import roc_hull
+from heldout.measure.prediction.roc import roc_curve
 from heldout.report import scores as report
 from heldout.report.curves import curve_grid, curve_notes, json_curves
 from heldout.report.tables import note_lines, tables_page, tables_text
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     import argparse
 
     from heldout.infer.compare import Comparison
-    from heldout.infer.prediction_scores import PredictionScores
-    from heldout.measure.hull import RocHull
+    from heldout.infer.prediction_scores import ScoreTable
+    from heldout.measure.prediction.hull import RocHull
 
 __all__ = ["score_files"]
 
@@ -52,15 +53,13 @@ def score_files(options: argparse.Namespace) -> int:
         emit(_curves(predictions, positive, options), options.output)
         return 0
     with progress_bar("measures", quiet=options.quiet) as progress:
-        scores = score_predictions(
+        found = evaluate_predictions(
             predictions,
             options.measure or (),
             positive=positive,
-            level=options.level,
-            seed=options.seed,
             undefined=getattr(options, "undefined", None),
-            progress=progress,
         )
+        scores = score_table(found, level=options.level, seed=options.seed, progress=progress)
     hull = _hull(scores) if getattr(options, "hull", False) else None
     lines = report.score_lines(scores)
     if hull is not None:
@@ -71,15 +70,15 @@ def score_files(options: argparse.Namespace) -> int:
     tables = _tables(scores, hull, options)
     if options.compare:
         compared = _compare(scores, options)
-        return present(compared, options, before=tables, lines=lines, notes=scores.notes)
+        return present(compared, options, before=tables, lines=lines, notes=scores.evaluation.notes)
     emit(tables_page(tables, options.format, "Scores"), options.output)
     if not options.quiet:
-        lines += note_lines(scores.notes)
+        lines += note_lines(scores.evaluation.notes)
         sys.stderr.write("".join(line + "\n" for line in lines))
     return 0
 
 
-def _as_json(scores: PredictionScores, hull: RocHull | None, options: argparse.Namespace) -> int:
+def _as_json(scores: ScoreTable, hull: RocHull | None, options: argparse.Namespace) -> int:
     from heldout.cli import emit  # the main module imports commands
 
     record = report.score_record(scores, beta=getattr(options, "beta", 1.0), hull=hull)
@@ -90,20 +89,21 @@ def _as_json(scores: PredictionScores, hull: RocHull | None, options: argparse.N
     return 0
 
 
-def _compare(scores: PredictionScores, options: argparse.Namespace) -> list[Comparison]:
-    if options.gate and options.baseline is None and len(scores.predictions) > 2:
+def _compare(scores: ScoreTable, options: argparse.Namespace) -> list[Comparison]:
+    evaluation = scores.evaluation
+    if options.gate and options.baseline is None and len(evaluation.predictions) > 2:
         raise InputError("a gate needs a baseline: name it with --baseline")
-    systems = PredictionSystems.of(scores.predictions, options.baseline)
+    systems = PredictionSystems.of(evaluation.predictions, options.baseline)
     return compare_measures(
         systems,
-        systems.measures(options.measure or (), scores.undefined),
+        systems.measures(options.measure or (), evaluation.undefined),
         options,
-        positive=scores.positive,
+        positive=evaluation.positive,
         by="unit" if options.by_unit else "fold" if options.by_fold else "auto",
     )
 
 
-def _tables(scores: PredictionScores, hull: RocHull | None, options: argparse.Namespace) -> str:
+def _tables(scores: ScoreTable, hull: RocHull | None, options: argparse.Namespace) -> str:
     grids = [report.score_grid(scores)]
     if options.task == "classification":
         grids += [report.class_grid(scores, options.beta)] if options.per_class else []
@@ -125,15 +125,15 @@ def _curves(predictions: list[Any], positive: str | None, options: argparse.Name
     return tables_page(text, options.format, "Curves")
 
 
-def _hull(scores: PredictionScores) -> RocHull:
+def _hull(scores: ScoreTable) -> RocHull:
     """Curves of systems with scores, points of those without."""
-    if scores.positive is None:
+    if scores.evaluation.positive is None:
         raise InputError("--hull is for two classes")
     found: dict[str, Any] = {}
-    for one in scores.predictions:
+    for one in scores.evaluation.predictions:
         if not isinstance(one, ClassPredictions):
             continue
-        at = positive_number(one.classes, scores.positive)
+        at = positive_number(one.classes, scores.evaluation.positive)
         positive = one.truth == at
         if one.scores is not None:
             found[one.name] = roc_curve(positive, one.scores[:, at], one.weights)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from heldout.data.segments import Segments
     from heldout.infer.text_intervals import TextScores
-    from heldout.measure.text_evaluate import TextEvaluation
+    from heldout.measure.text.evaluate import TextEvaluation
     from heldout.notes import Note
 
 __all__ = ["score_text"]
@@ -37,19 +37,19 @@ def score_text(options: argparse.Namespace) -> int:
     """
     from heldout.cli import emit  # the main module imports commands
     from heldout.infer.text_intervals import corpus_intervals
-    from heldout.measure.text_evaluate import DEFAULT_TEXT_MEASURES, evaluate_text
-    from heldout.measure.text_names import parse_text_measures
+    from heldout.measure.parse import parse_measures
+    from heldout.measure.text.evaluate import DEFAULT_TEXT_MEASURES, evaluate_text
     from heldout.report.tables import note_lines, tables_page
     from heldout.report.text_scores import about_line, text_score_record
 
     if options.compare and len(options.files) < 2:
         raise InputError("one file: there is nothing to compare it with")
-    measures = parse_text_measures(options.measure or DEFAULT_TEXT_MEASURES)
+    measures = parse_measures(options.measure or DEFAULT_TEXT_MEASURES, "text")
     needed = any(one.needs_references for one in measures)
     references = _references(options) if needed else None
     with progress_bar("counting", quiet=options.quiet) as progress:
         evaluation = evaluate_text(references, _systems(options.files), measures, progress=progress)
-    notes = evaluation.notes()
+    notes = evaluation.notes
     if options.compare:
         return _compared(evaluation, notes, options)
     with progress_bar("intervals", quiet=options.quiet) as progress:

@@ -9,7 +9,7 @@ from heldout.errors import InputError, MeasureError
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.documents.cross_validate import choose_values, cross_validate_documents
 from heldout.experiment.documents.methods import METHODS, pool
-from heldout.measure.names import parse_measure
+from heldout.measure.parse import parse_measure
 from heldout.retrieve.models import grid
 from heldout.retrieve.search import search
 

@@ -287,7 +287,7 @@ def test_kept_predictions_are_scored_and_compared_as_the_experiment_does(tmp_pat
     assert [row.name for row in scores.rows] == list(results.systems)
     for row in scores.rows:
         for measure, value, interval in zip(
-            scores.measures, row.values, row.intervals, strict=True
+            scores.evaluation.measures, row.values, row.intervals, strict=True
         ):
             if isinstance(value, Undefined):
                 continue
@@ -314,7 +314,7 @@ def test_regression_with_the_mean_beside_it():
     assert results.compare("MAE", systems=["(mean)", "ridge"]).claims[0].difference.estimate < 0
     pooled = results.predictions("ridge")
     assert len(pooled.units) == 442
-    assert score_predictions([pooled], ["RMSE"]).value("ridge", "RMSE") > 0
+    assert score_predictions([pooled], ["RMSE"]).evaluation.value("ridge", "RMSE") > 0
 
 
 def test_a_label_that_was_not_seen_in_training():

@@ -18,7 +18,7 @@ from heldout.experiment.documents.methods import (
     pool,
 )
 from heldout.experiment.studies.bias import unseen_values
-from heldout.measure.names import parse_measure
+from heldout.measure.parse import parse_measure
 from heldout.retrieve.models import grid
 from heldout.retrieve.search import search
 

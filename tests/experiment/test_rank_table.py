@@ -8,7 +8,7 @@ import heldout
 from heldout.errors import MeasureError
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.documents.rank_table import RankTable, check_measures
-from heldout.measure.names import parse_measure
+from heldout.measure.parse import parse_measure
 from heldout.retrieve.models import grid
 from heldout.retrieve.search import run_of_lists, search
 from heldout.retrieve.sides import held_out_side, whole_side

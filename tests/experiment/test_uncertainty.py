@@ -7,7 +7,7 @@ from heldout.errors import InputError
 from heldout.experiment.documents.extrapolate import extrapolate
 from heldout.experiment.documents.rank_table import RankTable
 from heldout.experiment.documents.uncertainty import Spread, _halves, half_sample_spread, interval
-from heldout.measure.names import parse_measure
+from heldout.measure.parse import parse_measure
 
 NDCG = parse_measure("nDCG@10")
 

@@ -45,8 +45,8 @@ KNOWN = {
     ("data/formats/source.py", "import_module"): "gzip, lzma, bz2",
     ("data/pydocs.py", "subprocess.run"): "this Python, our own script",
     ("data/vectors.py", "np.load"): "allow_pickle=False",
-    ("measure/text.py", "import_module"): "sacrebleu, rouge-score",
-    ("measure/text_wordnet.py", "import_module"): "NLTK",
+    ("measure/text/base.py", "import_module"): "sacrebleu, rouge-score",
+    ("measure/text/wordnet.py", "import_module"): "NLTK",
     ("experiment/execution/parcels.py", "pickle.Unpickler"): (
         "from memory: what this run has packed itself"
     ),

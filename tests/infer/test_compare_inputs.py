@@ -9,8 +9,7 @@ import heldout
 from heldout import InputError, MeasureError, Qrels, Run, Scores, compare, evaluate
 from heldout.cli import main
 from heldout.data.predictions import ClassPredictions, NumberPredictions
-from heldout.infer.prediction_scores import score_predictions
-from heldout.measure.text_evaluate import evaluate_text
+from heldout.measure.text.evaluate import evaluate_text
 
 SOURCE = np.random.default_rng(5)
 QRELS = {f"q{n}": {f"d{n}": 1, f"e{n}": 2, "x": 0} for n in range(12)}
@@ -157,7 +156,7 @@ def test_classes_and_scores_of_classes_in_one_call():
         assert compare(TRUTH.tolist(), {n: x.tolist() for n, x in labels.items()}, measure)
         assert compare(TRUTH, both, measure).claims == claims
         assert compare(TRUTH, PROBABLE, measure).claims == claims
-        assert compare(score_predictions(expected, [measure])).claims == claims
+        assert compare(evaluate(None, expected, [measure])).claims == claims
     for measure in ("AUC", "Brier", "average-precision"):
         claims = compare(expected, measure).claims
         assert compare(TRUTH, PROBABLE, measure).claims == claims
@@ -216,14 +215,17 @@ def test_the_command_and_the_call_agree(tmp_path, monkeypatch, capsys):
     [
         ((QRELS, RUNS), "compare by what"),
         ((QRELS, RUNS, "nonsense"), "unknown measure 'nonsense'"),
-        ((QRELS, RUNS, "BLEU"), "BLEU is a measure of text, and the first argument is judgements"),
-        ((TRUTH, PROBABLE, "nDCG@10"), "is a measure of ranking, .* is one value per unit"),
-        ((TRUTH, [TRUTH, TRUTH], "accuracy"), "expected {name: predictions}"),
+        ((QRELS, RUNS, "BLEU"), "unknown measure 'BLEU'"),
+        ((TRUTH, PROBABLE, "nDCG@10"), "qrels: an object of type ndarray"),
+        ((TRUTH, [TRUTH, TRUTH], "accuracy"), "system: 2 predictions, but the truth of 60 units"),
         (
             (TRUTH, {"A": TRUTH, "B": TRUTH[:9]}, "accuracy"),
-            "B: 9 predictions, but the truth has 60",
+            "B: 9 predictions, but the truth of 60",
         ),
-        ((TRUTH, {"A": TRUTH, "B": np.ones((60, 3))}, "accuracy"), "3 columns of scores for 2"),
+        (
+            (TRUTH, {"A": TRUTH, "B": np.ones((60, 3))}, "accuracy"),
+            "3 columns of scores, but there are 2",
+        ),
         ((["a", "b", "c"], {"A": [0.1, 0.2, 0.3], "B": [0.1] * 3}, "AUC"), "is for two classes"),
         (([1.0, 2.0], {"A": [1.0, np.nan], "B": [1.0, 2.0]}, "RMSE"), "A: expected one finite"),
         ((Scores.of({"A": [1, 2], "B": [2, 1]}, "AP"), "RR"), "these are scores in AP, not in RR"),

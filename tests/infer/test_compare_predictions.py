@@ -12,8 +12,8 @@ from heldout.infer import resampled
 from heldout.infer.auc import delong_test
 from heldout.infer.folds import corrected_t
 from heldout.infer.paired import corrected_t_test, mcnemar_test
-from heldout.measure.paired_predictions import fold_scores
-from heldout.measure.predicted import parse_prediction_measures
+from heldout.measure.parse import parse_measures
+from heldout.measure.prediction.paired import fold_scores
 
 CLASSES = ("ham", "spam")
 
@@ -74,7 +74,7 @@ def test_accuracy_by_sums_is_the_same_test():
 def test_measures_that_are_no_means(measure):
     found = only(TWO, measure)
     comparison, claim = found, found.claims[0]
-    values = [parse_prediction_measures("classification", [measure])[0].value(one) for one in TWO]
+    values = [parse_measures([measure], "classification")[0].compute(one) for one in TWO]
     assert found.linearised
     assert [row.mean.estimate for row in comparison.systems] == pytest.approx(values)
     assert claim.difference.estimate == pytest.approx(values[1] - values[0])
@@ -251,12 +251,14 @@ def test_groups_in_several_folds_are_pointed_out():
     crossed = [replace(one, groups=("g",) * 120) for one in systems]
     said = "1 group has units in several folds"
     assert any(said in note.text for note in only(crossed, "accuracy").scores.notes)
-    scored = score_predictions(crossed, ["accuracy"])
+    scored = score_predictions(crossed, ["accuracy"]).evaluation
     assert [note.code for note in scored.notes] == ["crossing-groups"]
     assert said in scored.notes[0].text
     assert not any("drawing whole groups" in one for one in scored.about)
     whole = [replace(one, groups=one.folds) for one in systems]
-    assert not any("in several folds" in one.text for one in score_predictions(whole).notes)
+    assert not any(
+        "in several folds" in one.text for one in score_predictions(whole).evaluation.notes
+    )
 
 
 def test_baselines_of_an_experiment_are_compared_only_if_asked_for():
@@ -282,7 +284,7 @@ def test_repeated_hold_outs_know_their_training_side():
         ClassPredictions(name, units, CLASSES, np.zeros(12, int), np.array(guess), repeats=repeats)
         for name, guess in (("A", [0, 1] * 6), ("B", [0, 0, 0, 1] * 3))
     ]
-    found = fold_scores(systems, parse_prediction_measures("classification", ["accuracy"])[0])
+    found = fold_scores(systems, parse_measures(["accuracy"], "classification")[0])
     assert found.test_share == pytest.approx(4 / 6)
     assert found.scores.units == ("r", "s", "t")
     assert only(systems, "accuracy").test_share == pytest.approx(4 / 6)

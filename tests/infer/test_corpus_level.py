@@ -15,9 +15,9 @@ from heldout.infer.compare import compare
 from heldout.infer.corpus_level import corpus_bootstrap, corpus_randomization_test
 from heldout.infer.randomization import randomization_test
 from heldout.infer.text_intervals import corpus_intervals
-from heldout.measure.text_bleu import Bleu
-from heldout.measure.text_evaluate import evaluate_text
-from heldout.measure.text_overlap import Rouge
+from heldout.measure.text.bleu import Bleu
+from heldout.measure.text.evaluate import evaluate_text
+from heldout.measure.text.overlap import Rouge
 
 TAILS = ["two-sided", "greater", "less"]
 

@@ -12,8 +12,8 @@ from heldout.infer.many_units import scoring_of_many
 from heldout.infer.prediction_intervals import prediction_interval
 from heldout.infer.resampled import SumScoring
 from heldout.infer.unit_kinds import MANY_UNITS, affordable, bootstrap_sums, randomize_sums
-from heldout.measure.predicted import parse_prediction_measures
-from heldout.measure.prediction_sums import cell_sums, unit_sums
+from heldout.measure.parse import parse_measures
+from heldout.measure.prediction.sums import cell_sums, unit_sums
 
 PAIR = (0, 1)
 
@@ -38,7 +38,7 @@ def numbers(name, seed, units=900, **more):
 
 def measure(name):
     task = "regression" if name in {"RMSE", "R2", "median-AE"} else "classification"
-    return parse_prediction_measures(task, [name])[0]
+    return parse_measures([name], task)[0]
 
 
 @pytest.mark.parametrize("name", ["F1(macro)", "MCC", "kappa", "balanced-accuracy", "F1(class=c1)"])

@@ -8,8 +8,8 @@ from heldout.infer import unit_kinds, unit_sparse
 from heldout.infer.corpus_level import corpus_bootstrap, corpus_randomization_test
 from heldout.infer.unit_kinds import bootstrap_sums, randomize_sums
 from heldout.infer.unit_sparse import bootstrap_sparse, is_sparse, randomize_sparse
-from heldout.measure.predicted import parse_prediction_measures
-from heldout.measure.prediction_sums import unit_sums
+from heldout.measure.parse import parse_measures
+from heldout.measure.prediction.sums import unit_sums
 
 
 def of_many_classes(units=400, classes=30):
@@ -17,7 +17,7 @@ def of_many_classes(units=400, classes=30):
     source = np.random.default_rng(3)
     truth = source.integers(0, classes, units)
     names = tuple(map(str, range(classes)))
-    measure = parse_prediction_measures("classification", ["F1(weighted)"])[0]
+    measure = parse_measures(["F1(weighted)"], "classification")[0]
     found = []
     for share in (0.6, 0.68):
         guess = np.where(source.random(units) < share, truth, source.integers(0, classes, units))

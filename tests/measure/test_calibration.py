@@ -7,7 +7,12 @@ import pytest
 from sklearn import metrics
 
 from heldout.errors import InputError, MeasureError
-from heldout.measure.calibration import brier, calibration_bins, calibration_error, log_loss
+from heldout.measure.prediction.calibration import (
+    brier,
+    calibration_bins,
+    calibration_error,
+    log_loss,
+)
 from heldout.measure.undefined import Undefined
 
 RANDOM = np.random.default_rng(11)

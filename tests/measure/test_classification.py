@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn import metrics
 
 from heldout.errors import InputError, MeasureError
-from heldout.measure.classification import (
+from heldout.measure.prediction.classification import (
     Confusion,
     balanced_accuracy,
     class_rows,

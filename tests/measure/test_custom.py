@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from naive import collections, queries_of
 
 from heldout import MeasureError, RankedList, define_measure, evaluate, parse_measure
-from heldout.measure import names
+from heldout.measure.ranking import names
 
 
 @pytest.fixture(autouse=True)

@@ -14,10 +14,20 @@ import pytest
 from hypothesis import given, settings
 from naive import collections
 
-from heldout import HeldoutError, InputError, MeasureError, Qrels, Run, evaluate, parse_measure
+from heldout import (
+    HeldoutError,
+    InputError,
+    MeasureError,
+    Qrels,
+    Run,
+    evaluate,
+    parse_measure,
+    parse_measures,
+)
 from heldout.data.columns import Stretches
 from heldout.data.ids import id_column
-from heldout.measure.evaluate import DEFAULT_MEASURES, summarise
+from heldout.measure.ranking.evaluate import DEFAULT_MEASURES
+from heldout.measure.ranking.names import summarise
 from heldout.report.evaluation import evaluation_json
 
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2, "d": 1}, "q3": {"e": 1}}
@@ -435,8 +445,8 @@ def test_dictionaries_are_nested(make, given):
 
 
 def test_measures_that_are_none_are_refused():
-    for wrong in (5, None):
-        with pytest.raises(MeasureError, match="give a name such as nDCG@10, or a list"):
-            evaluate(QRELS, FULL, wrong)
+    with pytest.raises(MeasureError, match="give a name such as nDCG@10, or a list"):
+        evaluate(QRELS, FULL, 5)
+    assert evaluate(QRELS, FULL, None).measures == tuple(parse_measures(DEFAULT_MEASURES))
     with pytest.raises(MeasureError, match="no measure number 3; there are 1"):
         evaluate(QRELS, FULL, "RR").values(0, 3)

@@ -21,9 +21,7 @@ from heldout import (
     parse_measures,
     tune_runs,
 )
-from heldout.measure.external import DIVERSITY, KNOWN
-from heldout.measure.predicted import parse_prediction_measures
-from heldout.measure.text_names import parse_text_measures
+from heldout.measure.ranking.external import DIVERSITY, KNOWN
 
 ir_measures = pytest.importorskip("ir_measures")
 
@@ -182,6 +180,6 @@ def test_objects_that_do_not_fit_are_refused_in_words():
     with pytest.raises(MeasureError, match=r"RR cannot name a measure|RR is RR"):
         define_measure(name=ir_measures.RR)(len)
     with pytest.raises(MeasureError, match="unknown measure 'RR' of classification: expected acc"):
-        parse_prediction_measures("classification", [ir_measures.RR])
+        parse_measures([ir_measures.RR], "classification")
     with pytest.raises(MeasureError, match="unknown text measure 'RR': there are BLEU"):
-        parse_text_measures([ir_measures.RR])
+        parse_measures([ir_measures.RR], "text")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from naive import in_order
 
 from heldout import Qrels, Run
-from heldout.measure.judged import BLOCK, join
+from heldout.measure.ranking.judged import BLOCK, join
 
 # Ids of up to 64 bytes are held as words, longer ones as strings; both sides may differ in that.
 SHORT = st.text("abé€𝄞Ω-_./:", min_size=1, max_size=12)

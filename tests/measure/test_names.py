@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heldout import Measure, MeasureError, evaluate, parse_measure, parse_measures
-from heldout.measure.names import families, make_measure
+from heldout.measure.ranking.names import families, make_measure
 
 OWN = {
     name: family
@@ -332,8 +332,9 @@ def test_nothing_in_a_name_is_evaluated(name):
 AUDIT = """
 import sys
 from heldout.errors import MeasureError
-from heldout.measure.names import families, parse_measure
-import heldout.measure.trec_names, difflib
+from heldout.measure.parse import parse_measure
+from heldout.measure.ranking.names import families
+import heldout.measure.ranking.trec_names, difflib
 sys.modules["ir_measures"] = None
 families()
 try:

@@ -6,9 +6,9 @@ import pytest
 from heldout import ClassPredictions, InputError, NumberPredictions, compare
 from heldout.errors import MeasureError
 from heldout.infer.paired import corrected_t_test
-from heldout.measure import paired_predictions
-from heldout.measure.paired_predictions import data_fingerprint, fold_scores, unit_scores
-from heldout.measure.predicted import parse_prediction_measures
+from heldout.measure.parse import parse_measures
+from heldout.measure.prediction import paired as paired_predictions
+from heldout.measure.prediction.paired import data_fingerprint, fold_scores, unit_scores
 
 UNITS = tuple(f"u{n}" for n in range(12))
 TRUTH = np.array([0, 1] * 6)
@@ -22,7 +22,7 @@ def made(name, wrong, **more):
 
 
 def measure(name, task="classification"):
-    return parse_prediction_measures(task, [name])[0]
+    return parse_measures([name], task)[0]
 
 
 def test_folds_know_their_share_of_test_to_train():

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from heldout import ClassPredictions, NumberPredictions
-from heldout.measure.predicted import parse_prediction_measures
-from heldout.measure.prediction_slopes import order_slopes
-from heldout.measure.prediction_weights import weighing
+from heldout.measure.parse import parse_measures
+from heldout.measure.prediction.slopes import order_slopes
+from heldout.measure.prediction.weights import weighing
 
 UNITS = tuple(map(str, range(120)))
 
@@ -22,7 +22,7 @@ def some(classes, weighted, tied):
 
 
 def of_class(name):
-    return parse_prediction_measures("classification", [name])[0]
+    return parse_measures([name], "classification")[0]
 
 
 @pytest.mark.parametrize("tied", [False, True])
@@ -49,7 +49,7 @@ def test_the_median_varies_as_its_density_says():
     # Of exponential errors the density at the median is 1/2, so the variance is 1 / n.
     errors = np.random.default_rng(3).exponential(size=200_000)
     given = NumberPredictions("A", tuple(map(str, range(len(errors)))), errors, 0 * errors)
-    [measure] = parse_prediction_measures("regression", ["median-AE"])
+    [measure] = parse_measures(["median-AE"], "regression")
     found = order_slopes(given, measure)
     assert found.score == np.median(errors)
     assert (found.slopes**2).sum() * len(errors) == pytest.approx(1, rel=0.05)
@@ -60,4 +60,4 @@ def test_other_measures_have_none():
     given = some(3, False, False)
     assert order_slopes(given, of_class("log-loss")) is None
     numbers = NumberPredictions("A", UNITS, np.arange(120.0), np.ones(120))
-    assert order_slopes(numbers, parse_prediction_measures("regression", ["RMSE"])[0]) is None
+    assert order_slopes(numbers, parse_measures(["RMSE"], "regression")[0]) is None

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heldout import ClassPredictions, NumberPredictions
-from heldout.measure.predicted import parse_prediction_measures
-from heldout.measure.prediction_sums import unit_sums
-from heldout.measure.prediction_weights import weighing
+from heldout.measure.parse import parse_measures
+from heldout.measure.prediction.sums import unit_sums
+from heldout.measure.prediction.weights import weighing
 from heldout.measure.undefined import Undefined
 
 COUNTED = [
@@ -48,29 +48,29 @@ def same(value, found):
 def test_sums_give_the_value_of_the_measure(seed, size, weights, units):
     one = classed(seed, size, units, weights)
     for name in [*COUNTED, *([] if weights else PROBABLE)]:
-        [measure] = parse_prediction_measures("classification", [name])
+        [measure] = parse_measures([name], "classification")
         found = unit_sums(one, measure, "b")
         with np.errstate(invalid="ignore"):
             [value] = found.score(found.table.sum(axis=0, keepdims=True))
-        assert same(measure.value(one, "b"), value), name
+        assert same(measure.compute(one, "b"), value), name
 
 
 @pytest.mark.parametrize("weights", [None, np.array([1.0, 0.0, 2.0, 3.0])])
 def test_sums_of_numbers(weights):
     truth, guess = np.array([1e6 + 1, 1e6 + 2, 1e6 + 4, 1e6 + 9]), np.array([1.0, 2.5, 3, 10])
     one = NumberPredictions("A", tuple("abcd"), truth, guess + 1e6, weights)
-    for measure in parse_prediction_measures("regression", NUMBERS):
+    for measure in parse_measures(NUMBERS, "regression"):
         found = unit_sums(one, measure)
         [value] = found.score(found.table.sum(axis=0, keepdims=True))
-        assert value == pytest.approx(measure.value(one), rel=1e-9), str(measure)
+        assert value == pytest.approx(measure.compute(one), rel=1e-9), str(measure)
 
 
 def test_sums_of_no_use():
     """What is no function of sums has none; what does not exist is not a number."""
     one = classed(0, 3)
     for name in ("AUC", "average-precision(class=a)", "ECE(bins=5, equal-count)"):
-        assert unit_sums(one, parse_prediction_measures("classification", [name])[0]) is None
-    [spread] = parse_prediction_measures("regression", ["R2"])
+        assert unit_sums(one, parse_measures([name], "classification")[0]) is None
+    [spread] = parse_measures(["R2"], "regression")
     flat = NumberPredictions("A", ("a", "b"), np.array([2.0, 2.0]), np.array([1.0, 3.0]))
     found = unit_sums(flat, spread)
     assert np.isnan(found.score(found.table.sum(axis=0, keepdims=True))).all()
@@ -95,9 +95,9 @@ def test_weights_give_the_value_of_the_units_drawn(seed, size, units):
         probabilities=True,
     )
     names = ["AUC", "AUC(ovo, weighted)", "AUC(weighted)", "AUC(ovo)", "average-precision(class=a)"]
-    for measure in parse_prediction_measures("classification", names):
+    for measure in parse_measures(names, "classification"):
         [value] = weighing(one, measure, "b")(counts)
-        assert same(measure.value(many, "b"), value), str(measure)
+        assert same(measure.compute(many, "b"), value), str(measure)
 
 
 @settings(max_examples=40, deadline=None)
@@ -108,15 +108,15 @@ def test_the_median_of_the_units_drawn(seed, units):
     one = NumberPredictions("A", tuple(map(str, range(units))), np.zeros(units), errors)
     drawn = source.integers(0, units, source.integers(1, 2 * units))
     counts = np.bincount(drawn, minlength=units)[None].astype(float)
-    [measure] = parse_prediction_measures("regression", ["median-AE"])
+    [measure] = parse_measures(["median-AE"], "regression")
     assert weighing(one, measure)(counts)[0] == np.median(errors[drawn])
 
 
 def test_weights_of_units_multiply():
     one = classed(3, 2, weights=True)
-    [measure] = parse_prediction_measures("classification", ["AUC"])
+    [measure] = parse_measures(["AUC"], "classification")
     assert weighing(one, measure, "b")(np.ones((1, 30)))[0] == pytest.approx(
-        measure.value(one, "b")
+        measure.compute(one, "b")
     )
-    [ovo] = parse_prediction_measures("classification", ["AUC(ovo)"])
+    [ovo] = parse_measures(["AUC(ovo)"], "classification")
     assert weighing(classed(3, 3, weights=True), ovo) is None

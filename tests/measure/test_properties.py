@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from naive import DOCS, collections, in_order, without_ties
 
 from heldout import evaluate, parse_measure
-from heldout.measure.names import families
+from heldout.measure.ranking.names import families
 
 NOT_LISTED = {"ir_measures", "RelString"}
 CUTOFF = {"none": "", "optional": "", "rank": "@5", "recall": "@0.5"}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn import metrics
 
 from heldout.errors import InputError
-from heldout.measure import regression as own
+from heldout.measure.prediction import regression as own
 from heldout.measure.undefined import Undefined
 
 NUMBERS = st.floats(-1e3, 1e3).map(lambda value: round(value, 3))

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sklearn import metrics
 
 from heldout.errors import InputError
-from heldout.measure.hull import roc_hull
-from heldout.measure.roc import (
+from heldout.measure.prediction.hull import roc_hull
+from heldout.measure.prediction.roc import (
     auc,
     auc_of_ranking,
     average_precision,

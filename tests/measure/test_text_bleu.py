@@ -12,7 +12,7 @@ from text_data import corpus
 
 from heldout.data.segments import Segments
 from heldout.errors import MeasureError
-from heldout.measure.text_bleu import Bleu, ChrF, Ter, _Cutter
+from heldout.measure.text.bleu import Bleu, ChrF, Ter, _Cutter
 
 sacrebleu = pytest.importorskip("sacrebleu")
 

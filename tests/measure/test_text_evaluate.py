@@ -9,7 +9,7 @@ from text_data import corpus
 from heldout.data.segments import Segments
 from heldout.errors import InputError, MeasureError
 from heldout.infer.compare import compare
-from heldout.measure.text_evaluate import evaluate_text
+from heldout.measure.text.evaluate import evaluate_text
 
 pytest.importorskip("sacrebleu")
 
@@ -24,16 +24,16 @@ def found():
 def test_scores_of_corpus_and_segments(found):
     assert found.names == ("A", "B")
     assert found.score(1, "BLEU") > found.score(0, "BLEU")
-    assert found.segments(0, "ROUGE-L").mean() == pytest.approx(found.score(0, "ROUGE-L"))
+    assert found.per_unit(0, "ROUGE-L").mean() == pytest.approx(found.score(0, "ROUGE-L"))
     # the BLEU of a corpus is no mean of sentences
-    assert abs(found.segments(0, "BLEU").mean() - found.score(0, "BLEU")) > 0.1
+    assert abs(found.per_unit(0, "BLEU").mean() - found.score(0, "BLEU")) > 0.1
     assert found.signature("ROUGE-L").startswith("ROUGE-L|nrefs:1|")
 
 
 def test_means_go_to_compare(found):
     scores = found.scores("ROUGE-L")
     assert scores.systems == ("A", "B")
-    assert np.array_equal(scores.column("B"), found.segments(1, "ROUGE-L"))
+    assert np.array_equal(scores.column("B"), found.per_unit(1, "ROUGE-L"))
     claim = compare(scores).claims[0]
     assert claim.difference.estimate == pytest.approx(
         found.score(1, "ROUGE-L") - found.score(0, "ROUGE-L")

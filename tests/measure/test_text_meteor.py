@@ -7,8 +7,9 @@ from text_data import corpus
 
 from heldout.data.segments import Segments
 from heldout.errors import InputError, MeasureError, MissingExtraError
-from heldout.measure import text_meteor, text_wordnet
-from heldout.measure.text_meteor import Meteor
+from heldout.measure.text import meteor as text_meteor
+from heldout.measure.text import wordnet as text_wordnet
+from heldout.measure.text.meteor import Meteor
 
 
 def value(measure, references, written):

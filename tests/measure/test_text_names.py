@@ -9,12 +9,13 @@ import pytest
 
 from heldout.data.vectors import Vectors
 from heldout.errors import MeasureError, MissingExtraError
-from heldout.measure.text_bleu import Bleu, ChrF, Ter
-from heldout.measure.text_embeddings import Embedding
-from heldout.measure.text_meteor import Meteor
-from heldout.measure.text_names import parse_text_measure, parse_text_measures
-from heldout.measure.text_overlap import ExactMatch, Rouge, TokenF1
-from heldout.measure.text_perplexity import Perplexity
+from heldout.measure.parse import parse_measure, parse_measures
+from heldout.measure.text.bleu import Bleu, ChrF, Ter
+from heldout.measure.text.embeddings import Embedding
+from heldout.measure.text.evaluate import evaluate_text
+from heldout.measure.text.meteor import Meteor
+from heldout.measure.text.overlap import ExactMatch, Rouge, TokenF1
+from heldout.measure.text.perplexity import Perplexity
 
 pytest.importorskip("sacrebleu")
 pytest.importorskip("nltk")
@@ -87,7 +88,7 @@ def test_every_parameter_makes_another_measure_and_another_name(measure):
     ids=str,
 )
 def test_names_read_back(measure):
-    assert parse_text_measure(str(measure)) == measure
+    assert parse_measure(str(measure), "text") == measure
 
 
 @pytest.mark.parametrize("measure", CHANGES, ids=str)
@@ -113,7 +114,7 @@ def test_number_of_references_is_in_the_signature(measure):
     ],
 )
 def test_spellings(name, measure):
-    assert parse_text_measure(name) == measure
+    assert parse_measure(name, "text") == measure
 
 
 @pytest.mark.parametrize(
@@ -134,13 +135,13 @@ def test_spellings(name, measure):
 )
 def test_names_that_cannot_be_read(name, message):
     with pytest.raises(MeasureError, match=message):
-        parse_text_measure(name)
+        parse_measure(name, "text")
 
 
 def test_a_measure_named_twice_is_taken_once():
-    assert parse_text_measures(["BLEU", "bleu", Bleu()]) == (Bleu(),)
+    assert parse_measures(["BLEU", "bleu", Bleu()], "text") == [Bleu()]
     with pytest.raises(MeasureError, match="no measure"):
-        parse_text_measures([])
+        evaluate_text(["a"], {"A": ["a"]}, [])
 
 
 @pytest.mark.parametrize(
@@ -149,4 +150,4 @@ def test_a_measure_named_twice_is_taken_once():
 def test_without_the_package_it_says_what_to_install(name, package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtraError, match=rf"needs {package}.*pip install 'heldout\[text\]'"):
-        parse_text_measure(name).signature()
+        parse_measure(name, "text").signature()

@@ -12,7 +12,7 @@ from text_data import corpus
 
 from heldout.data.segments import Segments
 from heldout.errors import MeasureError
-from heldout.measure.text_overlap import ExactMatch, Rouge, TokenF1, normalise_answer
+from heldout.measure.text.overlap import ExactMatch, Rouge, TokenF1, normalise_answer
 
 KINDS = ["1", "2", "3", "L", "Lsum"]
 
@@ -86,7 +86,7 @@ def test_corpus_level_sums_counts_first():
     precision, recall = 2 / 4, 2 / 6
     wanted = 2 * precision * recall / (precision + recall)
     assert measure.score(table.sum(axis=0, keepdims=True))[0] == pytest.approx(wanted, rel=1e-14)
-    assert (measure.is_mean, Rouge("1").is_mean) == (False, True)
+    assert (measure.aggregate, Rouge("1").aggregate) == ("sums", "mean")
 
 
 def test_squad_normalisation():

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from heldout.data.segments import Segments
 from heldout.data.vectors import Vectors, read_vectors
 from heldout.errors import FormatError, InputError, MeasureError
-from heldout.measure.text_embeddings import Embedding
-from heldout.measure.text_names import parse_text_measure
-from heldout.measure.text_perplexity import Perplexity
+from heldout.measure.parse import parse_measure
+from heldout.measure.text.embeddings import Embedding
+from heldout.measure.text.perplexity import Perplexity
 
 ROWS = {"x": [1.0, 0.0], "y": [0.0, 1.0], "z": [-3.0, 1.0], "null": [0.0, 0.0]}
 VECTORS = Vectors("made", 2, {word: np.array(row) for word, row in ROWS.items()}, "f")
@@ -85,7 +85,7 @@ def test_npz_files(tmp_path):
     np.savez(path, words=np.array(["x", "y"]), vectors=np.array([[1, 0], [0, 1]], np.float32))
     found = read_vectors(path)
     assert found.known(["y"]).tolist() == [[0, 1]]
-    measure = parse_text_measure(f"Embedding(vectors='{path}', kind='greedy')")
+    measure = parse_measure(f"Embedding(vectors='{path}', kind='greedy')", "text")
     assert measure == Embedding(found, "greedy")
     assert str(measure) == f"Embedding(vectors='{path}', kind='greedy')"
 

@@ -8,9 +8,9 @@ import pytest
 
 from heldout.data.segments import Segments
 from heldout.errors import FormatError
-from heldout.measure import text_wordnet
-from heldout.measure.text_meteor import Meteor
-from heldout.measure.text_wordnet import FOLDERS, WordNetFiles
+from heldout.measure.text import wordnet as text_wordnet
+from heldout.measure.text.meteor import Meteor
+from heldout.measure.text.wordnet import FOLDERS, WordNetFiles
 
 INSTALLED = next((one for one in FOLDERS if (Path(one) / "index.noun").exists()), None)
 

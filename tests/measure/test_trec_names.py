@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from heldout import MeasureError, parse_measure, parse_measures
-from heldout.measure.trec_names import TREC_NAMES, parse_trec_name, trec_lines
+from heldout.measure.ranking.trec_names import TREC_NAMES, parse_trec_name, trec_lines
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,8 @@ def test_parameters_behind_a_dot(given, canonical):
 def test_default_cutoffs_are_those_of_trec_eval():
     ranks = [5, 10, 15, 20, 30, 100, 200, 500, 1000]
     for name, family in (("P", "P"), ("recall", "R"), ("ndcg_cut", "nDCG"), ("map_cut", "AP")):
-        assert [str(one) for one in parse_measures([name])] == [f"{family}@{k}" for k in ranks]
+        found = parse_measures([name], "ranking")
+        assert [str(one) for one in found] == [f"{family}@{k}" for k in ranks]
     levels = [f"IPrec@{level / 10:g}" for level in range(11)]
     assert [str(one) for one in parse_measures(["iprec_at_recall"])] == levels
 

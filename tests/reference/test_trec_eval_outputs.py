@@ -6,7 +6,7 @@ import pytest
 
 from heldout import Qrels, Run
 from heldout.cli import main
-from heldout.measure.trec_names import trec_lines
+from heldout.measure.ranking.trec_names import trec_lines
 from heldout.report.trec import trec_output
 
 # Output, run, trec_eval's arguments, and the same as keywords.

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from heldout.cli import main
-from heldout.measure.predicted import CLASS_MEASURES, NUMBER_MEASURES, parse_prediction_measures
-from heldout.measure.text_names import text_measure_kinds
+from heldout.measure.parse import parse_measures
+from heldout.measure.prediction.names import CLASS_MEASURES, NUMBER_MEASURES
+from heldout.measure.text.names import text_measure_kinds
 from heldout.report.measures import describe_measures
 from heldout.report.task_measures import task_measures
 
@@ -20,7 +21,7 @@ def test_every_measure_of_predictions_is_described():
     assert names("regression") == list(NUMBER_MEASURES)
     for one in task_measures([]):
         if one.task != "text":
-            [parsed] = parse_prediction_measures(one.task, [one.name])
+            [parsed] = parse_measures([one.name], one.task)
             assert parsed.higher_is_better == one.higher_is_better
 
 
@@ -32,7 +33,7 @@ def test_every_measure_of_texts_is_described():
 
 def test_settings_that_are_shown_are_understood():
     for shown in ("F(beta=2, weighted)", "ECE(bins=5, equal-count)", "AUC(ovo, weighted)"):
-        parse_prediction_measures("classification", [shown])
+        parse_measures([shown], "classification")
     [bleu] = task_measures(["bleu"])
     assert "smooth='exp'" in bleu.settings
     assert "level" not in task_measures(["sentBLEU"])[0].settings

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from heldout.experiment.plan_settings import By
     from heldout.experiment.problems import Problems
     from heldout.experiment.systems import System
-    from heldout.measure.names import Measure
+    from heldout.measure.ranking.names import RankingMeasure
     from heldout.resample.split import Splits
 
 __all__ = ["check_fitting", "check_splits"]
@@ -21,7 +21,7 @@ __all__ = ["check_fitting", "check_splits"]
 def check_fitting(
     systems: tuple[System[Any], ...],
     by: By,
-    measures: tuple[Measure, ...],
+    measures: tuple[RankingMeasure, ...],
     given: Mapping[str, Any],
     problems: Problems,
 ) -> None:

@@ -21,7 +21,8 @@ from heldout.experiment.systems.reading import (
     system_of,
 )
 from heldout.infer.levels import check_level
-from heldout.measure.names import Measure, is_one_measure, parse_measure, parse_measures
+from heldout.measure.parse import parse_measure, parse_measures
+from heldout.measure.syntax import is_one_measure
 from heldout.notes import Note
 from heldout.resample.combined import TwoWay
 from heldout.resample.plan import MOST_REPEATS, Plan
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     from heldout.experiment.problems import Problems
     from heldout.experiment.systems import System
+    from heldout.measure.ranking.names import RankingMeasure
     from heldout.resample.split import Splits
     from heldout.retrieve.analyze import Analyzer
     from heldout.retrieve.shards import AnyIndex
@@ -192,31 +194,31 @@ def _numbers(given: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
 
 def _measures(
     given: Mapping[str, Any], problems: Problems
-) -> tuple[tuple[Measure, ...], Measure | None]:
+) -> tuple[tuple[RankingMeasure, ...], RankingMeasure | None]:
     wanted = given["measures"]
     listed = [wanted] if is_one_measure(wanted) else wanted
     if not isinstance(listed, list | tuple) or not listed:
         problems.add("measures", f"{wanted!r} is not a list of measures")
         return (), None
-    found: list[Measure] = []
+    found: list[RankingMeasure] = []
     for at, one in enumerate(listed):
         with problems.at(f"measures[{at}]"):
-            for measure in parse_measures([one]):
+            for measure in parse_measures([one], "ranking"):
                 _refuse_measure(measure)
                 if measure not in found:
                     found.append(measure)
     tune_for = found[0] if found else None
     if given["tune_for"] is not None:
         with problems.at("tune_for"):
-            wished = parse_measure(given["tune_for"])
+            wished = parse_measure(given["tune_for"], "ranking")
             _refuse_measure(wished)
             tune_for = wished
-    if tune_for is not None and tune_for.definition.higher_is_better is None:
+    if tune_for is not None and tune_for.higher_is_better is None:
         problems.add("tune_for", f"{tune_for} has no better or worse: nothing can be chosen by it")
     return tuple(found), tune_for
 
 
-def _refuse_measure(measure: Measure) -> None:
+def _refuse_measure(measure: RankingMeasure) -> None:
     if measure.definition.aggregate != "mean":
         raise InputError(f"{measure} has no mean over queries: take another, such as AP")
     check_measures([measure])

@@ -13,10 +13,10 @@ from heldout.data.scores import Scores
 from heldout.errors import InputError, MeasureError
 from heldout.experiment.held_out import FoldPredictions, UnitName
 from heldout.experiment.instances import defined_value
-from heldout.measure.paired_predictions import data_fingerprint, repeated_value, unit_scores
-from heldout.measure.predicted import PredictionMeasure, parse_prediction_measures
+from heldout.measure.parse import parse_measure
+from heldout.measure.prediction.paired import data_fingerprint, repeated_value, unit_scores
+from heldout.measure.prediction.undefined_hint import undefined_hint
 from heldout.measure.undefined import Undefined
-from heldout.measure.undefined_hint import undefined_hint
 from heldout.notes import Note
 from heldout.resample.split import SplitKey
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from heldout.experiment.results import Results
     from heldout.infer.compare import Comparison
     from heldout.infer.results import Interval
+    from heldout.measure.base import Measure
     from heldout.measure.undefined import Number
 
     Predictions = ClassPredictions | NumberPredictions
@@ -58,8 +59,8 @@ class HeldOutPredictions:
         """The direction of a measure."""
         return self._measure(measure).higher_is_better
 
-    def _measure(self, measure: str) -> PredictionMeasure:
-        return parse_prediction_measures(self._results.task, [measure])[0]
+    def _measure(self, measure: str) -> Measure:
+        return parse_measure(measure, self._results.task)
 
     @property
     def unit(self) -> UnitName:
@@ -156,9 +157,7 @@ class HeldOutPredictions:
             notes=(*notes, *self._results.tuning_notes()),
         )
 
-    def _by_split(
-        self, measure: PredictionMeasure, system: str, notes: list[Note]
-    ) -> dict[str, float]:
+    def _by_split(self, measure: Measure, system: str, notes: list[Note]) -> dict[str, float]:
         sums: dict[str, list[float]] = {}
         lost = set()
         for key, value in self.split_values(system, str(measure)):
@@ -175,7 +174,7 @@ class HeldOutPredictions:
             raise MeasureError(f"{measure} of {system} does not exist on any split")
         return found
 
-    def _by_unit(self, measure: PredictionMeasure, system: str) -> dict[str, float]:
+    def _by_unit(self, measure: Measure, system: str) -> dict[str, float]:
         sums: Counter[str] = Counter()
         times: Counter[str] = Counter()
         for fold in self.folds(system):
@@ -202,7 +201,7 @@ class HeldOutPredictions:
         wanted = self._measure(measure)
         if by_unit:
             several: Any = [self._together(name) for name in systems]
-            if not wanted.per_unit or several[0].groups:
+            if wanted.aggregate != "mean" or several[0].groups:
                 return compare(several, str(wanted), by="unit", **options)
         share = None if by_unit else self._test_share
         scores = self.scores(measure, systems, by_unit=by_unit)

@@ -11,7 +11,7 @@ from heldout.data.run import Run
 from heldout.data.scores import Scores
 from heldout.errors import InputError
 from heldout.experiment.held_out import FoldPredictions, UnitName
-from heldout.measure.names import parse_measure
+from heldout.measure.parse import parse_measure
 from heldout.resample.split import SplitKey
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from heldout.experiment.results import Results
     from heldout.infer.compare import Comparison
     from heldout.infer.results import Interval
-    from heldout.measure.names import Measure
+    from heldout.measure.ranking.names import RankingMeasure
     from heldout.measure.undefined import Number
 
 __all__ = ["HeldOutRankings"]
@@ -46,19 +46,19 @@ class HeldOutRankings:
 
     def measure_name(self, measure: str | None) -> str:
         """A measure as it is called in the tables; by default the first."""
-        return str(parse_measure(measure or self._results.measures[0]))
+        return str(parse_measure(measure or self._results.measures[0], "ranking"))
 
     def higher_is_better(self, measure: str) -> bool | None:
         """The direction of a measure; None if it has none."""
-        return parse_measure(measure).definition.higher_is_better
+        return parse_measure(measure, "ranking").higher_is_better
 
     @property
     def unit(self) -> UnitName:
         """Tests are over queries, whatever is held out."""
         return "query"
 
-    def _measured(self, measure: str) -> Measure:
-        wanted, known = parse_measure(measure), self._results.measures
+    def _measured(self, measure: str) -> RankingMeasure:
+        wanted, known = parse_measure(measure, "ranking"), self._results.measures
         if str(wanted) not in known:
             raise InputError(f"{wanted} was not measured; there are {', '.join(known)}")
         return wanted
@@ -129,7 +129,7 @@ class HeldOutRankings:
         if not by_unit:
             raise InputError("rankings are compared query by query, not split by split")
         wanted = self._measured(measure)
-        if wanted.definition.higher_is_better is None:
+        if wanted.higher_is_better is None:
             raise InputError(f"{wanted} has no better or worse: it cannot be compared")
         table = self._by_query(wanted, systems)
         for name, units in table.items():
@@ -142,13 +142,15 @@ class HeldOutRankings:
             tuple(systems),
             tuple(common),
             np.array([[table[name][unit] for name in systems] for unit in common]),
-            bool(wanted.definition.higher_is_better),
+            bool(wanted.higher_is_better),
             dropped=tuple(one for one in every if one not in set(common)),
             data=self._results.manifest["fingerprints"]["collection"],
             notes=self._results.tuning_notes(),
         )
 
-    def _by_query(self, measure: Measure, systems: Sequence[str]) -> dict[str, dict[str, float]]:
+    def _by_query(
+        self, measure: RankingMeasure, systems: Sequence[str]
+    ) -> dict[str, dict[str, float]]:
         """A query that was held out several times counts once, by its mean: it is the unit."""
         import polars as pl
 

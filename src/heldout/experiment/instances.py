@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Floats, Ints
     from heldout.experiment.systems.fits import Fitted
-    from heldout.measure.predicted import PredictionMeasure
+    from heldout.measure.base import Measure
     from heldout.measure.undefined import Number
     from heldout.resample.plan import Plan
     from heldout.resample.split import Split, Splits
@@ -54,12 +54,10 @@ class Predicted(NamedTuple):
     probabilities: bool = False
 
 
-def defined_value(
-    measure: PredictionMeasure, predictions: ClassPredictions | NumberPredictions
-) -> Number:
+def defined_value(measure: Measure, predictions: ClassPredictions | NumberPredictions) -> Number:
     """The value of a measure; undefined, with the reason, where it does not exist."""
     try:
-        return measure.value(predictions)
+        return measure.compute(predictions)
     except HeldoutError as error:
         return Undefined(str(error))
 

@@ -15,7 +15,7 @@ from heldout.experiment.plan_settings import plan_from_table
 from heldout.experiment.settings import PredictionSettings
 from heldout.experiment.systems.estimator_reading import baseline_systems, estimator_systems
 from heldout.infer.levels import check_level
-from heldout.measure.predicted import PredictionMeasure, parse_prediction_measures
+from heldout.measure.parse import parse_measure
 from heldout.notes import Note
 from heldout.resample.notices import ResamplingWarning
 from heldout.resample.plan import Plan
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from heldout.experiment.instances import Instances, PredictionTask
     from heldout.experiment.problems import Problems
     from heldout.experiment.systems.estimators import EstimatorSystem
+    from heldout.measure.base import Measure
     from heldout.resample.split import Splits
 
 __all__ = ["PREDICTION_DEFAULTS", "check_prediction_fields"]
@@ -107,13 +108,13 @@ def _check_numbers(given: dict[str, Any], problems: Problems) -> None:
 
 def _measures(
     given: Mapping[str, Any], task: PredictionTask, problems: Problems
-) -> tuple[tuple[PredictionMeasure, ...], PredictionMeasure | None]:
+) -> tuple[tuple[Measure, ...], Measure | None]:
     wanted = _MEASURES[task] if given["measures"] is None else given["measures"]
     listed = [wanted] if isinstance(wanted, str) else wanted
     if not isinstance(listed, list | tuple) or not listed:
         problems.add("measures", f"{wanted!r} is not a list of measures")
         return (), None
-    found: dict[PredictionMeasure, None] = {}
+    found: dict[Measure, None] = {}
     for at, one in enumerate(listed):
         with problems.at(f"measures[{at}]"):
             found.setdefault(_measure(task, one))
@@ -124,25 +125,23 @@ def _measures(
     return tuple(found), tune_for
 
 
-def _measure(task: PredictionTask, name: Any) -> PredictionMeasure:
+def _measure(task: PredictionTask, name: Any) -> Measure:
     if not isinstance(name, str):
         raise InputError(f"{name!r} is not the name of a measure")
-    return parse_prediction_measures(task, [name])[0]
+    return parse_measure(name, task)
 
 
-def _check_measures(
-    measures: tuple[PredictionMeasure, ...], data: Instances, problems: Problems
-) -> None:
+def _check_measures(measures: tuple[Measure, ...], data: Instances, problems: Problems) -> None:
     """What cannot be measured on these data, whatever is predicted."""
     for at, measure in enumerate(measures):
-        one = measure.settings.one
+        one = measure.parameters.get("class")
         if one and one not in data.classes:
             there = ", ".join(data.classes)
             problems.add(f"measures[{at}]", f"there is no class {one!r}; there are {there}")
-        if measure.base == "MAPE":
+        if measure.family == "MAPE":
             truth = data.y.astype(np.float64)
             with problems.at(f"measures[{at}]"):
-                measure.value(NumberPredictions("data", data.ids, truth, truth))
+                measure.compute(NumberPredictions("data", data.ids, truth, truth))
 
 
 def _check_names(systems: tuple[EstimatorSystem, ...], baseline: Any, problems: Problems) -> None:

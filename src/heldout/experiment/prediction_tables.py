@@ -101,9 +101,9 @@ def _values(settings: PredictionSettings, pairs: Sequence[Pair]) -> pl.DataFrame
                 value = defined_value(measure, predictions)
                 units: list[str | None] = [None]
                 values: list[float | None] = [None if isinstance(value, Undefined) else value]
-                if measure.per_unit and values[0] is not None:
+                if measure.aggregate == "mean" and values[0] is not None:
                     units += predictions.units
-                    values += measure.terms(predictions).tolist()
+                    values += measure.unit_values(predictions).tolist()
                 constant = {
                     **_at(system.name, place),
                     "measure": str(measure),

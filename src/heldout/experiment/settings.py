@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from heldout.experiment.results import Results
     from heldout.experiment.systems import EstimatorSystem, System
     from heldout.experiment.systems.outcomes import Outcome
-    from heldout.measure.names import Measure
-    from heldout.measure.predicted import PredictionMeasure
+    from heldout.measure.base import Measure
+    from heldout.measure.ranking.names import RankingMeasure
     from heldout.notes import Note
     from heldout.resample.split import Split, Splits
     from heldout.retrieve.analyze import Analyzer
@@ -68,8 +68,8 @@ class Settings(ABC):
     systems: tuple[System[Any], ...]
     by: str
     splits: Splits
-    measures: tuple[Measure | PredictionMeasure, ...]
-    tune_for: Measure | PredictionMeasure
+    measures: tuple[Measure, ...]
+    tune_for: Measure
     seed: int
     rule: Rule
     inner: int | None
@@ -200,8 +200,8 @@ class RankingSettings(Settings):
         "a query held out several times": "its mean counts once",
     }
 
-    measures: tuple[Measure, ...]
-    tune_for: Measure
+    measures: tuple[RankingMeasure, ...]
+    tune_for: RankingMeasure
     collection: Collection
     source: dict[str, Any] | None
     depth: int
@@ -214,7 +214,7 @@ class RankingSettings(Settings):
     @property
     def higher_is_better(self) -> bool:
         """The direction of the measure that parameters are chosen by."""
-        return bool(self.tune_for.definition.higher_is_better)
+        return bool(self.tune_for.higher_is_better)
 
     def open_index(
         self, limit: int | None = None, stack: ExitStack | None = None
@@ -330,8 +330,8 @@ class PredictionSettings(Settings):
         "a point that fails on an inner fold": "is not chosen",
     }
 
-    measures: tuple[PredictionMeasure, ...]
-    tune_for: PredictionMeasure
+    measures: tuple[Measure, ...]
+    tune_for: Measure
     systems: tuple[EstimatorSystem, ...]
     inner: int
     by: str = "instance"
@@ -340,7 +340,7 @@ class PredictionSettings(Settings):
     @property
     def higher_is_better(self) -> bool:
         """The direction of the measure that points are chosen by."""
-        return self.tune_for.higher_is_better
+        return bool(self.tune_for.higher_is_better)
 
     def inner_splits(self, split: Split | None) -> Splits:
         """The folds of a train side that points are chosen on; None: of everything."""

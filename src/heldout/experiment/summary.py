@@ -133,7 +133,7 @@ def _by_query(
     found = _counts(settings, row, values)
     interval = _interval(values[kept], settings.level)
     train = mean_of(outcome.training[row, kept])
-    sign = -1 if settings.measures[row].definition.higher_is_better is False else 1
+    sign = -1 if settings.measures[row].higher_is_better is False else 1
     return {
         **found,
         "estimator": "held-out mean",

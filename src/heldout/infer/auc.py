@@ -10,7 +10,7 @@ import numpy as np
 from heldout.errors import InputError
 from heldout.infer.intervals import normal_quantile
 from heldout.infer.results import Interval, Outcome, check_alternative
-from heldout.measure.delong import auc_covariance
+from heldout.measure.prediction.delong import auc_covariance
 from heldout.measure.undefined import Undefined
 
 if TYPE_CHECKING:

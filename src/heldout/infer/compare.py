@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 
     from heldout.infer.results import Alternative
     from heldout.infer.scored_predictions import By
-    from heldout.measure.names import Measure
-    from heldout.measure.predicted import PredictionMeasure
-    from heldout.measure.text import TextMeasure
-
-    AnyMeasure = str | Measure | PredictionMeasure | TextMeasure
+    from heldout.measure.base import Measure
 
 __all__ = [
     "Claim",
@@ -51,8 +47,8 @@ class CompareOptions(TypedDict, total=False):
 @refuse_old_names
 def compare(  # noqa: PLR0913 (the front door names what it takes)
     given: Any,
-    systems: Mapping[str, Any] | Sequence[Any] | AnyMeasure | None = None,
-    measure: AnyMeasure | None = None,
+    systems: Mapping[str, Any] | Sequence[Any] | str | Measure | None = None,
+    measure: str | Measure | None = None,
     *,
     baseline: str | None = None,
     tests: Sequence[str] = (),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from heldout.data.words import Floats, Ints
     from heldout.infer.corpus_level import ScoreOfSums
     from heldout.infer.results import Alternative, Interval, Outcome
-    from heldout.measure.prediction_slopes import Slopes
+    from heldout.measure.prediction.slopes import Slopes
 
 __all__ = ["LinearScoring", "jackknife", "linear_interval", "values_of_slopes"]
 

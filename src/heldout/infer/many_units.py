@@ -9,15 +9,15 @@ import numpy as np
 from heldout.infer.linearised import LinearScoring, jackknife, values_of_slopes
 from heldout.infer.resampled import SumScoring
 from heldout.infer.unit_kinds import affordable, sums_by_number
-from heldout.measure.prediction_slopes import order_slopes
-from heldout.measure.prediction_sums import cell_sums, unit_sums
+from heldout.measure.prediction.slopes import order_slopes
+from heldout.measure.prediction.sums import cell_sums, unit_sums
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heldout.data.words import Floats, Ints
-    from heldout.measure.predicted import PredictionMeasure
-    from heldout.measure.prediction_sums import CellSums
+    from heldout.measure.base import Measure
+    from heldout.measure.prediction.sums import CellSums
 
 __all__ = ["scoring_of_many"]
 
@@ -30,7 +30,7 @@ TABLED: Final = 2**22
 
 def scoring_of_many(
     systems: Sequence[Any],
-    measure: PredictionMeasure,
+    measure: Measure,
     positive: str | None,
     numbers: Ints,
     *,
@@ -97,7 +97,7 @@ def _numbered(code: Ints, limit: int) -> tuple[Ints, Ints]:
 
 
 def _linear(
-    one: Any, measure: PredictionMeasure, positive: str | None, numbers: Ints
+    one: Any, measure: Measure, positive: str | None, numbers: Ints
 ) -> tuple[float, Floats] | None:
     """The score, and values of units (or groups of them) that average to it."""
     sums = unit_sums(one, measure, positive)

@@ -21,9 +21,9 @@ from heldout.infer.unit_kinds import (
     bootstrap_weights,
     sums_by_number,
 )
-from heldout.measure.paired_predictions import fold_scores, has_splits, same_sides
-from heldout.measure.prediction_sums import unit_sums
-from heldout.measure.prediction_weights import weighing
+from heldout.measure.prediction.paired import fold_scores, has_splits, same_sides
+from heldout.measure.prediction.sums import unit_sums
+from heldout.measure.prediction.weights import weighing
 from heldout.measure.undefined import Undefined
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from heldout.data.words import Ints
     from heldout.infer.corpus_level import Replicates
     from heldout.infer.results import Interval
-    from heldout.measure.predicted import PredictionMeasure
+    from heldout.measure.base import Measure
 
     Predictions = ClassPredictions | NumberPredictions
 
@@ -43,7 +43,7 @@ LOST: Final = 0.05
 
 def prediction_interval(
     one: Predictions,
-    measure: PredictionMeasure,
+    measure: Measure,
     positive: str | None = None,
     *,
     level: float = 0.95,
@@ -68,17 +68,17 @@ def prediction_interval(
     level, seed
         Of the interval, and of its draws.
     """
-    if unit_count(one) < 2 or measure.base == "ECE":
+    if unit_count(one) < 2 or measure.family == "ECE":
         return None
     if has_splits([one]):
         return _over_folds(one, measure, positive, level)
     plain = one.weights is None and not one.groups and not one.repeats
-    if plain and measure.base in {"accuracy", "error"}:
-        return wilson(int(measure.terms(one).sum()), len(one.units), level)
-    if plain and measure.base == "AUC" and _two_classes(one):
+    if plain and measure.family in {"accuracy", "error"}:
+        return wilson(int(measure.unit_values(one).sum()), len(one.units), level)
+    if plain and measure.family == "AUC" and _two_classes(one):
         return _auc_interval(one, positive, level)
-    if plain and measure.per_unit:
-        return t_interval(measure.terms(one), level)
+    if plain and measure.aggregate == "mean":
+        return t_interval(measure.unit_values(one), level)
     return _bootstrap(one, measure, positive, level, seed)
 
 
@@ -87,7 +87,7 @@ def _two_classes(one: Predictions) -> bool:
 
 
 def _over_folds(
-    one: Predictions, measure: PredictionMeasure, positive: str | None, level: float
+    one: Predictions, measure: Measure, positive: str | None, level: float
 ) -> Interval | None:
     try:
         found = fold_scores([one], measure, positive)
@@ -110,7 +110,7 @@ def _auc_interval(one: Predictions, positive: str | None, level: float) -> Inter
 
 
 def _bootstrap(
-    one: Predictions, measure: PredictionMeasure, positive: str | None, level: float, seed: int
+    one: Predictions, measure: Measure, positive: str | None, level: float, seed: int
 ) -> Interval | None:
     numbers, names = group_numbers([one])
     if len(names) < 2:
@@ -134,7 +134,7 @@ def _drawn(drawn: Replicates | None, level: float) -> Interval | None:
 
 def _of_many(
     one: Predictions,
-    measure: PredictionMeasure,
+    measure: Measure,
     positive: str | None,
     numbers: Ints,
     level: float,
@@ -149,7 +149,7 @@ def _of_many(
 
 def _replicates(
     one: Predictions,
-    measure: PredictionMeasure,
+    measure: Measure,
     positive: str | None,
     numbers: Ints,
     seed: int,

@@ -20,7 +20,7 @@ from heldout.infer.unit_kinds import (
     randomize_sums,
     total_of,
 )
-from heldout.measure.delong import auc_components, auc_covariance
+from heldout.measure.prediction.delong import auc_components, auc_covariance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

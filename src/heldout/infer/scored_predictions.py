@@ -20,7 +20,8 @@ from heldout.infer.many_units import scoring_of_many
 from heldout.infer.resampled import AreaScoring, OrderScoring, SumScoring
 from heldout.infer.scoring import Scored, mean_scored
 from heldout.infer.unit_kinds import MANY_UNITS, affordable, sums_by_number
-from heldout.measure.paired_predictions import (
+from heldout.measure.parse import parse_measures
+from heldout.measure.prediction.paired import (
     check_same_truth,
     check_same_weights,
     data_fingerprint,
@@ -29,11 +30,10 @@ from heldout.measure.paired_predictions import (
     same_units,
     unit_scores,
 )
-from heldout.measure.predicted import parse_prediction_measures
-from heldout.measure.prediction_sums import unit_sums
-from heldout.measure.prediction_weights import weighing
+from heldout.measure.prediction.sums import unit_sums
+from heldout.measure.prediction.undefined_hint import undefined_hint
+from heldout.measure.prediction.weights import weighing
 from heldout.measure.undefined import Undefined
-from heldout.measure.undefined_hint import undefined_hint
 from heldout.notes import Note
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from heldout.data.words import Ints
     from heldout.infer.engine import Asked
     from heldout.infer.linearised import LinearScoring
-    from heldout.measure.predicted import PredictionMeasure
+    from heldout.measure.base import Measure
 
     Predictions = ClassPredictions | NumberPredictions
 
@@ -93,12 +93,10 @@ class PredictionSystems:
         """``classification`` or ``regression``."""
         return "classification" if isinstance(self.systems[0], ClassPredictions) else "regression"
 
-    def measures(
-        self, names: Sequence[Any] = (), undefined: float | None = None
-    ) -> list[PredictionMeasure]:
+    def measures(self, names: Sequence[Any] = (), undefined: float | None = None) -> list[Measure]:
         """Measures by their names; by default accuracy or RMSE."""
         usual = "accuracy" if self.task == "classification" else "RMSE"
-        return parse_prediction_measures(self.task, list(names) or [usual], undefined)
+        return parse_measures(list(names) or [usual], self.task, undefined=undefined)
 
     @cached_property
     def data(self) -> str:
@@ -113,7 +111,7 @@ class PredictionSystems:
 
 def scored_predictions(
     given: PredictionSystems,
-    measure: PredictionMeasure,
+    measure: Measure,
     asked: Asked,
     *,
     positive: str | None = None,
@@ -147,7 +145,7 @@ def scored_predictions(
         return mean_scored(found.scores, asked._replace(test_share=found.test_share))
     notes = _fold_notes(several)
     plain = all(one.weights is None and not one.groups for one in several)
-    if plain and measure.per_unit:
+    if plain and measure.aggregate == "mean":
         scores = unit_scores(several, measure, given.data)
         return mean_scored(replace(scores, notes=(*scores.notes, *notes)), asked)
     return _resampled(given.paired, measure, positive, notes, asked)
@@ -217,7 +215,7 @@ def _pair(several: list[Any], data: str) -> _Paired:
 
 def _resampled(
     paired: _Paired,
-    measure: PredictionMeasure,
+    measure: Measure,
     positive: str | None,
     notes: list[Note],
     asked: Asked,
@@ -226,7 +224,7 @@ def _resampled(
     systems = paired.systems
     check_same_weights(systems)
     for one in systems:
-        value = measure.value(one, positive)
+        value = measure.compute(one, positive)
         if isinstance(value, Undefined):
             raise MeasureError(
                 f"{measure} of {one.name} is undefined ({value.reason}): there is nothing to "
@@ -245,7 +243,7 @@ def _resampled(
         tuple(one.name for one in systems),
         names,
         scoring.values,
-        higher_is_better=measure.higher_is_better,
+        higher_is_better=measure.higher_is_better is not False,
         dropped=paired.dropped,
         data=paired.data,
         notes=tuple(notes),
@@ -280,14 +278,14 @@ def group_numbers(systems: Sequence[Predictions]) -> tuple[Ints, tuple[str, ...]
 
 def _scoring(
     systems: list[Any],
-    measure: PredictionMeasure,
+    measure: Measure,
     positive: str | None,
     numbers: Ints,
     grouped: bool,
     asked: Asked,
 ) -> SumScoring | OrderScoring | AreaScoring | LinearScoring:
     plain = not grouped and all(one.weights is None for one in systems)
-    two = plain and measure.base == "AUC" and len(systems[0].classes) == 2
+    two = plain and measure.family == "AUC" and len(systems[0].classes) == 2
     if len(numbers) > MANY_UNITS and not two:
         many = scoring_of_many(
             systems, measure, positive, numbers, replicates=asked.replicates, seed=asked.seed
@@ -308,7 +306,7 @@ def _scoring(
             affordable(len(grouped_tables[0])),
             asked.seed,
         )
-        return replace(made, why=WEIGHED) if measure.per_unit else made
+        return replace(made, why=WEIGHED) if measure.aggregate == "mean" else made
     if two:
         at = positive_number(systems[0].classes, positive)
         flags = systems[0].truth == at

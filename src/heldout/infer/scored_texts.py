@@ -14,8 +14,8 @@ from heldout.infer.text_intervals import BOOTSTRAPS
 
 if TYPE_CHECKING:
     from heldout.infer.engine import Asked
-    from heldout.measure.text import TextMeasure
-    from heldout.measure.text_evaluate import TextEvaluation
+    from heldout.measure.text.base import CorpusMeasure
+    from heldout.measure.text.evaluate import TextEvaluation
 
 __all__ = ["scored_texts"]
 
@@ -25,7 +25,7 @@ WHY: Final = (
 )
 
 
-def scored_texts(evaluation: TextEvaluation, measure: TextMeasure, asked: Asked) -> Scored:
+def scored_texts(evaluation: TextEvaluation, measure: CorpusMeasure, asked: Asked) -> Scored:
     """How to compare systems on a measure of texts.
 
     Outputs are swapped between systems segment by segment, and the sums that the score is made of

@@ -11,8 +11,8 @@ from heldout.infer.results import Interval
 from heldout.infer.unit_kinds import MANY_UNITS
 
 if TYPE_CHECKING:
-    from heldout.measure.text import TextMeasure
-    from heldout.measure.text_evaluate import TextEvaluation
+    from heldout.measure.text.base import CorpusMeasure
+    from heldout.measure.text.evaluate import TextEvaluation
 
 __all__ = ["BOOTSTRAPS", "TextScores", "corpus_intervals"]
 
@@ -33,14 +33,14 @@ class TextScores(NamedTuple):
         How many segments there are.
     """
 
-    measure: TextMeasure
+    measure: CorpusMeasure
     signature: str
     systems: tuple[Interval, ...]
     segments: int
 
 
 def corpus_intervals(
-    evaluation: TextEvaluation, measure: TextMeasure, *, seed: int = 0, level: float = 0.95
+    evaluation: TextEvaluation, measure: CorpusMeasure, *, seed: int = 0, level: float = 0.95
 ) -> TextScores:
     """Scores of all systems with intervals.
 

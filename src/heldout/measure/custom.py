@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from heldout.errors import MeasureError, cause_of
-from heldout.measure.names import JUDGED_ONLY, Family, add_family, families, find_family
+from heldout.measure.ranking.names import JUDGED_ONLY, Family, add_family, families, find_family
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from heldout.data.words import Floats, Ints
-    from heldout.measure.judged import Judged
-    from heldout.measure.names import Value
+    from heldout.measure.ranking.judged import Judged
+    from heldout.measure.ranking.names import Value
 
     Own = Callable[..., float]
 

@@ -1,284 +1,62 @@
-"""Runs and judgements in, one number per query and measure out."""
+"""One evaluation for every task: truth and predictions in, values of measures out."""
 
 from __future__ import annotations
 
-import math
-import os
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-
-from heldout.data.given import as_qrels, as_run, as_runs
-from heldout.data.parallel import run_threads, stream_threads
+from heldout.data.columns import is_frame, is_nested
 from heldout.errors import InputError, MeasureError
-from heldout.measure.judged import Judged, join
-from heldout.measure.names import (
-    EXTERNAL,
-    JUDGED_ONLY,
-    Measure,
-    Value,
-    parse_measure,
-    parse_measures,
-)
-from heldout.measure.policies import policies_in_words, variants_in_words
-from heldout.measure.ranking import GEOMETRIC_FLOOR
-from heldout.measure.run_checks import ranking_digest, run_warnings, unshared_ids
+from heldout.measure.base import TASKS
+from heldout.measure.evaluation import Evaluation
+from heldout.measure.parse import likely_tasks, parse_measures
+from heldout.measure.syntax import listed_measures
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable
 
-    import polars as pl
-    from numpy.typing import NDArray
+    from heldout.measure.base import Measure, Task
 
-    from heldout.data.given import QrelsLike, Runs
-    from heldout.data.run import Qrels, Run
-    from heldout.data.scores import Scores
-    from heldout.data.words import Flags, Floats
-    from heldout.notes import Note
-
-__all__ = ["DEFAULT_MEASURES", "Evaluation", "Missing", "RunScores", "evaluate", "summarise"]
-
-Missing = Literal["zero", "skip"]
-"""What a judged query without a ranked list counts: 0, or nothing (it is left out)."""
-
-DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10", "RR", "R@1000", "Judged@10")
-
-_LARGE = 16 << 20  # files above this size are read one after the other, each by all threads
-
-
-def summarise(measure: Measure, values: NDArray[Any]) -> float:
-    """One number for all queries: mean, sum or geometric mean, as the measure has it.
-
-    Sums run in the order of the queries, as trec_eval's do, so that the last digit agrees.
-    """
-    how = measure.definition.aggregate
-    if how == "text" or not len(values):
-        return math.nan
-    if how == "gmean":
-        logs = np.log(np.maximum(values.astype(np.float64), GEOMETRIC_FLOOR))
-        return math.exp(float(np.cumsum(logs)[-1]) / len(values))
-    total = float(np.cumsum(values)[-1])
-    return total if how == "sum" else total / len(values)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RunScores:
-    """The values of one run.
-
-    Parameters
-    ----------
-    name
-        The run's name.
-    queries
-        The judged queries, in bytewise order.
-    present
-        Whether the run has each of them.
-    columns
-        For each measure the value of every query.
-    unjudged
-        How many queries of the run have no judgements and were left aside.
-    ties
-        The run's tie policy.
-    unshared
-        Some document ids of the run and of the judgements if they have no document in common;
-        else empty.
-    ranking
-        A digest of the ranking, by which copies are found; empty if there is one run only.
-    """
-
-    name: str
-    queries: tuple[str, ...]
-    present: Flags
-    columns: tuple[NDArray[Any], ...]
-    unjudged: int = 0
-    ties: str = "docid-desc"
-    unshared: tuple[str, str] = ("", "")
-    ranking: str = ""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Evaluation:
-    """The values of several runs on the same judgements.
-
-    Parameters
-    ----------
-    measures
-        What was measured, one column each.
-    runs
-        The values of each run.
-    missing
-        What a judged query without a ranked list counts.
-    policies
-        In words: how ties, missing queries and unjudged documents were treated.
-    qrels
-        The judgements.
-    """
-
-    measures: tuple[Measure, ...]
-    runs: tuple[RunScores, ...]
-    missing: Missing
-    policies: tuple[tuple[str, str], ...]
-    qrels: Qrels | None = None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the runs."""
-        return tuple(run.name for run in self.runs)
-
-    @property
-    def warnings(self) -> tuple[Note, ...]:
-        """Notes about runs whose scores may mislead: wrong ids, most queries missing, copies.
-
-        Examples
-        --------
-        >>> evaluate({"q": {"d1": 1}}, {"q": {"D1": 1.0}}).warnings[0].code
-        'no-common-document'
-        """
-        return run_warnings(self.runs, missing=self.missing)
-
-    def counted(self) -> Flags:
-        """Which of the judged queries count: all, or those that every run has."""
-        every = np.ones(len(self.runs[0].queries), np.bool_)
-        if self.missing == "skip":
-            for run in self.runs:
-                every &= run.present
-        return every
-
-    def queries(self) -> list[str]:
-        """The queries that count."""
-        return [self.runs[0].queries[row] for row in np.flatnonzero(self.counted())]
-
-    def values(self, run: str | int, measure: str | Measure | int) -> Floats:
-        """The value of each query that counts."""
-        return self.runs[self._run(run)].columns[self._measure(measure)][self.counted()]
-
-    def mean(self, run: str | int, measure: str | Measure | int) -> float:
-        """The mean (or sum, or geometric mean) over the queries that count."""
-        number = self._measure(measure)
-        return summarise(self.measures[number], self.values(run, number))
-
-    def _run(self, run: str | int) -> int:
-        if isinstance(run, int):
-            if not -len(self.runs) <= run < len(self.runs):
-                raise InputError(f"no run number {run}; there are {len(self.runs)}")
-            return run
-        if run not in self.names:
-            raise InputError(f"no run {run!r}; there are {', '.join(self.names)}")
-        return self.names.index(run)
-
-    def _measure(self, measure: str | Measure | int) -> int:
-        if isinstance(measure, int):
-            if not -len(self.measures) <= measure < len(self.measures):
-                raise MeasureError(f"no measure number {measure}; there are {len(self.measures)}")
-            return measure
-        parsed = parse_measure(measure)
-        if parsed not in self.measures:
-            raise MeasureError(
-                f"{parsed} was not computed; there are {', '.join(map(str, self.measures))}"
-            )
-        return self.measures.index(parsed)
-
-    def summary(self) -> dict[str, dict[str, float]]:
-        """``{run: {measure: mean}}``."""
-        return {
-            name: {str(measure): self.mean(number, at) for at, measure in enumerate(self.measures)}
-            for number, name in enumerate(self.names)
-        }
-
-    def scores(self, measure: str | Measure | int) -> Scores:
-        """The scores of all runs in one measure, paired by query, to make claims from."""
-        from heldout.data.scores import Scores  # for claims only
-
-        number = self._measure(measure)
-        columns = [self.values(run, number) for run in range(len(self.runs))]
-        known = self.measures[number]
-        if known.definition.aggregate in {"text", "gmean"}:
-            raise MeasureError(f"{known} has no mean over queries: compare another, such as AP")
-        if known.definition.higher_is_better is None:
-            raise MeasureError(f"{known} has no better or worse: it cannot be compared")
-        judged = parse_measure("Judged@10")
-        shares: tuple[float, ...] = ()
-        if judged in self.measures:
-            shares = tuple(self.mean(run, judged) for run in range(len(self.runs)))
-        return Scores(
-            str(known),
-            self.names,
-            tuple(self.queries()),
-            np.stack(columns, axis=1).astype(np.float64),
-            known.definition.higher_is_better,
-            judged=shares,
-            notes=run_warnings(self.runs, missing=self.missing, every_gap=True),
-            data=self.qrels.fingerprint() if self.qrels is not None else "",
-        )
-
-    def to_frame(self) -> pl.DataFrame:
-        """A Polars frame with the columns ``run``, ``query_id``, ``measure``, ``value``."""
-        import polars as pl  # slow to import, seldom needed
-
-        queries = self.queries()
-        parts = [
-            pl.DataFrame({"query_id": queries, "value": self.values(run, at).astype(np.float64)})
-            .with_columns(run=pl.lit(name), measure=pl.lit(str(measure)))
-            .select("run", "query_id", "measure", "value")
-            for run, name in enumerate(self.names)
-            for at, measure in enumerate(self.measures)
-            if measure.definition.aggregate != "text"
-        ]
-        if not parts:
-            raise MeasureError("a text such as RelString has no place in a table of numbers")
-        return pl.concat(parts)
-
-    def _repr_html_(self) -> str:
-        """Show the means as a table in a notebook."""
-        from heldout.notebook import evaluation_html  # it draws with the report
-
-        return evaluation_html(self)
+__all__ = ["Evaluation", "evaluate", "task_of"]
 
 
 def evaluate(
-    qrels: QrelsLike,
-    runs: Runs,
-    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    truth: Any,
+    predictions: Any,
+    measures: str | Measure | Iterable[str | Measure] | None = None,
     *,
-    missing: Missing = "zero",
-    depth: int | None = None,
-    rel: int = 1,
-    judged_only: bool = False,
-    progress: Callable[[str], None] | None = None,
+    task: Task | None = None,
     **options: Any,
 ) -> Evaluation:
-    """Evaluate runs against judgements.
+    """Evaluate predictions of one or more systems against the truth.
 
     Parameters
     ----------
-    qrels
-        Judgements: an object, ``{query: {document: grade}}``, a pandas or Polars frame with the
-        column names of PyTerrier, ir_measures or BEIR, or the path of a qrels file.
-    runs
-        One run or several in a list, or ``{name: run}``: objects, ``{query: {document: score}}``,
-        frames, or paths.
+    truth
+        For rankings, judgements: `Qrels`, ``{query: {document: grade}}``, a pandas or Polars frame
+        with the column names of PyTerrier, ir_measures or BEIR, or the path of a qrels file. For
+        classes and numbers, one value per unit: a list, an array or ``{unit: value}``; None if the
+        predictions know it. For texts, references: one or more texts per segment, or a path.
+    predictions
+        Runs, predicted classes or numbers, or texts, in the same forms; of one system, of several
+        as ``{name: predictions}``, or in a list of objects or paths.
     measures
-        Names such as ``"nDCG@10"``, or measures, also those of ir_measures (``nDCG @ 10``).
-    missing
-        What a judged query without a ranked list counts: ``"zero"``, or ``"skip"`` to average over
-        the queries that all runs have.
-    depth
-        Look at the first `depth` documents of each query only.
-    rel
-        The least grade that counts as relevant, for measures that do not set it themselves.
-    judged_only
-        Leave out documents without a judgement, for measures that do not set it themselves.
-    progress
-        Called with the name of each run when it is done.
+        Names such as ``"nDCG@10"``, ``"F1(macro)"``, ``"BLEU"``, measures of `heldout.measures` or
+        ir_measures, or functions; by default the usual ones of the task.
+    task
+        ``ranking``, ``classification``, ``regression`` or ``text``. By default what the data and
+        the measures tell.
     options
-        How runs are read: ``ties``, ``single_precision``, ``skip_bad_lines``.
+        Settings of the task. Rankings: ``missing``, ``depth``, ``rel``, ``judged_only``, ``ties``,
+        ``single_precision``, ``skip_bad_lines`` and ``progress``, see
+        `heldout.measure.ranking.evaluate.evaluate_runs`. Classes: ``positive``, ``undefined``,
+        ``threshold``, see `heldout.measure.prediction.evaluate.evaluate_predictions`.
 
     Returns
     -------
     Evaluation
-        The values of all queries and their means.
+        ``value(system, measure)``, ``per_unit(system, measure)``, ``scores(measure)`` to compare,
+        ``to_frame()``, ``notes``.
 
     Examples
     --------
@@ -286,134 +64,132 @@ def evaluate(
     >>> run = {"q1": {"b": 2.0, "a": 1.0}, "q2": {"c": 1.0}}
     >>> evaluate(qrels, run, ["RR", "P@1"]).summary()
     {'run': {'RR': 0.75, 'P@1': 0.5}}
+    >>> evaluate(["no", "yes", "yes"], ["no", "yes", "no"], "accuracy").value("accuracy") > 0.6
+    True
+    >>> evaluate(["the cat sat"], {"A": ["the cat"]}, "ROUGE-1").value("A", "ROUGE-1")
+    0.8
     """
-    _check_settings(missing, depth, rel)
-    judgements = as_qrels(qrels)
-    parsed = _parse(measures, depth, rel, judged_only=judged_only)
-
-    items = as_runs(runs)
-
-    def score(item: Any) -> RunScores:
-        run = as_run(item, options)
-        scores = score_run(judgements, run, parsed, depth)
-        return replace(scores, ranking=ranking_digest(run)) if len(items) > 1 else scores
-
-    scores = []
-    for done in _each(score, items):
-        scores.append(done)
-        if progress:
-            progress(done.name)
-    if not scores:
-        raise InputError("no run was given")
-    policies = (
-        *policies_in_words([one.ties for one in scores], missing, depth, options),
-        *variants_in_words(parsed),
-    )
-    result = Evaluation(parsed, _distinct_names(scores, items), missing, policies, judgements)
-    if not result.counted().any():
-        raise InputError("no judged query is in all of the runs: leave out --intersection")
-    return result
-
-
-def _parse(measures: Any, depth: int | None, rel: int, *, judged_only: bool) -> tuple[Measure, ...]:
-    """The measures, checked against what they cannot be combined with."""
-    defaults: dict[str, Value] = {}
-    if rel != 1:
-        defaults["rel"] = rel
-    if judged_only:
-        defaults[JUDGED_ONLY] = True
-    parsed = tuple(parse_measures(measures, **defaults))
-    if not parsed:
+    if task is not None and task not in TASKS:
+        raise InputError(f"task={task!r}: expected one of {', '.join(TASKS)}")
+    wanted = None if measures is None else listed_measures(measures)
+    if wanted == []:
         raise MeasureError("no measure was given")
-    if depth is not None and any(measure.family == EXTERNAL for measure in parsed):
-        raise MeasureError("measures of ir_measures cannot be combined with a depth (-M)")
-    if depth is not None and any(_averages_ties(measure) for measure in parsed):
-        raise MeasureError("ties='average' cannot be combined with a depth (-M): use a cutoff @k")
-    return parsed
+    known = task or task_of(truth, predictions, wanted)
+    if known == "ranking":
+        from heldout.measure.ranking.evaluate import DEFAULT_MEASURES, evaluate_runs
+
+        return evaluate_runs(truth, predictions, wanted or DEFAULT_MEASURES, **options)
+    if known == "text":
+        return _texts(truth, predictions, wanted, options)
+    return _predictions(truth, predictions, wanted, known, options)
 
 
-def _check_settings(missing: str, depth: int | None, rel: int) -> None:
-    if missing not in get_args(Missing):
-        raise InputError(f"missing={missing!r}: expected one of {', '.join(get_args(Missing))}")
-    if depth is not None and (not isinstance(depth, int) or depth < 1):
-        raise InputError(f"depth={depth!r}: expected a whole number from 1 on")
-    if not isinstance(rel, int) or rel < 0:
-        raise InputError(f"rel={rel!r}: expected a whole number from 0 on")
+def _texts(truth: Any, given: Any, wanted: list[Any] | None, options: dict[str, Any]) -> Evaluation:
+    from heldout.data.given_predictions import as_references, as_systems
+    from heldout.measure.text.evaluate import DEFAULT_TEXT_MEASURES, evaluate_text
+
+    _refuse_options(options, {"progress"}, "texts")
+    found = wanted or DEFAULT_TEXT_MEASURES
+    return evaluate_text(as_references(truth), as_systems(given), found, **options)
 
 
-def _each(score: Callable[[Any], RunScores], items: list[Any]) -> Iterator[RunScores]:
-    """Small runs side by side; large files one by one, each read by all threads."""
-    paths = [item for item in items if isinstance(item, str | os.PathLike)]
-    sizes = [os.path.getsize(path) for path in paths if os.path.isfile(path)]  # noqa: PTH113, PTH202
-    if max(sizes, default=0) > _LARGE:
-        return map(score, items)
-    return stream_threads(score, items)
+def _predictions(
+    truth: Any, given: Any, wanted: list[Any] | None, task: str, options: dict[str, Any]
+) -> Evaluation:
+    from heldout.data.given_predictions import as_predictions
+    from heldout.measure.prediction.evaluate import evaluate_predictions
 
-
-def score_run(
-    qrels: Qrels, run: Run, measures: Sequence[Measure], depth: int | None = None
-) -> RunScores:
-    """Compute all measures for one run."""
-    judged = join(qrels, run, depth, ties=any(_averages_ties(measure) for measure in measures))
-    if not judged.present.any():
-        raise InputError(
-            f"run {run.name} and the qrels have no query in common: the run has "
-            f"{_some(run.queries)}, the qrels have {_some(qrels.queries)}"
-        )
-    narrow = judged.only_judged() if any(m.options.get(JUDGED_ONLY) for m in measures) else judged
-
-    def column(measure: Measure) -> NDArray[Any]:
-        if measure.family == EXTERNAL:
-            return _external_column(qrels, run, measure)
-        view = narrow if measure.options.get(JUDGED_ONLY) else judged
-        return compute(view, measure)
-
-    columns = tuple(run_threads(column, measures) if len(run) > 10**6 else map(column, measures))
-    unjudged = len(run.queries) - int(judged.present.sum())
-    return RunScores(
-        run.name,
-        judged.queries,
-        judged.present,
-        columns,
-        unjudged,
-        run.ties,
-        unshared_ids(qrels, run, judged, depth),
+    _refuse_options(options, {"positive", "undefined", "threshold"}, "predictions")
+    positive = options.get("positive")
+    positive = None if positive is None else str(positive)
+    several = as_predictions(truth, given, task, positive, options.get("threshold"))
+    return evaluate_predictions(
+        several, wanted or (), positive=positive, undefined=options.get("undefined")
     )
 
 
-def compute(judged: Judged, measure: Measure) -> NDArray[Any]:
-    """The value of every query."""
-    options = {key: value for key, value in measure.params if key != JUDGED_ONLY}
-    return measure.definition.compute(judged, measure.cutoff, **options)
+def _refuse_options(options: dict[str, Any], allowed: set[str], what: str) -> None:
+    for name in options:
+        if name not in allowed:
+            raise InputError(f"{name} is not a setting for {what}; there are {_shown(allowed)}")
 
 
-def _external_column(qrels: Qrels, run: Run, measure: Measure) -> NDArray[Any]:
-    from heldout.measure.external import external_values  # rarely needed
-
-    return external_values(qrels, run, str(measure.options["name"]))
+def _shown(names: set[str]) -> str:
+    return ", ".join(sorted(names))
 
 
-def _averages_ties(measure: Measure) -> bool:
-    return measure.options.get("ties") == "average"
+def task_of(truth: Any, predictions: Any, wanted: list[Any] | None) -> Task:
+    """What is measured, by the types of the data; by the measures where these do not tell."""
+    kind = type(predictions if _is_object(predictions) else _first(predictions)).__name__
+    objects: dict[str, Task] = {
+        "ClassPredictions": "classification",
+        "NumberPredictions": "regression",
+        "Segments": "text",
+        "Run": "ranking",
+    }
+    if kind in objects:
+        return objects[kind]
+    if truth is None:
+        return _task_of_files(predictions, wanted)
+    if _are_judgements(truth):
+        return "ranking"
+    if isinstance(truth, str) or hasattr(truth, "__fspath__"):
+        return _task_of_measures(wanted, ("ranking", "text"), "ranking")
+    return _task_of_measures(wanted, ("classification", "regression", "text"), None)
 
 
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+def _are_judgements(truth: Any) -> bool:
+    """Whether this is a frame, a dictionary, `Qrels`, or what ir_measures has for them."""
+    if is_frame(truth) or is_nested(truth) or type(truth).__name__ == "Qrels":
+        return True
+    first = truth[0] if isinstance(truth, list | tuple) and truth else None
+    return isinstance(truth, Iterator) or (hasattr(first, "doc_id") and not is_frame(first))
 
 
-def _distinct_names(scores: list[RunScores], items: list[Any]) -> tuple[RunScores, ...]:
-    """Name runs so that each can be told: by tag, else by file, else with a number."""
-    names = [one.name for one in scores]
-    files = [Path(item).name for item in items if isinstance(item, str | os.PathLike)]
-    if len(set(names)) < len(names) and len(set(files)) == len(names):
-        names = files
-    taken: set[str] = set()
-    result = []
-    for one, name in zip(scores, names, strict=True):
-        told, number = name, 1
-        while told in taken or (number > 1 and told in names):
-            number += 1
-            told = f"{name} ({number})"
-        taken.add(told)
-        result.append(replace(one, name=told))
-    return tuple(result)
+def _is_object(given: Any) -> bool:
+    return type(given).__module__.startswith("heldout.")
+
+
+def _first(given: Any) -> Any:
+    """One of several systems; None if it is not known without consuming them."""
+    if isinstance(given, Mapping):
+        return next(iter(given.values()), None)
+    return given[0] if isinstance(given, list | tuple) and given else None
+
+
+def _task_of_files(predictions: Any, wanted: list[Any] | None) -> Task:
+    from heldout.data.given_predictions import is_path, listed
+    from heldout.data.prediction_kind import told_task
+
+    files = listed(predictions)
+    if not files or not all(map(is_path, files)):
+        return _task_of_measures(wanted, ("classification", "regression", "text"), None)
+    if wanted:
+        tasks = likely_tasks(wanted, ("classification", "regression", "text"))
+        if len(tasks) == 1:
+            return tasks[0]
+    return cast("Task", told_task(files) or "classification")
+
+
+def _task_of_measures(
+    wanted: list[Any] | None, among: tuple[Task, ...], usual: Task | None
+) -> Task:
+    if usual is not None and (wanted is None or _all_known(wanted, usual)):
+        return usual
+    tasks = likely_tasks(wanted or [], among)
+    if len(tasks) == 1:
+        return tasks[0]
+    if usual is not None or likely_tasks(wanted or [], ("ranking",)):
+        return "ranking"  # which says what it expects
+    raise InputError(
+        f"what is measured? The data and the measures do not tell: say task= with one of "
+        f"{', '.join(among)}"
+    )
+
+
+def _all_known(wanted: list[Any], task: Task) -> bool:
+    try:
+        parse_measures(wanted, task)
+    except MeasureError:
+        return False
+    return True

@@ -12,7 +12,7 @@ from heldout.report.tables import Table, plain_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.measure.curves import Curve
+    from heldout.measure.prediction.curves import Curve
 
 __all__ = ["curve_grid", "curve_notes", "json_curves"]
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.as_json import json_text
 from heldout.data.notes import count_of
-from heldout.measure.run_checks import lacks_most
+from heldout.measure.ranking.run_checks import lacks_most
 from heldout.notes import note_texts
 from heldout.report.tables import Table, html_page, note_lines, plain_text, tables_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from heldout.measure.evaluate import Evaluation
+    from heldout.measure.ranking.evaluate import RankingEvaluation as Evaluation
 
 __all__ = ["evaluation_json", "evaluation_table", "evaluation_text", "policy_lines"]
 
@@ -146,7 +146,7 @@ def _best(evaluation: Evaluation) -> set[tuple[int, int]]:
     """(run, measure) of the best means."""
     best = set()
     for at, measure in enumerate(evaluation.measures):
-        better = measure.definition.higher_is_better
+        better = measure.higher_is_better
         if better is None:
             continue
         means = [evaluation.mean(run, at) for run in range(len(evaluation.names))]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from heldout.errors import MeasureError
-from heldout.measure.names import EXTERNAL, families, parse_measures, spellings
+from heldout.measure.parse import parse_measures
+from heldout.measure.ranking.names import EXTERNAL, families, spellings
 from heldout.report.task_measures import task_measures
 
 if TYPE_CHECKING:
-    from heldout.measure.names import Family
+    from heldout.measure.ranking.names import Family
 
 __all__ = ["describe_measures", "json_measures"]
 
@@ -80,6 +81,6 @@ def _family(name: str) -> str:
     if name in families():
         return name
     try:
-        return parse_measures([name])[0].family
+        return parse_measures([name], "ranking")[0].family
     except MeasureError:
-        return parse_measures([f"{name}@10"])[0].family
+        return parse_measures([f"{name}@10"], "ranking")[0].family

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 from heldout.as_json import plain
 from heldout.data.notes import named_few
 from heldout.data.predictions import ClassPredictions, unit_count
-from heldout.measure.calibration import calibration_bins
-from heldout.measure.classification import class_rows
-from heldout.measure.predicted import class_confusion
+from heldout.measure.prediction.calibration import calibration_bins
+from heldout.measure.prediction.classification import class_rows
+from heldout.measure.prediction.measures import class_confusion
+from heldout.measure.prediction.undefined_hint import undefined_hint
 from heldout.measure.undefined import Undefined
-from heldout.measure.undefined_hint import undefined_hint
 from heldout.notes import note_texts
 from heldout.report.tables import Table, plain_text
 
 if TYPE_CHECKING:
-    from heldout.infer.prediction_scores import PredictionScores, ScoreRow
+    from heldout.infer.prediction_scores import ScoreRow, ScoreTable
     from heldout.infer.results import Interval
-    from heldout.measure.hull import HullPoint, Mixture, RocHull
+    from heldout.measure.prediction.hull import HullPoint, Mixture, RocHull
     from heldout.measure.undefined import Number
 
 __all__ = [
@@ -45,10 +45,10 @@ def _bounds(interval: Interval | None) -> str:
     return "—" if interval is None else f"[{interval.low:.4f}, {interval.high:.4f}]"
 
 
-def score_grid(scores: PredictionScores) -> Table:
+def score_grid(scores: ScoreTable) -> Table:
     """One row a system or baseline, one column a measure; the first with its interval."""
     first = any(row.intervals[0] is not None for row in scores.rows)
-    names = [str(measure) for measure in scores.measures]
+    names = [str(measure) for measure in scores.evaluation.measures]
     head = ["system", names[0], *(["interval"] if first else []), *names[1:]]
     rows = []
     for row in scores.rows:
@@ -58,31 +58,31 @@ def score_grid(scores: PredictionScores) -> Table:
     return Table(head, rows)
 
 
-def score_lines(scores: PredictionScores) -> list[str]:
+def score_lines(scores: ScoreTable) -> list[str]:
     """What the numbers are of, how they were made, and what does not exist and why."""
-    units = unit_count(scores.predictions[0])
+    units = unit_count(scores.evaluation.predictions[0])
     lines = [f"units: {units:,}"]
-    first = scores.predictions[0]
+    first = scores.evaluation.predictions[0]
     if isinstance(first, ClassPredictions):
         lines[0] += f"; classes: {named_few(first.classes, len(first.classes), 10)}"
-        if scores.positive is not None:
-            lines[0] += f"; positive: {scores.positive}"
+        if scores.evaluation.positive is not None:
+            lines[0] += f"; positive: {scores.evaluation.positive}"
     methods = dict.fromkeys(
         row.intervals[0].method for row in scores.rows if row.intervals[0] is not None
     )
     if methods:
-        measure = scores.measures[0]
+        measure = scores.evaluation.measures[0]
         lines.append(f"interval of {measure}: {', '.join(methods)}, {scores.level:.0%}")
-    lines += [*scores.about, *_reasons(scores)]
+    lines += [*scores.evaluation.about, *_reasons(scores)]
     return [plain_text(line) for line in lines]
 
 
-def _reasons(scores: PredictionScores) -> list[str]:
+def _reasons(scores: ScoreTable) -> list[str]:
     """Why values do not exist; that baselines have no scores goes without saying."""
     found: dict[tuple[str, str], list[str]] = {}
     hints: dict[tuple[str, str], str] = {}
     for row in scores.rows:
-        for measure, value in zip(scores.measures, row.values, strict=True):
+        for measure, value in zip(scores.evaluation.measures, row.values, strict=True):
             if isinstance(value, Undefined) and not (row.baseline and measure.needs_scores):
                 key = (row.name, value.reason)
                 found.setdefault(key, []).append(str(measure))
@@ -95,26 +95,26 @@ def _reasons(scores: PredictionScores) -> list[str]:
     ]
 
 
-def _labelled(scores: PredictionScores) -> list[ClassPredictions]:
+def _labelled(scores: ScoreTable) -> list[ClassPredictions]:
     return [
         one
-        for one in scores.predictions
+        for one in scores.evaluation.predictions
         if isinstance(one, ClassPredictions) and one.predicted is not None
     ]
 
 
-def class_grid(scores: PredictionScores, beta: float = 1.0) -> Table:
+def class_grid(scores: ScoreTable, beta: float = 1.0) -> Table:
     """One row a system and class."""
     head = ["system", "class", "units", "precision", "recall", "specificity", "FP rate"]
     rows = []
     for one in _labelled(scores):
-        for row in class_rows(class_confusion(one), beta, scores.undefined):
+        for row in class_rows(class_confusion(one), beta, scores.evaluation.undefined):
             numbers = (row.precision, row.recall, row.specificity, row.fp_rate, row.f)
             rows.append([one.name, row.name, f"{row.units:g}", *map(show, numbers)])
     return Table([*head, f"F{beta:g}"], rows, texts=2)
 
 
-def confusion_grids(scores: PredictionScores) -> list[Table]:
+def confusion_grids(scores: ScoreTable) -> list[Table]:
     """One table a system: a row for each true class, a column for each predicted one."""
     found = []
     for one in _labelled(scores):
@@ -128,10 +128,10 @@ def confusion_grids(scores: PredictionScores) -> list[Table]:
     return found
 
 
-def calibration_grid(scores: PredictionScores, bins: int = 10) -> Table:
+def calibration_grid(scores: ScoreTable, bins: int = 10) -> Table:
     """How often the most probable class is right, beside how probable it was said to be."""
     rows = []
-    for one in scores.predictions:
+    for one in scores.evaluation.predictions:
         if not isinstance(one, ClassPredictions) or one.scores is None or not one.probabilities:
             continue
         right = one.scores.argmax(axis=1) == one.truth
@@ -193,9 +193,11 @@ def _number(value: Number) -> dict[str, Any]:
     return {"value": float(value)}
 
 
-def _row_dict(scores: PredictionScores, row: ScoreRow) -> dict[str, Any]:
+def _row_dict(scores: ScoreTable, row: ScoreRow) -> dict[str, Any]:
     measured = {}
-    for measure, value, interval in zip(scores.measures, row.values, row.intervals, strict=True):
+    for measure, value, interval in zip(
+        scores.evaluation.measures, row.values, row.intervals, strict=True
+    ):
         entry = _number(value)
         if interval is not None:
             entry["interval"] = interval._asdict()
@@ -225,23 +227,25 @@ def _class_dict(one: ClassPredictions, beta: float, undefined: float | None) -> 
 
 
 def score_record(
-    scores: PredictionScores, *, beta: float = 1.0, hull: RocHull | None = None
+    scores: ScoreTable, *, beta: float = 1.0, hull: RocHull | None = None
 ) -> dict[str, Any]:
     """Everything at full precision, as JSON has it; the reason stands beside what is null."""
     content: dict[str, Any] = {
-        "task": scores.task,
-        "measures": [str(one) for one in scores.measures],
+        "task": scores.evaluation.task,
+        "measures": [str(one) for one in scores.evaluation.measures],
         "systems": [_row_dict(scores, row) for row in scores.rows],
-        "notes": [*scores.about, *(note.text for note in scores.notes)],
-        **note_texts(scores.notes),
+        "notes": [*scores.evaluation.about, *(note.text for note in scores.evaluation.notes)],
+        **note_texts(scores.evaluation.notes),
     }
-    first = scores.predictions[0]
+    first = scores.evaluation.predictions[0]
     if isinstance(first, ClassPredictions):
         content |= {
             "classes": list(first.classes),
-            "positive": scores.positive,
+            "positive": scores.evaluation.positive,
             "beta": beta,
-            "confusion": [_class_dict(one, beta, scores.undefined) for one in _labelled(scores)],
+            "confusion": [
+                _class_dict(one, beta, scores.evaluation.undefined) for one in _labelled(scores)
+            ],
         }
     if hull is not None:
         content["hull"] = {

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from heldout.measure.base import Task
 
 __all__ = ["TaskMeasure", "task_measures"]
 
@@ -118,22 +121,26 @@ def _plain(name: str) -> str:
 
 
 def _predictions() -> list[TaskMeasure]:
-    from heldout.measure.predicted import LOWER  # NumPy comes with it
-
     classes = [
-        TaskMeasure(name, "classification", settings, words, name not in LOWER)
+        TaskMeasure(name, "classification", settings, words, _better(name, "classification"))
         for name, (settings, words) in _CLASS.items()
     ]
     return classes + [
-        TaskMeasure(name, "regression", "", words, name not in LOWER)
+        TaskMeasure(name, "regression", "", words, _better(name, "regression"))
         for name, words in _NUMBER.items()
     ]
+
+
+def _better(name: str, task: Task) -> bool:
+    from heldout.measure.parse import parse_measure  # NumPy comes with it
+
+    return parse_measure(name, task).higher_is_better is not False
 
 
 def _texts() -> list[TaskMeasure]:
     from dataclasses import MISSING, fields
 
-    from heldout.measure.text_names import text_measure_kinds
+    from heldout.measure.text.names import text_measure_kinds
 
     found = []
     for name, (kind, fixed, also) in text_measure_kinds().items():

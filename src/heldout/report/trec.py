@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.measure.evaluate import compute, summarise
-from heldout.measure.judged import join
-from heldout.measure.names import parse_measure
-from heldout.measure.ranking import hits_for_recall
+from heldout.measure.parse import parse_measure
+from heldout.measure.ranking.binary import hits_for_recall
+from heldout.measure.ranking.evaluate import compute
+from heldout.measure.ranking.judged import join
+from heldout.measure.ranking.names import summarise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
 
     from heldout.data.run import Qrels, Run
     from heldout.data.words import Flags
-    from heldout.measure.judged import Judged
-    from heldout.measure.names import Measure
-    from heldout.measure.trec_names import TrecLine
+    from heldout.measure.ranking.judged import Judged
+    from heldout.measure.ranking.names import RankingMeasure
+    from heldout.measure.ranking.trec_names import TrecLine
 
 __all__ = ["trec_output"]
 
@@ -66,7 +67,7 @@ def trec_output(
         yield from _single(judged, lines, columns, counted)
     if summary:
         if complete:  # 10.0 then counts all grades above 0 in the qrels, whatever -l says
-            columns["num_rel"] = compute(view, parse_measure("num_rel"))
+            columns["num_rel"] = compute(view, parse_measure("num_rel", "ranking"))
         yield from _final(run, lines, columns, counted)
 
 
@@ -87,7 +88,7 @@ def _column(view: Judged, line: TrecLine, missing: Flags) -> NDArray[Any]:
     return values
 
 
-def _zero_by_zero(view: Judged, measure: Measure) -> Flags:
+def _zero_by_zero(view: Judged, measure: RankingMeasure) -> Flags:
     """Lists of which -J leaves nothing: there trec_eval takes 0 / 0 as precision at recall 0."""
     empty: Flags = (view.retrieved == 0) & view.present
     if not empty.any():

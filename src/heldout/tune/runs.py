@@ -12,8 +12,8 @@ from heldout.data.given import as_qrels
 from heldout.data.notes import count_of, named_few
 from heldout.data.scores import Scores
 from heldout.errors import InputError, MeasureError
-from heldout.measure.evaluate import Missing, evaluate
-from heldout.measure.names import parse_measure
+from heldout.measure.parse import parse_measure
+from heldout.measure.ranking.evaluate import Missing, evaluate_runs
 from heldout.notes import Note, distinct
 from heldout.tune.cross_validate import cross_validate
 from heldout.tune.run_groups import run_groups
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from heldout.data.given import QrelsLike, RunLike
     from heldout.data.run import Qrels
     from heldout.data.words import Floats
-    from heldout.measure.evaluate import Evaluation
-    from heldout.measure.names import Measure
+    from heldout.measure.ranking.evaluate import RankingEvaluation
+    from heldout.measure.ranking.names import RankingMeasure
     from heldout.resample.plan import Plan
     from heldout.resample.split import Splits
     from heldout.tune.choose import Rule
@@ -164,7 +164,7 @@ class TunedRuns:
 def tune_runs(
     qrels: QrelsLike,
     systems: RunsOf | Mapping[str, RunsOf],
-    measure: str | Measure = "nDCG@10",
+    measure: str | RankingMeasure = "nDCG@10",
     *,
     plan: Plan | None = None,
     rule: Rule = "best",
@@ -208,7 +208,7 @@ def tune_runs(
     """
     from heldout.resample.plans import KFold  # the default plan only
 
-    chosen_by = _comparable(parse_measure(measure))
+    chosen_by = _comparable(parse_measure(measure, "ranking"))
     groups = run_groups(systems)
     judgements = as_qrels(qrels)
     result = _evaluate(judgements, groups, chosen_by, missing, progress)
@@ -221,7 +221,7 @@ def tune_runs(
     )
 
 
-def _comparable(measure: Measure) -> Measure:
+def _comparable(measure: RankingMeasure) -> RankingMeasure:
     """A measure by which something can be better than another thing."""
     family = measure.definition
     if family.aggregate in {"text", "gmean"}:
@@ -234,15 +234,17 @@ def _comparable(measure: Measure) -> Measure:
 def _evaluate(
     judgements: Qrels,
     groups: list[RunGroup],
-    measure: Measure,
+    measure: RankingMeasure,
     missing: Missing,
     progress: Callable[[str], None] | None,
-) -> Evaluation:
+) -> RankingEvaluation:
     named = {}
     for group in groups:
         for label, source in zip(group.runs, group.sources, strict=True):
             named[f"{group.name}: {label}"] = source
-    return evaluate(judgements, named, [measure, "Judged@10"], missing=missing, progress=progress)
+    return evaluate_runs(
+        judgements, named, [measure, "Judged@10"], missing=missing, progress=progress
+    )
 
 
 def _spans(groups: list[RunGroup]) -> list[tuple[slice, RunGroup]]:
@@ -256,22 +258,22 @@ def _spans(groups: list[RunGroup]) -> list[tuple[slice, RunGroup]]:
 
 def _tune(
     group: RunGroup,
-    result: Evaluation,
-    measure: Measure,
+    result: RankingEvaluation,
+    measure: RankingMeasure,
     splits: Splits,
     rule: Rule,
     runs: slice,
 ) -> TunedSystem:
     numbers = range(len(result.runs))[runs]
 
-    def table(column: str | Measure) -> Floats:
+    def table(column: str | RankingMeasure) -> Floats:
         return np.stack([result.values(run, column) for run in numbers]).astype(np.float64)
 
     folds = cross_validate(
         table(measure),
         splits,
         rule=rule,
-        higher_is_better=bool(measure.definition.higher_is_better),
+        higher_is_better=bool(measure.higher_is_better),
         units=result.queries(),
         space=group.points,
     )
@@ -283,7 +285,7 @@ def _tune(
     return TunedSystem(group.name, group.runs, sources, group.points, folds, judged)
 
 
-def _lacking(result: Evaluation) -> list[Note]:
+def _lacking(result: RankingEvaluation) -> list[Note]:
     """Runs without some of the judged queries, which count 0 or are left out for all."""
     lacks = [(int((~run.present).sum()), run.name) for run in result.runs]
     few = [(count, name) for count, name in lacks if count]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.data.collection import Collection
-    from heldout.measure.names import Measure
+    from heldout.measure.ranking.names import RankingMeasure
     from heldout.retrieve.models import Model
     from heldout.retrieve.rank import Ranking
     from heldout.retrieve.shards import AnyIndex
@@ -107,7 +107,7 @@ class Candidates:
         )
 
     def evaluate(
-        self, side: Side, measures: Sequence[Measure], numbers: Sequence[int] | None = None
+        self, side: Side, measures: Sequence[RankingMeasure], numbers: Sequence[int] | None = None
     ) -> Floats:
         """Measures × values × queries on a side that has one list a query; NaN: undefined."""
         found = self.rank(side, numbers)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from heldout.data.collection import Collection
     from heldout.experiment.documents.estimate import Estimand, Estimate
     from heldout.experiment.documents.uncertainty import Spread
-    from heldout.measure.names import Measure
+    from heldout.measure.ranking.names import RankingMeasure
     from heldout.retrieve.models import Model
     from heldout.retrieve.shards import AnyIndex
     from heldout.retrieve.sides import Side
@@ -80,7 +80,7 @@ class DocumentEstimate:
     """
 
     choices: Choices
-    measures: tuple[Measure, ...]
+    measures: tuple[RankingMeasure, ...]
     values: Floats
     train_values: Floats
     estimates: tuple[Estimate, ...]
@@ -113,7 +113,7 @@ def choose_values(
     candidates: Candidates,
     folds: Numbers,
     number: int,
-    tune_for: Measure,
+    tune_for: RankingMeasure,
     *,
     inner: int | None = None,
     rule: Rule = "best",
@@ -151,7 +151,7 @@ def choose_values(
             values,
             None,
             rule=rule,
-            higher_is_better=tune_for.definition.higher_is_better is not False,
+            higher_is_better=tune_for.higher_is_better is not False,
         )
         chosen.append(int(choice.number))
         surface.append(np.asarray(choice.means, np.float64))
@@ -164,8 +164,8 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
     models: Sequence[Model],
     folds: Numbers,
     *,
-    tune_for: Measure,
-    measures: Sequence[Measure],
+    tune_for: RankingMeasure,
+    measures: Sequence[RankingMeasure],
     inner: int | None = None,
     rule: Rule = "best",
     method: str = "pooled",

@@ -27,14 +27,14 @@ import numpy as np
 
 from heldout.errors import MeasureError
 from heldout.experiment.documents.rank_table import Rows, measure_rows
-from heldout.measure.names import JUDGED_ONLY
+from heldout.measure.ranking.names import JUDGED_ONLY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from heldout.measure.names import Measure
+    from heldout.measure.ranking.names import RankingMeasure
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
@@ -77,7 +77,7 @@ _FIRST_ALONE: Final = frozenset({"RR", "Success", "ERR"})
 """Their value hangs on the first relevant document of a query, which few of them say little of."""
 
 
-def check_extrapolation(measures: Sequence[Measure]) -> None:
+def check_extrapolation(measures: Sequence[RankingMeasure]) -> None:
     """Refuse measures that cannot be carried over."""
     for measure in measures:
         if measure.family in _FIRST_ALONE:
@@ -208,7 +208,7 @@ def extrapolate(
     rows: Rows,
     n_queries: int,
     ratio: float,
-    measures: Sequence[Measure],
+    measures: Sequence[RankingMeasure],
     *,
     n_documents: int,
     depth: int | None = None,
@@ -333,7 +333,7 @@ def _target_values(
     query: Ints,
     grade: Ints,
     before: Ints,
-    measures: Sequence[Measure],
+    measures: Sequence[RankingMeasure],
     depth: int | None,
 ) -> Floats:
     """Measure one target: ranks follow from who stands before whom."""

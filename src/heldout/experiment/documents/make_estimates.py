@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from heldout.experiment.documents.rank_table import RankTable
     from heldout.experiment.documents.uncertainty import Spread
     from heldout.experiment.settings import RankingSettings
-    from heldout.measure.names import Measure
+    from heldout.measure.ranking.names import RankingMeasure
 
     Floats = NDArray[np.float64]
 
@@ -83,7 +83,7 @@ def document_estimates(
 
 
 def estimate_of(
-    measure: Measure,
+    measure: RankingMeasure,
     values: Floats,
     spread: Spread,
     *,
@@ -107,7 +107,7 @@ def estimate_of(
     """
     there = int(np.isfinite(values).sum())
     found = mean_of(values) if value is None else value
-    low, high = interval(found, spread, estimand, level=level, bounds=measure.definition.bounds)
+    low, high = interval(found, spread, estimand, level=level, bounds=measure.range)
     return Estimate(
         str(measure),
         method,

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.experiment.documents.candidates import Candidates
-    from heldout.measure.names import Measure
+    from heldout.measure.ranking.names import RankingMeasure
 
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
@@ -182,7 +182,7 @@ def fold_values(
     candidates: Candidates,
     folds: Numbers,
     chosen: Sequence[int],
-    measures: Sequence[Measure],
+    measures: Sequence[RankingMeasure],
     target_size: int,
 ) -> FoldValues:
     """Rank and measure every fold by itself."""
@@ -204,7 +204,7 @@ def fold_values(
     return FoldValues(np.stack(plain, 1), np.stack(dynamic, 1), np.stack(relevant))
 
 
-def _scaled(measure: Measure, share: float) -> Measure:
+def _scaled(measure: RankingMeasure, share: float) -> RankingMeasure:
     """The measure with its cutoff scaled, at least 1."""
     if measure.cutoff is None:
         return measure

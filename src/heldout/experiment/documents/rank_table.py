@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heldout.errors import MeasureError
-from heldout.measure.evaluate import compute
-from heldout.measure.judged import Judged
-from heldout.measure.names import EXTERNAL, JUDGED_ONLY
+from heldout.measure.ranking.evaluate import compute
+from heldout.measure.ranking.judged import Judged
+from heldout.measure.ranking.names import EXTERNAL, JUDGED_ONLY
 from heldout.retrieve.rank import JudgedDocuments
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.data.collection import Collection
-    from heldout.measure.names import Measure
+    from heldout.measure.ranking.names import RankingMeasure
 
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
@@ -79,7 +79,7 @@ class RankTable:
         ranks: NDArray[np.integer],
         counted: Flags,
         retrieved: Ints,
-        measures: Sequence[Measure],
+        measures: Sequence[RankingMeasure],
         depth: int | None = None,
     ) -> Floats:
         """Values of measures (measures × values × queries); NaN: no relevant document counts.
@@ -125,7 +125,7 @@ class Rows:
     rank: NDArray[np.integer]
 
 
-def check_measures(measures: Sequence[Measure]) -> None:
+def check_measures(measures: Sequence[RankingMeasure]) -> None:
     """Refuse measures that need more than the ranks of judged documents."""
     for measure in measures:
         if measure.family == EXTERNAL or measure.options.get("ties") == "average":
@@ -135,7 +135,7 @@ def check_measures(measures: Sequence[Measure]) -> None:
             )
 
 
-def relevant_from(measure: Measure) -> int:
+def relevant_from(measure: RankingMeasure) -> int:
     """The least grade that counts as relevant."""
     given = measure.options.get("rel")
     # None: graded gains, every grade above 0 counts.
@@ -143,7 +143,7 @@ def relevant_from(measure: Measure) -> int:
 
 
 def measure_rows(
-    rows: Rows, retrieved: Ints, measures: Sequence[Measure], depth: int | None = None
+    rows: Rows, retrieved: Ints, measures: Sequence[RankingMeasure], depth: int | None = None
 ) -> Floats:
     """Values of measures (measures × lists); NaN where a list has no relevant document."""
     lists = len(retrieved)
@@ -168,7 +168,7 @@ def measure_rows(
     return np.stack([_column(judged, measure) for measure in measures])
 
 
-def _column(judged: Judged, measure: Measure) -> NDArray[Any]:
+def _column(judged: Judged, measure: RankingMeasure) -> NDArray[Any]:
     seen = judged.only_judged() if measure.options.get(JUDGED_ONLY) else judged
     values = compute(seen, measure).astype(np.float64)
     values[judged.relevant(max(relevant_from(measure), 1)) == 0] = np.nan

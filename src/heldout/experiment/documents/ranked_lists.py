@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from heldout.data.collection import Collection
     from heldout.data.run import Run
     from heldout.experiment.documents.rank_table import RankTable
-    from heldout.measure.names import Measure
+    from heldout.measure.ranking.names import RankingMeasure
 
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
@@ -84,7 +84,7 @@ def measure_lists(
     table: RankTable,
     lists: Lists,
     counted: Flags,
-    measures: Sequence[Measure],
+    measures: Sequence[RankingMeasure],
     depth: int,
 ) -> Floats:
     """Measures × queries; NaN: the query has no relevant document among those that count.

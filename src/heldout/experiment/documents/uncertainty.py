@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.experiment.documents.rank_table import RankTable
-    from heldout.measure.names import Measure
+    from heldout.measure.ranking.names import RankingMeasure
 
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
@@ -124,7 +124,7 @@ def half_sample_spread(
     table: RankTable,
     lists: Numbers,
     sample: Numbers,
-    measures: Sequence[Measure],
+    measures: Sequence[RankingMeasure],
     values: Floats,
     *,
     depth: int,
@@ -184,7 +184,7 @@ def _halves(documents: int, replicates: int, seed: int, first: int) -> NDArray[n
     return np.ascontiguousarray(drawn.T)
 
 
-def _reach(places: int, measures: Sequence[Measure], ratio: float) -> int:
+def _reach(places: int, measures: Sequence[RankingMeasure], ratio: float) -> int:
     """How many places of a list can matter when half of the documents are gone.
 
     In a target that is smaller than the sample, documents from far below come to the top.
@@ -267,7 +267,9 @@ class _Reader:
             rank,
         )
 
-    def read(self, weights: NDArray[np.uint8], measures: Sequence[Measure], depth: int) -> Floats:
+    def read(
+        self, weights: NDArray[np.uint8], measures: Sequence[RankingMeasure], depth: int
+    ) -> Floats:
         """Measures × replicates × queries."""
         before, retrieved = self._standing(weights)
         replicates = weights.shape[1]
@@ -280,7 +282,7 @@ class _Reader:
         return np.concatenate(parts, axis=1)
 
     def carry(
-        self, measures: Sequence[Measure], ratio: float, depth: int, size: int, seed: int
+        self, measures: Sequence[RankingMeasure], ratio: float, depth: int, size: int, seed: int
     ) -> list[Floats]:
         """For each measure, in each cut, how two halves differ in what they let expect."""
         first = _halves(size, _CARRIED, seed, 1 << 20)
@@ -295,7 +297,7 @@ class _Reader:
         self,
         half: NDArray[np.uint8],
         r: int,
-        measures: Sequence[Measure],
+        measures: Sequence[RankingMeasure],
         ratio: float,
         depth: int,
         seed: int,
@@ -349,7 +351,7 @@ class _Reader:
         times: NDArray[np.uint8],
         before: NDArray[np.int32],
         retrieved: NDArray[np.int64],
-        measures: Sequence[Measure],
+        measures: Sequence[RankingMeasure],
         depth: int,
     ) -> Floats:
         """Values in some replicates."""

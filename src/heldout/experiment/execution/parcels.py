@@ -24,7 +24,7 @@ from heldout.data.documents import BATCH, Documents, documents_of
 from heldout.data.queries import Queries
 from heldout.data.run import Qrels
 from heldout.errors import InputError
-from heldout.measure.names import add_family, find_family
+from heldout.measure.ranking.names import add_family, find_family
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

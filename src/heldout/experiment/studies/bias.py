@@ -24,7 +24,7 @@ from heldout.experiment.documents.extrapolate import check_extrapolation, extrap
 from heldout.experiment.documents.methods import fold_values, per_fold, pool
 from heldout.experiment.documents.rank_table import check_measures
 from heldout.experiment.documents.uncertainty import SAME_SIZE, half_sample_spread, interval
-from heldout.measure.names import parse_measure
+from heldout.measure.parse import parse_measure
 from heldout.resample.plan import check_seed
 from heldout.retrieve.sides import Side, seen_side
 from heldout.retrieve.statistics import cell_statistics
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.experiment.documents.candidates import Candidates
-    from heldout.measure.names import Measure
+    from heldout.measure.ranking.names import RankingMeasure
 
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
@@ -82,7 +82,7 @@ class StudySettings:
         Half-samples for the interval of the default estimator; 0: no interval.
     """
 
-    measure: Measure
+    measure: RankingMeasure
     fraction: float = 0.5
     draws: int = 200
     sets: int = 1
@@ -107,7 +107,9 @@ class StudySettings:
         if self.tuning not in get_args(Tuning):
             raise InputError(f"tuning is {self.tuning!r}: choose of {', '.join(get_args(Tuning))}")
         check_seed(self.seed)
-        object.__setattr__(self, "measure", parse_measure(self.measure))  # frozen, not yet made
+        object.__setattr__(
+            self, "measure", parse_measure(self.measure, "ranking")
+        )  # frozen, not yet made
         check_measures([self.measure])
 
     @property
@@ -244,7 +246,7 @@ def _division(
 
 
 def unseen_values(
-    candidates: Candidates, sample: Flags, unseen: Flags, value: int, measure: Measure
+    candidates: Candidates, sample: Flags, unseen: Flags, value: int, measure: RankingMeasure
 ) -> Floats:
     """Per query, on unseen documents that are scored with the statistics of the sample."""
     cells = np.where(sample, 0, -1).astype(np.int32)

@@ -13,7 +13,7 @@ from heldout.errors import InputError
 from heldout.experiment.documents.estimate import mean_of
 from heldout.experiment.documents.rank_table import check_measures
 from heldout.experiment.studies.bias import unseen_values
-from heldout.measure.names import parse_measure
+from heldout.measure.parse import parse_measure
 from heldout.resample.plan import check_seed
 from heldout.retrieve.sides import seen_side, whole_side
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.experiment.documents.candidates import Candidates
-    from heldout.measure.names import Measure
+    from heldout.measure.ranking.names import RankingMeasure
 
     Floats = NDArray[np.float64]
 
@@ -91,7 +91,7 @@ class LearningCurve(Sequence[CurvePoint]):
 
 def learning_curve(
     candidates: Candidates,
-    measure: str | Measure,
+    measure: str | RankingMeasure,
     shares: Sequence[float],
     *,
     by: Literal["document", "query"] = "document",
@@ -120,7 +120,7 @@ def learning_curve(
     if draws < 2:
         raise InputError(f"{count_of(draws, 'draw')}: at least 2 are needed for a standard error")
     check_seed(seed)
-    measure = parse_measure(measure)
+    measure = parse_measure(measure, "ranking")
     check_measures([measure])
     make = (
         _DocumentDraw(candidates, measure) if by == "document" else _QueryDraw(candidates, measure)
@@ -167,7 +167,7 @@ def _point(share: float, size: int, scores: Floats, by: str) -> CurvePoint:
 @dataclass(frozen=True, slots=True, eq=False)
 class _DocumentDraw:
     candidates: Candidates
-    measure: Measure
+    measure: RankingMeasure
 
     @property
     def units(self) -> int:
@@ -185,7 +185,7 @@ class _DocumentDraw:
 
 
 class _QueryDraw:
-    def __init__(self, candidates: Candidates, measure: Measure) -> None:
+    def __init__(self, candidates: Candidates, measure: RankingMeasure) -> None:
         side = whole_side(candidates.index, candidates.vocabulary)
         values = candidates.evaluate(side, [measure])[0]
         self.values = values[:, np.isfinite(values[0])]
@@ -199,10 +199,10 @@ class _QueryDraw:
         return mean_of(self.values[best, seen]), mean_of(self.values[best, held])
 
 
-def _best(values: Floats, measure: Measure) -> int | None:
+def _best(values: Floats, measure: RankingMeasure) -> int | None:
     from heldout.tune.choose import choose
 
     if not np.isfinite(values).any():
         return None
-    higher = measure.definition.higher_is_better is not False
+    higher = measure.higher_is_better is not False
     return int(choose(values, None, higher_is_better=higher).number)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from heldout.experiment.instances import PredictionTask
     from heldout.experiment.problems import Problems
-    from heldout.measure.predicted import PredictionMeasure
+    from heldout.measure.base import Measure
 
 __all__ = ["ESTIMATOR_KEYS", "baseline_systems", "estimator_systems", "points_of"]
 
@@ -47,7 +47,7 @@ def baseline_systems(task: PredictionTask) -> tuple[EstimatorSystem, ...]:
 def estimator_systems(
     given: Any,
     task: PredictionTask,
-    tune_for: PredictionMeasure | None,
+    tune_for: Measure | None,
     problems: Problems,
     folder: Path | None = None,
 ) -> tuple[EstimatorSystem, ...]:
@@ -170,9 +170,7 @@ def _axes(space: Any) -> Any:
     }
 
 
-def _check(
-    system: EstimatorSystem, task: PredictionTask, tune_for: PredictionMeasure | None
-) -> None:
+def _check(system: EstimatorSystem, task: PredictionTask, tune_for: Measure | None) -> None:
     """Refuse what would fail in the middle of the night."""
     estimator, name = system.estimator, system.name
     if isinstance(estimator, type):
@@ -192,7 +190,7 @@ def _check(
     _check_kind(system, task)
     if tune_for is not None and system.tuned and tune_for.needs_scores:
         methods = ["predict_proba"]
-        methods += [] if tune_for.base in _NEEDS_PROBABILITIES else ["decision_function"]
+        methods += [] if tune_for.family in _NEEDS_PROBABILITIES else ["decision_function"]
         first = seeded(estimator, system.grid[0], 0, reseed=False)
         if not any(hasattr(first, one) for one in methods):
             raise InputError(

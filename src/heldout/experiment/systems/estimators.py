@@ -172,7 +172,7 @@ class EstimatorSystem(NestedSystem["PredictionSettings"]):
             # Scores are a second pass over the rows, for some estimators.
             scored = settings.tune_for.needs_scores
             found, warned = self._fit(task, settings, sides, scored=scored)
-            value = settings.tune_for.value(settings.data.predictions(self.name, sides[1], found))
+            value = settings.tune_for.compute(settings.data.predictions(self.name, sides[1], found))
         except SystemExit as error:  # not a point that does not work, but code that is wrong
             raise self._failed(task, settings, error) from error
         except Exception as error:  # noqa: BLE001 - any estimator may fail in any way

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from heldout.data.predictions import ClassPredictions
     from heldout.data.words import Ints
-    from heldout.measure.curves import Curve
+    from heldout.measure.prediction.curves import Curve
     from heldout.report.charts.named import Drawing
 
 __all__ = [
@@ -68,7 +68,7 @@ def thinned(curve: Curve, most: int = MOST_POINTS) -> Ints:
     Parameters
     ----------
     curve
-        Of `heldout.measure.curves.curves`.
+        Of `heldout.measure.prediction.curves.curves`.
     most
         Beside those of the hull.
     """
@@ -95,9 +95,9 @@ def roc_data(several: Sequence[ClassPredictions], positive: str | None = None) -
         positive, system, hull (whether it is the hull of all systems), fp_rate, tp_rate,
         threshold (null: nothing is positive), auc.
     """
-    from heldout.measure.curves import curves
-    from heldout.measure.hull import roc_hull
-    from heldout.measure.roc import RocCurve
+    from heldout.measure.prediction.curves import curves
+    from heldout.measure.prediction.hull import roc_hull
+    from heldout.measure.prediction.roc import RocCurve
 
     rows: list[tuple[str, str, bool, float, float, float | None, float]] = []
     for name in positives_of(several[0].classes, positive):
@@ -179,7 +179,7 @@ def precision_recall_data(
         positive, system, recall, precision, threshold, average_precision (null if it does not
         exist), share (of the positive units: the precision of chance).
     """
-    from heldout.measure.curves import curves
+    from heldout.measure.prediction.curves import curves
 
     rows = []
     for name in positives_of(several[0].classes, positive):
@@ -275,7 +275,7 @@ def calibration_data(
         positive, or right), low, high.
     """
     from heldout.infer.intervals import wilson
-    from heldout.measure.calibration import calibration_bins
+    from heldout.measure.prediction.calibration import calibration_bins
 
     rows = []
     for one in several:

@@ -121,11 +121,11 @@ def _studies(collection: Collection) -> list[NamedChart]:
     from heldout.experiment.documents.candidates import Candidates
     from heldout.experiment.studies.bias import StudySettings, bias_study
     from heldout.experiment.studies.curve import learning_curve
-    from heldout.measure.names import parse_measure
+    from heldout.measure.parse import parse_measure
     from heldout.retrieve.index import Index
     from heldout.retrieve.models import parse_model
 
-    measure = parse_measure("nDCG@10")
+    measure = parse_measure("nDCG@10", "ranking")
     index = Index.build(collection)
     models = [parse_model(f"bm25(k1=1.2, b={b})") for b in (0.25, 0.5, 0.75)]
     candidates = Candidates.make(index, collection, models, depth=100)

@@ -90,11 +90,11 @@ def measure_signatures(measures: Iterable[str]) -> tuple[tuple[str, str], ...]:
 
 
 def _signature(name: str) -> str:
-    from heldout.measure.names import parse_measure
-    from heldout.measure.policies import variants_in_words
+    from heldout.measure.parse import parse_measure
+    from heldout.measure.ranking.policies import variants_in_words
 
     try:
-        measure = parse_measure(name)
+        measure = parse_measure(name, "ranking")
     except HeldoutError:
         return "a measure that is not known here"
     inner = ", ".join(f"{key}={value!r}" for key, value in measure.params)

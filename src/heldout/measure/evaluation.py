@@ -1,0 +1,189 @@
+"""What came out of an evaluation: the values of systems in measures, of all units and of each."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Literal
+
+from heldout.errors import InputError, MeasureError
+from heldout.measure.parse import parse_measures
+from heldout.measure.undefined import Undefined
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import polars as pl
+
+    from heldout.data.scores import Scores
+    from heldout.data.words import Floats
+    from heldout.measure.base import Measure, Task
+    from heldout.measure.undefined import Number
+    from heldout.notes import Note
+
+    System = str | int
+    Measured = str | Measure | int
+
+__all__ = ["Evaluation"]
+
+
+class Evaluation(ABC):
+    """The values of systems in measures, on the same units.
+
+    Systems and measures are asked for by name or by number. With one system its name may be left
+    out: ``evaluation.value("AP")``.
+    """
+
+    __slots__ = ()
+
+    # Fields in some kinds of evaluations, properties in others.
+    if TYPE_CHECKING:
+
+        @property
+        def task(self) -> Task:
+            """What was measured."""
+
+        @property
+        def measures(self) -> tuple[Measure, ...]:
+            """The measures, in the order in which they were asked for."""
+
+        @property
+        def notes(self) -> tuple[Note, ...]:
+            """What a reader of the values should know."""
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """The names of the systems."""
+
+    @abstractmethod
+    def units(self, system: System = 0) -> tuple[str, ...]:
+        """The ids of the units that values of single units are of."""
+
+    @abstractmethod
+    def _value(self, system: int, measure: int) -> Number:
+        """The value of a system in a measure, both by number."""
+
+    @abstractmethod
+    def _per_unit(self, system: int, measure: int) -> Floats:
+        """The value of each unit, system and measure by number."""
+
+    @abstractmethod
+    def scores(self, measure: Measured = 0) -> Scores:
+        """The scores of all systems in one measure, paired by unit, to make claims from."""
+
+    def value(self, system: Any = None, measure: Measured | None = None) -> Number:
+        """The value of a system in a measure; undefined, with the reason, where there is none.
+
+        Parameters
+        ----------
+        system
+            Its name or number. If `measure` is left out, this is the measure of the only system.
+        measure
+            The name or number of a measure, or the measure itself.
+        """
+        return self._value(*self._places(system, measure))
+
+    def per_unit(self, system: Any = None, measure: Measured | None = None) -> Floats:
+        """The value of each of `units`; NaN where there is none.
+
+        Parameters
+        ----------
+        system, measure
+            As for `value`.
+        """
+        return self._per_unit(*self._places(system, measure))
+
+    def measure(self, measure: Measured) -> Measure:
+        """One of the measures, by its name or number."""
+        return self.measures[self._measure(measure)]
+
+    def summary(self) -> dict[str, dict[str, Number]]:
+        """``{system: {measure: value}}``."""
+        return {
+            name: {str(one): self._value(number, at) for at, one in enumerate(self.measures)}
+            for number, name in enumerate(self.names)
+        }
+
+    def to_frame(self, library: Literal["polars", "pandas"] = "polars") -> Any:
+        """A long table of values: one row per system, unit and measure.
+
+        Measures without values of single units have one row per system, without a unit.
+
+        Parameters
+        ----------
+        library
+            Whose frame it is: ``polars`` or ``pandas``.
+        """
+        if library not in {"polars", "pandas"}:
+            raise InputError(f"library={library!r}: expected polars or pandas")
+        import polars as pl  # slow to import, seldom needed
+
+        frame = pl.concat(list(self._parts()))
+        if library == "polars":
+            return frame
+        import pandas as pd
+
+        return pd.DataFrame({name: frame[name].to_list() for name in frame.columns})
+
+    _columns = ("system", "unit")
+    """What systems and units are called in a table."""
+
+    def _parts(self) -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        system_column, unit_column = self._columns
+        for number, name in enumerate(self.names):
+            for at, measure in enumerate(self.measures):
+                units, values = self._rows(number, at)
+                table = {
+                    system_column: [name] * len(units),
+                    unit_column: units,
+                    "measure": [str(measure)] * len(units),
+                    "value": values,
+                }
+                schema = {system_column: pl.String, unit_column: pl.String, "measure": pl.String}
+                yield pl.DataFrame(table, {**schema, "value": pl.Float64})
+
+    def _rows(self, system: int, measure: int) -> tuple[list[str | None], Any]:
+        """Units and their values; one value of no unit, if single units have none."""
+        if self.measures[measure].aggregate == "mean":
+            return list(self.units(system)), self._per_unit(system, measure)
+        whole = self._value(system, measure)
+        return [None], [None if isinstance(whole, Undefined) else whole]
+
+    def _places(self, system: Any, measure: Measured | None) -> tuple[int, int]:
+        if measure is None:
+            system, measure = None, system
+        if system is None and len(self.names) > 1:
+            raise InputError(f"which system? There are {', '.join(self.names)}")
+        if measure is None and len(self.measures) > 1:
+            raise MeasureError(f"which measure? There are {', '.join(map(str, self.measures))}")
+        return self._system(0 if system is None else system), self._measure(measure or 0)
+
+    def _system(self, system: System) -> int:
+        called = self._columns[0]
+        if isinstance(system, int):
+            if not -len(self.names) <= system < len(self.names):
+                raise InputError(f"no {called} number {system}; there are {len(self.names)}")
+            return system
+        if system not in self.names:
+            raise InputError(f"no {called} {system!r}; there are {', '.join(self.names)}")
+        return self.names.index(system)
+
+    def _measure(self, measure: Measured) -> int:
+        if isinstance(measure, int):
+            if not -len(self.measures) <= measure < len(self.measures):
+                raise MeasureError(f"no measure number {measure}; there are {len(self.measures)}")
+            return measure
+        wanted = self._parsed(measure)
+        if wanted not in self.measures:
+            raise MeasureError(
+                f"{wanted} was not computed; there are {', '.join(map(str, self.measures))}"
+            )
+        return self.measures.index(wanted)
+
+    def _parsed(self, measure: str | Measure) -> Measure:
+        found = parse_measures([measure], self.task)
+        if len(found) != 1:
+            raise MeasureError(f"{measure!r} names {len(found)} measures, expected one")
+        return found[0]

@@ -1,0 +1,235 @@
+"""The names of all measures: heldout's own, and those of the tools that people come from.
+
+A name is ``Family(parameter=value, …)@cutoff``, for example ``nDCG(dcg='exp-log2')@10``,
+``F1(macro)`` or ``BLEU(order=2)``. The spellings of ir_measures, ranx, trec_eval, scikit-learn and
+sacrebleu are understood too (``MAP``, ``ndcg_cut_10``, ``P.5,10``, ``f1_macro``, ``chrF2++``).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
+
+from heldout.errors import MeasureError
+from heldout.measure.base import TASKS, Measure
+from heldout.measure.syntax import listed_measures, split_cutoffs, split_names, written_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from heldout.measure.base import Task
+    from heldout.measure.parameters import Value
+    from heldout.measure.prediction.names import PredictionTask
+    from heldout.measure.ranking.names import RankingMeasure
+    from heldout.measure.text.base import CorpusMeasure
+
+    Given = str | Measure
+    Several = str | Measure | Iterable[str | Measure]
+
+__all__ = ["family_names", "parse_measure", "parse_measures", "tasks_that_know"]
+
+
+@overload
+def parse_measure(name: Given, task: Literal["ranking"]) -> RankingMeasure: ...
+
+
+@overload
+def parse_measure(name: Given, task: Literal["text"]) -> CorpusMeasure: ...
+
+
+@overload
+def parse_measure(name: Given, task: str | None = None) -> Measure: ...
+
+
+def parse_measure(name: Given, task: str | None = None) -> Measure:
+    """Parse the name of one measure.
+
+    Parameters
+    ----------
+    name
+        As for `parse_measures`.
+    task
+        What it measures, if its name does not tell.
+
+    Examples
+    --------
+    >>> parse_measure("ndcg_cut_10"), parse_measure("f1_macro"), parse_measure("chrF2")
+    (Measure('nDCG@10'), Measure('F1(macro)'), Measure('chrF'))
+    >>> parse_measure("P(rel=2)@5") == parse_measure("P@5")
+    False
+    """
+    if isinstance(name, Measure) and task in (None, name.task):
+        return name
+    found = parse_measures([name], task)
+    if len(found) != 1:
+        raise MeasureError(f"{name!r} names {len(found)} measures, expected one")
+    return found[0]
+
+
+@overload
+def parse_measures(
+    names: Several, task: Literal["ranking"], **defaults: Value
+) -> list[RankingMeasure]: ...
+
+
+@overload
+def parse_measures(
+    names: Several, task: Literal["text"], **defaults: Value
+) -> list[CorpusMeasure]: ...
+
+
+@overload
+def parse_measures(names: Several, task: str | None = None, **defaults: Value) -> list[Measure]: ...
+
+
+def parse_measures(names: Several, task: str | None = None, **defaults: Value) -> Any:
+    """Parse names, some of which may stand for several measures (``P@[5,10]``, ``official``).
+
+    Parameters
+    ----------
+    names
+        One or several; measures of ir_measures (``nDCG @ 10``) are taken too.
+    task
+        What they measure: ``ranking``, ``classification``, ``regression`` or ``text``. A name that
+        is known in one of them only needs none.
+    defaults
+        Parameters for all names that do not set them, e.g. ``rel=2``. A `Measure` is taken as it
+        is: it has all its parameters set.
+
+    Examples
+    --------
+    >>> parse_measures("P@[1,5] BLEU RMSE")
+    [Measure('P@1'), Measure('P@5'), Measure('BLEU'), Measure('RMSE')]
+    """
+    if task is not None and task not in TASKS:
+        raise MeasureError(f"task={task!r}: expected one of {', '.join(TASKS)}")
+    found: list[Measure] = []
+    for given in listed_measures(names):
+        if isinstance(given, Measure):
+            found.append(_of_task(given, task))
+            continue
+        for several in split_names(written_name(given)):
+            for one in split_cutoffs(several):
+                found += _parse(one, task, defaults) if task else _parse_any(one, defaults)
+    return list(dict.fromkeys(found))
+
+
+def _of_task(measure: Measure, task: str | None) -> Measure:
+    if task not in (None, measure.task):
+        raise MeasureError(f"{measure} is a measure of {measure.task}, not of {task}")
+    return measure
+
+
+def _parse(name: str, task: str, defaults: Mapping[str, Value]) -> list[Measure]:
+    if task == "ranking":
+        from heldout.measure.ranking.parse import parse_ranking
+
+        return list(parse_ranking(name, defaults))
+    if task == "text":
+        from heldout.measure.text.names import parse_text
+
+        return [parse_text(name)]
+    from heldout.measure.prediction.names import parse_prediction
+
+    undefined = cast("float | None", defaults.get("undefined"))
+    return [parse_prediction(cast("PredictionTask", task), name, undefined)]
+
+
+def _parse_any(name: str, defaults: Mapping[str, Value]) -> list[Measure]:
+    """The measures of a name in the one task that knows it best.
+
+    ``F1`` is a family of classification, and an alias in ranking and for texts: it is the former.
+    """
+    found: dict[Task, list[Measure]] = {}
+    refusals: list[MeasureError] = []
+    for tasks in tasks_that_know(name):
+        for task in tasks:
+            try:
+                found[task] = _parse(name, task, defaults)
+            except MeasureError as error:
+                refusals.append(error)
+        if found:
+            break
+    if len(found) > 1:
+        raise MeasureError(
+            f"{name} is a measure of {' and of '.join(found)}: say which with task=…"
+        )
+    if found:
+        return next(iter(found.values()))
+    if refusals:
+        raise refusals[0]
+    return _parse(name, "ranking", defaults)  # which knows measures of other packages
+
+
+def tasks_that_know(name: str) -> list[list[Task]]:
+    """Tasks that have a family of exactly this name; of this name but for case; that know it."""
+    match = re.match(r"\s*([\w+²-]+)", name)
+    stem = match[1] if match else ""
+    ranked: list[list[Task]] = [[], [], []]
+    for task in TASKS:
+        rank = _rank(task, stem, name)
+        if rank is not None:
+            ranked[rank].append(task)
+    return ranked
+
+
+def _rank(task: Task, stem: str, name: str) -> int | None:
+    if task == "ranking":
+        family = _ranking_family(stem, name)
+    elif task == "text":
+        from heldout.measure.text.names import text_family
+
+        family = text_family(stem)
+    else:
+        from heldout.measure.prediction.names import prediction_family
+
+        family = prediction_family(task, stem)
+    if family is None:
+        return None
+    if family == stem:
+        return 0
+    return 1 if family.lower() == stem.lower().replace("_", "-") else 2
+
+
+def _ranking_family(stem: str, name: str) -> str | None:
+    from heldout.measure.ranking.external import KNOWN
+    from heldout.measure.ranking.names import canonical
+    from heldout.measure.ranking.trec_names import TREC_NAMES, parse_trec_name
+
+    if stem in KNOWN or name in TREC_NAMES:
+        return stem
+    known = canonical(stem)
+    if known is None and parse_trec_name(name):
+        return ""
+    return known
+
+
+def family_names() -> list[str]:
+    """The names of all families of all tasks."""
+    from heldout.measure.prediction.names import CLASS_MEASURES, NUMBER_MEASURES
+    from heldout.measure.ranking.names import EXTERNAL, families
+    from heldout.measure.text.names import text_measure_kinds
+
+    ranking = [name for name in families() if name != EXTERNAL]
+    return [*ranking, *CLASS_MEASURES, *NUMBER_MEASURES, *text_measure_kinds()]
+
+
+def likely_tasks(wanted: list[Any], among: tuple[Task, ...]) -> list[Task]:
+    """Of some tasks, those in which all of the measures are known best.
+
+    Parameters
+    ----------
+    wanted
+        Measures or names.
+    among
+        The tasks that are possible.
+    """
+    possible = set(among)
+    for given in wanted:
+        if isinstance(given, Measure):
+            possible &= {given.task}
+        elif not callable(given):
+            for name in split_names(written_name(given)):
+                ranked = (possible & set(tasks) for tasks in tasks_that_know(name))
+                possible = next(filter(None, ranked), set())
+    return [task for task in among if task in possible and wanted]

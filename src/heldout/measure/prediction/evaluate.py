@@ -1,0 +1,340 @@
+"""Predictions of one or more systems in several measures, beside baselines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from heldout.data.predictions import (
+    BASELINES,
+    MAJORITY,
+    MEAN,
+    RANDOM,
+    ClassPredictions,
+    NumberPredictions,
+    one_set_of_classes,
+    positive_number,
+    unit_count,
+)
+from heldout.errors import InputError, MeasureError
+from heldout.measure.evaluation import Evaluation
+from heldout.measure.parse import parse_measures
+from heldout.measure.prediction.classification import (
+    Confusion,
+    majority_baseline,
+    random_baseline,
+)
+from heldout.measure.prediction.measures import confusion_value
+from heldout.measure.prediction.names import DEFAULT_CLASS_MEASURES, DEFAULT_NUMBER_MEASURES
+from heldout.measure.prediction.paired import (
+    check_same_truth,
+    crossing_groups,
+    crossing_note,
+    has_splits,
+    repeated_value,
+    unit_scores,
+)
+from heldout.measure.prediction.regression import mean_baseline
+from heldout.measure.undefined import Number, Undefined
+from heldout.notes import Note, distinct
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from heldout.data.scores import Scores
+    from heldout.data.words import Floats
+    from heldout.measure.base import Measure
+    from heldout.measure.prediction.names import PredictionTask
+
+    Predictions = ClassPredictions | NumberPredictions
+
+__all__ = ["PredictionEvaluation", "SystemValues", "evaluate_predictions"]
+
+
+class SystemValues(NamedTuple):
+    """One system or baseline.
+
+    Parameters
+    ----------
+    name
+        Of the system; baselines have a name in parentheses.
+    values
+        One per measure.
+    units
+        How many there are.
+    baseline
+        Whether it is one.
+    """
+
+    name: str
+    values: tuple[Number, ...]
+    units: int
+    baseline: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PredictionEvaluation(Evaluation):
+    """Systems in several measures, baselines beside them.
+
+    Parameters
+    ----------
+    task
+        ``classification`` or ``regression``.
+    measures
+        What was measured.
+    rows
+        The systems, then the baselines.
+    predictions
+        What was scored, all with the same classes.
+    positive
+        The positive one of two classes; None for other numbers of classes, and for numbers.
+    notes
+        What a reader should know.
+    about
+        How the numbers were made, one clause each.
+    undefined
+        What precision, recall and F of a class count where they do not exist.
+    """
+
+    task: PredictionTask
+    measures: tuple[Measure, ...]
+    rows: tuple[SystemValues, ...]
+    predictions: tuple[Predictions, ...]
+    positive: str | None
+    notes: tuple[Note, ...]
+    about: tuple[str, ...] = ()
+    undefined: float | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the systems."""
+        return tuple(one.name for one in self.predictions)
+
+    @property
+    def baselines(self) -> tuple[str, ...]:
+        """The names of the baselines that were added; `value` knows them too."""
+        return tuple(row.name for row in self.rows[len(self.predictions) :])
+
+    def units(self, system: str | int = 0) -> tuple[str, ...]:
+        """The units of a system."""
+        return self.predictions[self._system(system)].units
+
+    def scores(self, measure: str | Measure | int = 0) -> Scores:
+        """Scores of units, for `heldout.compare`; only of measures that are means over them."""
+        return unit_scores(self.predictions, self.measures[self._measure(measure)])
+
+    def _value(self, system: int, measure: int) -> Number:
+        return self.rows[system].values[measure]
+
+    def _per_unit(self, system: int, measure: int) -> Floats:
+        return self.measures[measure].unit_values(self.predictions[system], self.positive)
+
+    def _system(self, system: str | int) -> int:
+        if system in self.baselines:
+            return len(self.predictions) + self.baselines.index(str(system))
+        return Evaluation._system(self, system)  # noqa: SLF001 - super() and slots do not go together
+
+    def _parsed(self, measure: str | Measure) -> Measure:
+        return parse_measures([measure], self.task, undefined=self.undefined)[0]
+
+
+def evaluate_predictions(
+    predictions: Sequence[ClassPredictions] | Sequence[NumberPredictions],
+    measures: Sequence[str | Measure] = (),
+    *,
+    positive: str | None = None,
+    undefined: float | None = None,
+) -> PredictionEvaluation:
+    """Evaluate predictions of one or more systems.
+
+    Parameters
+    ----------
+    predictions
+        Of classes or of numbers, one object per system.
+    measures
+        By default those that the predictions allow.
+    positive
+        The positive one of two classes, for measures that need one; by default the last.
+    undefined
+        0: precision, recall and F of a class count 0 where they do not exist (it was never
+        predicted), as with ``zero_division=0`` of scikit-learn; None: they are `Undefined` then.
+
+    Examples
+    --------
+    >>> one = NumberPredictions("A", ("a", "b"), np.array([1.0, 3.0]), np.array([1.0, 2.0]))
+    >>> found = evaluate_predictions([one], ["MAE", "R2"])
+    >>> found.value("A", "MAE"), found.value("(mean)", "R2")
+    (0.5, 0.0)
+    """
+    if not predictions:
+        raise InputError("no predictions were given")
+    check_same_truth(predictions)
+    kinds = {type(one) for one in predictions}
+    if len(kinds) > 1:
+        raise InputError("predictions of classes and of numbers: score them apart")
+    if isinstance(predictions[0], NumberPredictions):
+        return _numbers(
+            [one for one in predictions if isinstance(one, NumberPredictions)], measures
+        )
+    classed = one_set_of_classes([one for one in predictions if isinstance(one, ClassPredictions)])
+    return _classes(classed, measures, positive, undefined)
+
+
+def _numbers(
+    several: list[NumberPredictions], names: Sequence[str | Measure]
+) -> PredictionEvaluation:
+    measures = parse_measures(names or DEFAULT_NUMBER_MEASURES, "regression")
+    rows = _rows(several, measures, None, asked=bool(names))
+    first = several[0]
+    base = replace(first, name=MEAN, predicted=mean_baseline(first.truth, first.weights))
+    own = MEAN not in [one.name for one in several]
+    if own:
+        values = _values(base, measures, None, asked=False)
+        rows.append(SystemValues(MEAN, tuple(values), unit_count(base), baseline=True))
+    said = f"{MEAN} predicts the mean of the truth of these very units: what R2 compares with"
+    return PredictionEvaluation(
+        "regression",
+        tuple(measures),
+        tuple(rows),
+        tuple(several),
+        None,
+        _notes(several),
+        (*([said] if own else []), *_how_units_count(several)),
+    )
+
+
+def _classes(
+    several: list[ClassPredictions],
+    names: Sequence[str | Measure],
+    positive: str | None,
+    undefined: float | None,
+) -> PredictionEvaluation:
+    wanted = names or DEFAULT_CLASS_MEASURES
+    measures = parse_measures(wanted, "classification", undefined=undefined)
+    classes = several[0].classes
+    for measure in measures:
+        named = measure.parameters.get("class")
+        if named and named not in classes:
+            raise MeasureError(f"{measure}: there is no such class; there are {', '.join(classes)}")
+    if positive is not None and positive not in classes:
+        raise InputError(f"no class {positive!r} to be positive; there are {', '.join(classes)}")
+    if len(classes) == 2:
+        positive = classes[positive_number(classes, positive)]
+    if not names:  # what no system has is not shown; what was asked for always is
+        measures = [one for one in measures if any(_has(given, one) for given in several)]
+    rows = _rows(several, measures, positive, asked=bool(names))
+    first = several[0]
+    truth = Confusion(classes, np.diag(np.bincount(first.truth, first.weights, len(classes))))
+    for name, make in ((MAJORITY, majority_baseline), (RANDOM, random_baseline)):
+        if name in [one.name for one in several]:
+            continue  # an experiment has written what its own baselines predicted
+        values = tuple(_baseline(one, make(truth), positive) for one in measures)
+        rows.append(SystemValues(name, values, len(first.units), baseline=True))
+    said = (
+        f"baselines: {MAJORITY} always predicts the class that is most frequent among these very "
+        f"units, {RANDOM} draws classes by their shares (its expected counts)"
+    )
+    own = {MAJORITY, RANDOM} - {one.name for one in several}
+    return PredictionEvaluation(
+        "classification",
+        tuple(measures),
+        tuple(rows),
+        tuple(several),
+        positive if len(classes) == 2 else None,
+        _notes(several),
+        (*([said] if own else []), *_how_units_count(several)),
+        undefined,
+    )
+
+
+def _rows(
+    several: Sequence[Predictions],
+    measures: Sequence[Measure],
+    positive: str | None,
+    *,
+    asked: bool,
+) -> list[SystemValues]:
+    return [
+        SystemValues(
+            one.name,
+            tuple(_values(one, measures, positive, asked=asked)),
+            unit_count(one),
+            one.name in BASELINES,
+        )
+        for one in several
+    ]
+
+
+def _has(given: ClassPredictions, measure: Measure) -> bool:
+    """Whether a measure is of a kind that these predictions allow."""
+    if not measure.needs_scores:
+        return given.predicted is not None
+    return given.scores is not None and (given.probabilities or measure.family == "AUC")
+
+
+def _baseline(measure: Measure, table: Confusion, positive: str | None) -> Number:
+    if measure.family == "AUC" and np.count_nonzero(table.counts.sum(axis=1)) > 1:
+        return 0.5  # the same score for every unit, or scores that know nothing
+    return confusion_value(measure, table, positive)
+
+
+def _notes(several: Sequence[Predictions]) -> tuple[Note, ...]:
+    crossing = max(map(crossing_groups, several))
+    return distinct(
+        [
+            *_other_units(several),
+            *([crossing_note(crossing)] if crossing else []),
+            *(note for one in several for note in one.notes),
+        ]
+    )
+
+
+def _other_units(several: Sequence[Predictions]) -> list[Note]:
+    """Systems that were scored on other units than the first cannot be read side by side."""
+    others = [one for one in several[1:] if one.units != several[0].units]
+    first = set(several[0].units) if others else set()
+    return [
+        Note(
+            "other-units",
+            f"{one.name} has other units than {several[0].name} ({len(one.units):,} and "
+            f"{len(first):,}, {len(first & set(one.units)):,} in common): values side by side are "
+            "not of the same data",
+        )
+        for one in others
+        if set(one.units) != first
+    ]
+
+
+def _how_units_count(several: Sequence[Predictions]) -> list[str]:
+    found = []
+    if any(has_splits([one]) for one in several):
+        found.append("values are means over the folds, and so are their intervals")
+    elif any(one.repeats for one in several):
+        found.append("values are means over the repeats")
+    plain = [one for one in several if not has_splits([one])]
+    if any(one.groups for one in plain):
+        found.append("units have groups: intervals come from drawing whole groups")
+    if any(one.weights is not None for one in plain):
+        found.append("units have weights: intervals come from drawing units with their weights")
+    return found
+
+
+def _values(
+    one: Predictions,
+    measures: Sequence[Measure],
+    positive: str | None,
+    *,
+    asked: bool,
+) -> list[Number]:
+    values: list[Number] = []
+    for measure in measures:
+        try:
+            values.append(repeated_value(one, measure, positive))
+        except InputError as error:
+            # Asked for by name it is refused; among the usual ones it does not exist.
+            if asked:
+                raise InputError(f"{measure} of {one.name}: {error}") from None
+            values.append(Undefined(str(error)))
+    return values

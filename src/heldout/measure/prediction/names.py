@@ -1,0 +1,375 @@
+"""Measures of predicted classes and numbers by name, with their parameters.
+
+Only names are known here, so that reading one loads nothing that computes.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+from heldout.errors import MeasureError
+from heldout.measure.base import Measure
+from heldout.measure.syntax import read_arguments
+
+if TYPE_CHECKING:
+    from heldout.data.predictions import ClassPredictions, NumberPredictions
+    from heldout.data.words import Floats
+    from heldout.measure.base import Aggregate, UnitScores
+    from heldout.measure.undefined import Number
+
+    Predictions = ClassPredictions | NumberPredictions
+
+__all__ = [
+    "CLASS_MEASURES",
+    "DEFAULT_CLASS_MEASURES",
+    "DEFAULT_NUMBER_MEASURES",
+    "NUMBER_MEASURES",
+    "PredictedMeasure",
+    "PredictionTask",
+    "Settings",
+    "parse_prediction",
+]
+
+PredictionTask = Literal["classification", "regression"]
+
+
+class _About(NamedTuple):
+    """What is known of a family.
+
+    Parameters
+    ----------
+    aggregate
+        How the score of units is made.
+    high, low
+        The greatest and the least value.
+    better
+        Whether higher is better.
+    shown
+        The parameters that are part of its name even at their default.
+    allowed
+        The parameters that it has.
+    """
+
+    aggregate: Aggregate
+    high: float = 1.0
+    low: float = 0.0
+    better: bool = True
+    shown: tuple[str, ...] = ()
+    allowed: tuple[str, ...] = ()
+
+
+_AVERAGED: Final = ("average", "class", "undefined")
+_CLASS: Final[dict[str, _About]] = {
+    "accuracy": _About("mean"),
+    "error": _About("mean", better=False),
+    "balanced-accuracy": _About("sums"),
+    "precision": _About("sums", shown=("average",), allowed=_AVERAGED),
+    "recall": _About("sums", shown=("average",), allowed=_AVERAGED),
+    "F": _About("sums", shown=("beta", "average"), allowed=("beta", *_AVERAGED)),
+    "F1": _About("sums", shown=("average",), allowed=_AVERAGED),
+    "specificity": _About("sums", allowed=("class",)),
+    "FP-rate": _About("sums", better=False, allowed=("class",)),
+    "MCC": _About("sums", low=-1.0),
+    "kappa": _About("sums", low=-1.0),
+    "log-loss": _About("mean", math.inf, better=False),
+    "Brier": _About("mean", 2.0, better=False),
+    "ECE": _About("sums", better=False, shown=("bins", "binning"), allowed=("bins", "binning")),
+    "AUC": _About("order", shown=("pairs", "average"), allowed=("average", "pairs")),
+    "average-precision": _About("order", allowed=("class",)),
+}
+_NUMBER: Final[dict[str, _About]] = {
+    "RMSE": _About("sums", math.inf, better=False),
+    "MSE": _About("mean", math.inf, better=False),
+    "MAE": _About("mean", math.inf, better=False),
+    "median-AE": _About("order", math.inf, better=False),
+    "MAPE": _About("mean", math.inf, better=False),
+    "sMAPE": _About("mean", 2.0, better=False),
+    "R2": _About("sums", low=-math.inf),
+}
+CLASS_MEASURES: Final = tuple(_CLASS)
+NUMBER_MEASURES: Final = tuple(_NUMBER)
+DEFAULT_CLASS_MEASURES: Final = (
+    *("accuracy", "balanced-accuracy", "F1(macro)", "MCC", "kappa"),
+    *("AUC", "log-loss", "Brier", "ECE(bins=10)"),
+)
+DEFAULT_NUMBER_MEASURES: Final = ("RMSE", "MAE", "median-AE", "MAPE", "sMAPE", "R2")
+
+_FROM_CONFUSION: Final = frozenset(CLASS_MEASURES[: CLASS_MEASURES.index("log-loss")])
+"""Measures for which predictions without scores are enough."""
+
+_WORDS: Final = {
+    **dict.fromkeys(("macro", "micro", "weighted"), "average"),
+    **dict.fromkeys(("ovr", "ovo"), "pairs"),
+    **dict.fromkeys(("equal-width", "equal-count"), "binning"),
+}
+
+_SCIKIT_LEARN: Final[dict[PredictionTask, dict[str, str]]] = {
+    "classification": {
+        "accuracy_score": "accuracy",
+        "zero_one_loss": "error",
+        "balanced_accuracy_score": "balanced-accuracy",
+        "precision_score": "precision",
+        "recall_score": "recall",
+        "f1_score": "F1",
+        "matthews_corrcoef": "MCC",
+        "cohen_kappa": "kappa",
+        "cohen_kappa_score": "kappa",
+        "roc_auc": "AUC",
+        "roc_auc_score": "AUC",
+        "roc_auc_ovr": "AUC",
+        "roc_auc_ovo": "AUC(ovo)",
+        "roc_auc_ovr_weighted": "AUC(weighted)",
+        "roc_auc_ovo_weighted": "AUC(ovo, weighted)",
+        "average_precision_score": "average-precision",
+        "brier_score_loss": "Brier",
+        **{
+            f"{name}_{average}": f"{name}({average})"
+            for name in ("precision", "recall", "f1")
+            for average in ("macro", "micro", "weighted")
+        },
+    },
+    "regression": {
+        "r2_score": "R2",
+        "mean_squared_error": "MSE",
+        "root_mean_squared_error": "RMSE",
+        "mean_absolute_error": "MAE",
+        "median_absolute_error": "median-AE",
+        "mean_absolute_percentage_error": "MAPE",
+    },
+}
+"""Names of scikit-learn's metrics and scorers that are not ours."""
+
+_NEGATED: Final[dict[PredictionTask, dict[str, str]]] = {
+    "classification": {"neg_log_loss": "log-loss", "neg_brier_score": "Brier"},
+    "regression": {
+        f"neg_{name}": ours
+        for name, ours in _SCIKIT_LEARN["regression"].items()
+        if name != "r2_score"
+    },
+}
+
+
+class Settings(NamedTuple):
+    """The parameters that a measure of classes may have."""
+
+    average: str = "macro"
+    one: str = ""
+    beta: float = 1.0
+    bins: int = 10
+    binning: str = "equal-width"
+    pairs: str = "ovr"
+    undefined: float | None = None
+
+
+_DEFAULTS: Final = Settings()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PredictedMeasure(Measure):
+    """A measure of predicted classes or numbers.
+
+    Parameters
+    ----------
+    family
+        Its name without parameters.
+    task
+        ``classification`` or ``regression``.
+    settings
+        Its parameters.
+
+    Examples
+    --------
+    >>> parse_prediction("classification", "F(beta=2, weighted)")
+    Measure('F(beta=2, weighted)')
+    """
+
+    family: str
+    task: PredictionTask
+    settings: Settings = _DEFAULTS
+
+    def __str__(self) -> str:
+        found = [_show(name, getattr(self.settings, name)) for name in self._about.shown]
+        if self.settings.one:
+            found = [one for one in found if one != self.settings.average]
+            found.append(f"class={_show_class(self.settings.one)}")
+        if self.settings.undefined is not None:
+            found.append(_show("undefined", self.settings.undefined))
+        if self.family == "AUC" and self.settings == _DEFAULTS:
+            return "AUC"
+        return f"{self.family}({', '.join(found)})" if found else self.family
+
+    @property
+    def _about(self) -> _About:
+        return _known(self.task)[self.family]
+
+    @property
+    def aggregate(self) -> Aggregate:
+        """How the score of units is made; bins of equal counts are found anew."""
+        by_count = self.family == "ECE" and self.settings.binning == "equal-count"
+        return "order" if by_count else self._about.aggregate
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The least and the greatest value."""
+        return self._about.low, self._about.high
+
+    @property
+    def higher_is_better(self) -> bool:
+        """The direction."""
+        return self._about.better
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters that its family has."""
+        found = self.settings._asdict()
+        found["class"] = found.pop("one")
+        return {name: found[name] for name in self._about.allowed}
+
+    @property
+    def needs_scores(self) -> bool:
+        """Whether predictions alone are not enough."""
+        return self.task == "classification" and self.family not in _FROM_CONFUSION
+
+    def counting(self, undefined: float | None) -> PredictedMeasure:
+        """The same, values that do not exist counting as the given one, if it has such."""
+        if undefined is None or "undefined" not in self._about.allowed:
+            return self
+        return replace(self, settings=self.settings._replace(undefined=float(undefined)))
+
+    def compute(self, given: Predictions, positive: str | None = None) -> Number:
+        """The value on a table of predictions; by default the last of two classes is positive."""
+        from heldout.measure.prediction.measures import value_of  # NumPy comes with it
+
+        return value_of(self, given, positive)
+
+    def unit_values(self, given: Predictions, positive: str | None = None) -> Floats:
+        """The value of each unit, if it is a mean over units."""
+        from heldout.measure.prediction.measures import unit_values_of  # NumPy comes with it
+
+        del positive
+        return unit_values_of(self, given)
+
+    def unit_scores(self, given: Predictions, positive: str | None = None) -> UnitScores | None:
+        """What is kept of the units of one system; None if they cannot be weighted."""
+        from heldout.measure.prediction.measures import unit_scores_of  # NumPy comes with it
+
+        return unit_scores_of(self, given, positive)
+
+
+def _known(task: PredictionTask) -> dict[str, _About]:
+    return _CLASS if task == "classification" else _NUMBER
+
+
+def _show(name: str, value: Any) -> str:
+    if name in {"average", "binning", "pairs"}:
+        return str(value)
+    return f"{name}={value:g}"
+
+
+def _show_class(name: str) -> str:
+    """The name of a class; in quotes where it could not be read back without."""
+    plain = re.fullmatch(r"[^,'\"{}()\s](?:[^,'\"{}()]*[^,'\"{}()\s])?", name)
+    return name if plain else f'"{name}"' if "'" in name else f"'{name}'"
+
+
+def prediction_family(task: PredictionTask, name: str) -> str | None:
+    """The family that goes by a name, a name of scikit-learn's included; None if there is none."""
+    stem = _plain(name.partition("(")[0])
+    ours = {_plain(one): one for one in _known(task)}
+    foreign = {_plain(one): two for one, two in {**_SCIKIT_LEARN[task], **_NEGATED[task]}.items()}
+    found = ours.get(stem) or foreign.get(stem)
+    return None if found is None else ours[_plain(found.partition("(")[0])]
+
+
+def parse_prediction(
+    task: PredictionTask, name: object, undefined: float | None = None
+) -> PredictedMeasure:
+    """Read the name of a measure.
+
+    Parameters
+    ----------
+    task
+        ``classification`` or ``regression``.
+    name
+        Such as ``accuracy``, ``F1(macro)``, ``F(beta=2, class=spam)``, ``AUC(ovo)``,
+        ``ECE(bins=15, equal-count)``, ``RMSE``; or as scikit-learn calls it: ``f1_macro``.
+    undefined
+        0: precision, recall and F of a class count 0 where they do not exist, as with
+        ``zero_division=0`` of scikit-learn; the same as ``F1(macro, undefined=0)``.
+    """
+    if undefined not in (None, 0):
+        raise MeasureError(f"undefined={undefined!r}: expected 0")
+    text = str(name)  # whatever it is, what it is called is no such measure
+    form = _FORM.fullmatch(text)
+    stem = _plain(form[1]) if form else ""
+    _refuse_negated(task, text, stem)
+    foreign = {_plain(one): two for one, two in _SCIKIT_LEARN[task].items()}.get(stem)
+    if foreign is not None and form is not None:
+        both = ", ".join(filter(None, [foreign.partition("(")[2].rstrip(")"), form[2]]))
+        form = _FORM.fullmatch(f"{foreign.partition('(')[0]}({both})")
+    known = _known(task)
+    base = {_plain(one): one for one in known}.get(_plain(form[1])) if form else None
+    if form is None or base is None:
+        raise MeasureError(f"unknown measure {text!r} of {task}: expected {', '.join(known)}")
+    settings = _settings(base, form[2], text, known[base].allowed)
+    return PredictedMeasure(base, task, Settings(**settings)).counting(undefined)
+
+
+_FORM: Final = re.compile(r"\s*([A-Za-z0-9_\-²]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
+
+
+def _plain(name: str) -> str:
+    return name.strip().lower().replace("-", "").replace("_", "").replace("²", "2")
+
+
+def _refuse_negated(task: PredictionTask, text: str, stem: str) -> None:
+    ours = {_plain(one): two for one, two in _NEGATED[task].items()}.get(stem)
+    if ours is not None:
+        raise MeasureError(
+            f"{text!r} is the negative of {ours} in scikit-learn; heldout knows that lower is "
+            f"better: write {ours}"
+        )
+
+
+def _settings(base: str, inner: str | None, text: str, allowed: tuple[str, ...]) -> dict[str, Any]:
+    settings: dict[str, Any] = {}
+    for key, written in read_arguments(text, inner, words=True).items():
+        name, value = _setting(key, written, text)
+        if name not in allowed:
+            part = written if key == written else f"{key}={written}"
+            raise MeasureError(f"{text!r}: {base} has no setting {part!r}")
+        settings["one" if name == "class" else name] = value
+    if base == "AUC" and settings.get("average") == "micro":
+        raise MeasureError(f"{text!r}: the AUC over classes is macro or weighted")
+    return settings
+
+
+def _setting(key: str, value: str, text: str) -> tuple[str, Any]:
+    if key == value:
+        if key not in _WORDS:
+            raise MeasureError(f"{text!r}: {key!r} is none of {', '.join(_WORDS)}")
+        return _WORDS[key], key
+    if key in {"beta", "bins", "undefined"}:
+        return key, _number_setting(key, value, text)
+    if key in {"average", "pairs", "binning"} and _WORDS.get(value.strip("'\"")) == key:
+        return key, value.strip("'\"")
+    if key == "class" and value.strip("'\""):
+        return key, value[1:-1] if value[0] in "'\"" else value
+    raise MeasureError(f"{text!r}: '{key}={value}' is no setting of a measure")
+
+
+def _number_setting(key: str, value: str, text: str) -> float:
+    try:
+        number = int(value) if key == "bins" else float(value)
+    except ValueError:
+        raise MeasureError(f"{text!r}: {value!r} is not a number") from None
+    if key == "beta" and not 0 < number < float("inf"):
+        raise MeasureError(f"{text!r}: beta must be above 0")
+    if key == "bins" and number < 1:
+        raise MeasureError(f"{text!r}: there must be at least 1 bin")
+    if key == "undefined" and number != 0:
+        raise MeasureError(f"{text!r}: undefined must be 0")
+    return number

@@ -1,0 +1,293 @@
+"""Measures of predictions as functions of sums over units.
+
+F1, MCC, R² and the like are no means over units, but they are functions of sums: of how often each
+class was hit, was true, was predicted; of squares. So many resampled sets of units are scored at
+once, without a look at a single unit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from heldout.data.predictions import ClassPredictions, positive_number
+from heldout.measure.base import UnitSums, mean_of_sums
+from heldout.measure.prediction.names import PredictedMeasure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from heldout.data.predictions import NumberPredictions
+    from heldout.data.words import Floats, Ints
+    from heldout.measure.base import Measure
+    from heldout.measure.prediction.names import Settings
+
+    Predictions = ClassPredictions | NumberPredictions
+
+__all__ = ["CellSums", "cell_sums", "unit_sums"]
+
+
+def unit_sums(given: Predictions, measure: Measure, positive: str | None = None) -> UnitSums | None:
+    """The statistics of each unit, and the value of their sums; None if there are no such.
+
+    Parameters
+    ----------
+    given
+        Of one system.
+    measure
+        Any but AUC, average precision, the median and ECE with bins of equal counts.
+    positive
+        The positive one of two classes.
+
+    Examples
+    --------
+    >>> from heldout import parse_measure
+    >>> truth, guess = np.array([0, 1, 1]), np.array([0, 1, 0])
+    >>> one = ClassPredictions("A", ("a", "b", "c"), ("no", "yes"), truth, guess)
+    >>> found = unit_sums(one, parse_measure("F1(class=yes)"))
+    >>> found.score(found.table.sum(axis=0, keepdims=True)).round(4).tolist()
+    [0.6667]
+    """
+    if not isinstance(measure, PredictedMeasure):
+        return None
+    made = _made(given, measure, positive)
+    if made is None or given.weights is None:
+        return made
+    made.table[:] *= given.weights[:, None]
+    return made
+
+
+class CellSums(NamedTuple):
+    """A measure of a confusion matrix as a function of sums, by the cell that a unit falls into.
+
+    Parameters
+    ----------
+    classes
+        How many there are; cell number ``classes * true + predicted``.
+    score
+        As for `UnitSums`.
+    """
+
+    classes: int
+    score: Callable[[Floats], Floats]
+
+    def rows(self, cells: Ints) -> Floats:
+        """The statistics of units in these cells, as `unit_sums` has them."""
+        return _count_rows(*np.divmod(cells, self.classes), self.classes)
+
+
+def cell_sums(given: Predictions, measure: Measure, positive: str | None = None) -> CellSums | None:
+    """A measure of a confusion matrix of units without weights; None if it is none.
+
+    Parameters
+    ----------
+    given, measure, positive
+        As for `unit_sums`.
+    """
+    if not isinstance(given, ClassPredictions) or given.weights is not None:
+        return None
+    if not isinstance(measure, PredictedMeasure):
+        return None
+    score = _score_of_counts(given, measure, positive)
+    return None if score is None else CellSums(len(given.classes), score)
+
+
+def _made(given: Any, measure: PredictedMeasure, positive: str | None) -> UnitSums | None:
+    if measure.aggregate == "mean" or measure.family == "RMSE":
+        return _mean(given, measure)
+    if measure.family == "R2":
+        return _explained(given)
+    if measure.family == "ECE":
+        return _calibration(given, measure.settings)
+    score = _score_of_counts(given, measure, positive)
+    if score is None:
+        return None
+    return UnitSums(_count_rows(given.truth, given.predicted, len(given.classes)), score)
+
+
+def _score_of_counts(
+    given: ClassPredictions, measure: PredictedMeasure, positive: str | None
+) -> Callable[[Floats], Floats] | None:
+    function = _COUNTED.get(measure.family)
+    if function is None or given.predicted is None:
+        return None
+    at = _class_number(given, measure, positive)
+    if at is None and measure.family in {"specificity", "FP-rate"}:
+        return None
+    counted, settings = function, measure.settings
+    return lambda sums: _quietly(counted, _Counts.of(sums), settings, at)
+
+
+def _class_number(
+    given: ClassPredictions, measure: PredictedMeasure, positive: str | None
+) -> int | None:
+    """The class that a measure is of: the one named; of two the positive one, where one is needed.
+
+    The averages of precision, recall and F go over all classes unless one is named.
+    """
+    name = measure.settings.one
+    if not name and measure.family in {"precision", "recall", "F", "F1"}:
+        return None
+    if not name and len(given.classes) > 2 and positive is None:
+        return None
+    return positive_number(given.classes, name or positive)
+
+
+def _mean(given: Any, measure: PredictedMeasure) -> UnitSums:
+    base = "MSE" if measure.family == "RMSE" else measure.family
+    terms = (given.truth - given.predicted) ** 2 if base == "MSE" else measure.unit_values(given)
+    table = np.column_stack([terms, np.ones(len(terms))])
+    return UnitSums(table, _root if measure.family == "RMSE" else mean_of_sums)
+
+
+def _root(sums: Floats) -> Floats:
+    found: Floats = np.sqrt(np.maximum(mean_of_sums(sums), 0.0))
+    return found
+
+
+def _explained(given: NumberPredictions) -> UnitSums:
+    """R²; the truth is centred first, for squares of large numbers lose digits."""
+    centred = given.truth - given.truth.mean()
+    error = (given.truth - given.predicted) ** 2
+    table = np.column_stack([error, centred, centred**2, np.ones(len(error))])
+    least = 1e-12 * float((centred**2).mean())
+
+    def score(sums: Floats) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            spread = sums[:, 2] / sums[:, 3] - (sums[:, 1] / sums[:, 3]) ** 2
+            found: Floats = 1 - sums[:, 0] / sums[:, 3] / spread
+        return np.where(spread > least, found, np.nan)
+
+    return UnitSums(table, score)
+
+
+def _calibration(given: ClassPredictions, settings: Settings) -> UnitSums | None:
+    if settings.binning != "equal-width" or given.scores is None or not given.probabilities:
+        return None
+    edges = np.linspace(0, 1, settings.bins + 1)
+    sure = given.scores.max(axis=1)
+    places = np.clip(np.searchsorted(edges, sure, side="left") - 1, 0, settings.bins - 1)
+    table = np.zeros((len(sure), settings.bins + 1))
+    right = given.scores.argmax(axis=1) == given.truth
+    table[np.arange(len(sure)), places] = sure - right
+    table[:, -1] = 1.0
+    return UnitSums(table, lambda sums: np.abs(sums[:, :-1]).sum(axis=1) / sums[:, -1])
+
+
+class _Counts(NamedTuple):
+    """Of each class: how often it was hit, true, predicted; a row a set of units."""
+
+    hits: Floats
+    true: Floats
+    guessed: Floats
+
+    @classmethod
+    def of(cls, sums: Floats) -> _Counts:
+        return cls(*np.split(sums, 3, axis=1))
+
+    @property
+    def total(self) -> Floats:
+        found: Floats = self.true.sum(axis=1)
+        return found
+
+
+def _count_rows(truth: Ints, predicted: Ints, size: int) -> Floats:
+    """What each unit adds to the counts of `_Counts`."""
+    rows = np.arange(len(truth))
+    table = np.zeros((len(truth), 3 * size))
+    right = truth == predicted
+    table[rows[right], truth[right]] = 1.0
+    table[rows, size + truth] = 1.0
+    table[rows, 2 * size + predicted] = 1.0
+    return table
+
+
+def _quietly(function: Any, counts: _Counts, settings: Settings, at: int | None) -> Floats:
+    """Divisions by 0 give NaN, which stands for undefined."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = function(counts, settings, at)
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def _averaged(per_class: Floats, counts: _Counts, settings: Settings, at: int | None) -> Floats:
+    if settings.undefined is not None:
+        per_class = np.where(np.isnan(per_class), settings.undefined, per_class)
+    if at is not None:
+        return per_class[:, at]
+    if settings.average == "micro":
+        right: Floats = counts.hits.sum(axis=1) / counts.total
+        return right
+    if settings.average == "weighted":
+        weighted = np.where(counts.true > 0, counts.true * per_class, 0.0)
+        mean: Floats = weighted.sum(axis=1) / counts.total
+        return mean
+    found: Floats = per_class.mean(axis=1)
+    return found
+
+
+def _precision(counts: _Counts, settings: Settings, at: int | None) -> Floats:
+    return _averaged(counts.hits / counts.guessed, counts, settings, at)
+
+
+def _recall(counts: _Counts, settings: Settings, at: int | None) -> Floats:
+    return _averaged(counts.hits / counts.true, counts, settings, at)
+
+
+def _f(counts: _Counts, settings: Settings, at: int | None) -> Floats:
+    square = settings.beta**2
+    found = (1 + square) * counts.hits / (square * counts.true + counts.guessed)
+    exists = (counts.true > 0) & (counts.guessed > 0)
+    return _averaged(np.where(exists, found, np.nan), counts, settings, at)
+
+
+def _balanced(counts: _Counts, settings: Settings, at: int | None) -> Floats:
+    del settings, at
+    some = counts.true > 0
+    found: Floats = np.where(some, counts.hits / counts.true, 0.0).sum(axis=1) / some.sum(axis=1)
+    return found
+
+
+def _fp_rate(counts: _Counts, settings: Settings, at: int | None) -> Floats:
+    del settings
+    false = (counts.guessed - counts.hits)[:, at]
+    found: Floats = false / (counts.total - counts.true[:, at])
+    return found
+
+
+def _specificity(counts: _Counts, settings: Settings, at: int | None) -> Floats:
+    return 1 - _fp_rate(counts, settings, at)
+
+
+def _matthews(counts: _Counts, settings: Settings, at: int | None) -> Floats:
+    del settings, at
+    total = counts.total[:, None]
+    true, guessed = counts.true / total, counts.guessed / total
+    right = counts.hits.sum(axis=1) / counts.total
+    spread = (1 - (true**2).sum(axis=1)) * (1 - (guessed**2).sum(axis=1))
+    several = ((true > 0).sum(axis=1) > 1) & ((guessed > 0).sum(axis=1) > 1)
+    found = (right - (true * guessed).sum(axis=1)) / np.sqrt(np.where(several, spread, 1.0))
+    return np.where(several, found, np.nan)
+
+
+def _kappa(counts: _Counts, settings: Settings, at: int | None) -> Floats:
+    del settings, at
+    total = counts.total[:, None]
+    chance = (counts.true / total * counts.guessed / total).sum(axis=1)
+    right = counts.hits.sum(axis=1) / counts.total
+    one = ((counts.true > 0).sum(axis=1) == 1) & ((counts.guessed > 0).sum(axis=1) == 1)
+    undefined = one & (chance > 0)
+    return np.where(undefined, np.nan, (right - chance) / np.where(undefined, 1.0, 1 - chance))
+
+
+_COUNTED: Final = {
+    "balanced-accuracy": _balanced,
+    "precision": _precision,
+    "recall": _recall,
+    "F": _f,
+    "F1": _f,
+    "specificity": _specificity,
+    "FP-rate": _fp_rate,
+    "MCC": _matthews,
+    "kappa": _kappa,
+}

@@ -1,0 +1,177 @@
+"""Measures of order (AUC, average precision, the median error) as functions of weights of units.
+
+They are no functions of sums, but a set of units drawn with replacement is a set of weights: how
+often each unit was drawn. Units are sorted once, and many such sets are scored together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heldout.data.predictions import ClassPredictions, positive_number
+from heldout.measure.base import UnitOrder
+from heldout.measure.prediction.names import PredictedMeasure
+
+if TYPE_CHECKING:
+    from heldout.data.predictions import NumberPredictions
+    from heldout.data.words import Floats, Ints
+    from heldout.measure.base import Measure
+
+    Predictions = ClassPredictions | NumberPredictions
+
+__all__ = ["Weighing", "unit_order", "weighing"]
+
+Weighing = Callable[["Floats"], "Floats"]
+"""Values for weights of the units, a row a set of weights; NaN where there is no value."""
+
+
+def unit_order(
+    given: Predictions, measure: Measure, positive: str | None = None
+) -> UnitOrder | None:
+    """What a measure of order keeps of the units; None for others.
+
+    Parameters
+    ----------
+    given, measure, positive
+        As for `weighing`.
+    """
+    function = weighing(given, measure, positive)
+    return None if function is None else UnitOrder(len(given.units), function)
+
+
+def weighing(given: Predictions, measure: Measure, positive: str | None = None) -> Weighing | None:
+    """AUC, average precision and the median error as functions of how much each unit counts.
+
+    Parameters
+    ----------
+    given
+        Of one system; its own weights are multiplied with those asked for.
+    measure
+        One of the three; None for others.
+    positive
+        The positive one of two classes.
+    """
+    if not isinstance(measure, PredictedMeasure):
+        return None
+    if isinstance(given, ClassPredictions):
+        return _of_classes(given, measure, positive)
+    errors = np.abs(given.truth - given.predicted)
+    plain = given.weights is None and measure.family == "median-AE"
+    return (lambda weights: _median(errors, weights)) if plain else None
+
+
+def _of_classes(
+    given: ClassPredictions, measure: PredictedMeasure, positive: str | None
+) -> Weighing | None:
+    own = 1.0 if given.weights is None else given.weights
+    if given.scores is None or measure.family not in {"AUC", "average-precision"}:
+        return None
+    if measure.family == "average-precision":
+        at = positive_number(given.classes, measure.settings.one or positive)
+        precise = _ordered(given.truth == at, given.scores[:, at], _average_precision)
+        return lambda weights: precise(weights * own)
+    if len(given.classes) == 2:
+        at = positive_number(given.classes, positive)
+        area = _ordered(given.truth == at, given.scores[:, at], _area)
+        return lambda weights: area(weights * own)
+    if measure.settings.pairs == "ovr":
+        return _one_vs_rest(given, measure.settings.average, own)
+    return _one_vs_one(given, measure.settings.average) if given.weights is None else None
+
+
+def _ordered(
+    flags: Any, scores: Floats, function: Callable[[Floats, Floats], Floats]
+) -> Callable[[Floats], Floats]:
+    """A function of the weights of positive and negative units at each score, the highest first."""
+    order = np.argsort(-scores, kind="stable")
+    steps = np.flatnonzero(np.append(True, np.diff(scores[order])))
+    signs = np.asarray(flags)[order]
+    tied = len(steps) < len(order)
+
+    def found(weights: Floats) -> Floats:
+        ranked = weights[:, order]
+        true, false = np.where(signs, ranked, 0.0), np.where(signs, 0.0, ranked)
+        if tied:
+            true, false = (np.add.reduceat(one, steps, axis=1) for one in (true, false))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = function(true, false)
+        return np.where(np.isfinite(value), value, np.nan)
+
+    return found
+
+
+def _area(true: Floats, false: Floats) -> Floats:
+    above = np.cumsum(true, axis=1) - true / 2
+    found: Floats = (false * above).sum(axis=1) / (true.sum(axis=1) * false.sum(axis=1))
+    return found
+
+
+def _average_precision(true: Floats, false: Floats) -> Floats:
+    found, all_ = np.cumsum(true, axis=1), np.cumsum(true + false, axis=1)
+    precision = np.where(all_ > 0, found / np.where(all_ > 0, all_, 1.0), 0.0)
+    mean: Floats = (true * precision).sum(axis=1) / true.sum(axis=1)
+    return mean
+
+
+def _one_vs_rest(given: ClassPredictions, average: str, own: Any) -> Weighing:
+    codes, scores = given.truth, np.asarray(given.scores)
+    areas = [_ordered(codes == at, scores[:, at], _area) for at in range(len(given.classes))]
+
+    def found(weights: Floats) -> Floats:
+        all_ = weights * own
+        values = np.column_stack([area(all_) for area in areas])
+        return _over(values, _weights_of_classes(codes, all_, len(areas)), average)
+
+    return found
+
+
+def _one_vs_one(given: ClassPredictions, average: str) -> Weighing:
+    codes, scores = given.truth, np.asarray(given.scores)
+    size = len(given.classes)
+    pairs = [(one, other) for one in range(size) for other in range(one + 1, size)]
+    rows = [np.flatnonzero((codes == one) | (codes == other)) for one, other in pairs]
+    areas = [
+        [_ordered(codes[at] == way, scores[at, way], _area) for way in pair]
+        for pair, at in zip(pairs, rows, strict=True)
+    ]
+
+    def found(weights: Floats) -> Floats:
+        both = [
+            (ways[0](weights[:, at]) + ways[1](weights[:, at])) / 2
+            for ways, at in zip(areas, rows, strict=True)
+        ]
+        shares = np.column_stack([weights[:, at].sum(axis=1) for at in rows])
+        return _over(np.column_stack(both), shares, average)
+
+    return found
+
+
+def _weights_of_classes(codes: Ints, weights: Floats, size: int) -> Floats:
+    found: Floats = np.column_stack([weights[:, codes == at].sum(axis=1) for at in range(size)])
+    return found
+
+
+def _over(values: Floats, shares: Floats, average: str) -> Floats:
+    """The mean over classes or pairs; NaN if one that counts has no value."""
+    if average != "weighted":
+        plain: Floats = values.mean(axis=1)
+        return plain
+    weighted = np.where(shares > 0, shares * values, 0.0).sum(axis=1)
+    found: Floats = weighted / shares.sum(axis=1)
+    return found
+
+
+def _median(errors: Floats, weights: Floats) -> Floats:
+    """The median of each row's draw; weights are whole numbers, how often a unit was drawn."""
+    order = np.argsort(errors, kind="stable")
+    ranked = errors[order]
+    reached = np.cumsum(weights[:, order], axis=1)
+    total = reached[:, -1:]
+    low = (reached <= (total - 1) // 2).sum(axis=1)
+    high = (reached <= total // 2).sum(axis=1)
+    last = len(ranked) - 1
+    found: Floats = (ranked[np.minimum(low, last)] + ranked[np.minimum(high, last)]) / 2
+    return found

@@ -1,0 +1,213 @@
+"""Measures of ranked lists that know only relevant and not relevant.
+
+Each is a function of the judged rows (`Judged`), the cutoff and its parameters, and gives one
+number a query. Sums run in rank order and divisions are those of trec_eval, so that its four
+printed digits are met in every case. Graded measures stand in `graded`, plain counts in `counts`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import heldout.measure.ranking.counts
+import heldout.measure.ranking.graded  # noqa: F401 - these register their families
+from heldout.measure.ranking import ties as tie_aware
+from heldout.measure.ranking.judged import over
+from heldout.measure.ranking.names import family
+
+if TYPE_CHECKING:
+    from heldout.data.words import Floats, Ints
+    from heldout.measure.ranking.judged import Judged
+
+__all__: list[str] = []
+
+_EPSILON = 1e-5  # infAP's smoothing
+
+
+@family("P", aliases=["precision", "prec"], cutoff="rank")
+def precision(judged: Judged, k: int, *, rel: int = 1, ties: str = "order") -> Floats:
+    """Precision: relevant documents among the first k, divided by k."""
+    if ties == "average":
+        return tie_aware.expected_hits(judged, k, rel) / k
+    return judged.total(judged.hits(rel).above(k).query) / k
+
+
+@family("R", aliases=["recall"], cutoff="rank")
+def recall(judged: Judged, k: int, *, rel: int = 1, ties: str = "order") -> Floats:
+    """Recall: the share of the relevant documents that is among the first k."""
+    if ties == "average":
+        return over(tie_aware.expected_hits(judged, k, rel), judged.relevant(rel))
+    return over(judged.total(judged.hits(rel).above(k).query), judged.relevant(rel))
+
+
+@family("F", aliases=["f1", "F1", "f_measure"], cutoff="rank")
+def f_measure(judged: Judged, k: int, *, beta: float = 1.0, rel: int = 1) -> Floats:
+    """F: weighted harmonic mean of precision and recall at k; beta weighs recall."""
+    found, all_relevant = judged.total(judged.hits(rel).above(k).query), judged.relevant(rel)
+    # (1+b²)PR / (b²P+R) with P = found/k and R = found/relevant, so that 0/0 does not come up
+    return over((1 + beta**2) * found, (beta**2 * all_relevant + k) * (found > 0))
+
+
+@family("RelP", aliases=["relative_P"], cutoff="rank")
+def relative_precision(judged: Judged, k: int, *, rel: int = 1) -> Floats:
+    """Relative precision: precision at k divided by the best that is possible at k."""
+    best = np.minimum(k, judged.relevant(rel))
+    return over(judged.total(judged.hits(rel).above(k).query), best)
+
+
+@family("Success", aliases=["HitRate", "hit_rate", "hit", "HR"], cutoff="rank")
+def success(judged: Judged, k: int, *, rel: int = 1, ties: str = "order") -> Floats:
+    """Success: 1 if a relevant document is among the first k, else 0."""
+    if ties == "average":
+        return tie_aware.expected_success(judged, k, rel)
+    return (judged.total(judged.hits(rel).above(k).query) > 0).astype(np.float64)
+
+
+@family("RR", aliases=["MRR", "recip_rank", "reciprocal_rank"])
+def reciprocal_rank(judged: Judged, k: int | None, *, rel: int = 1, ties: str = "order") -> Floats:
+    """Reciprocal rank of the first relevant document; 0 if there is none."""
+    if ties == "average":
+        return tie_aware.expected_reciprocal_rank(judged, k, rel)
+    hits = judged.hits(rel).above(k)
+    first = hits.nth == 1
+    return judged.total(hits.query[first], 1 / hits.rank[first])
+
+
+@family("AP", aliases=["MAP", "average_precision"])
+def average_precision(
+    judged: Judged, k: int | None, *, rel: int = 1, ties: str = "order"
+) -> Floats:
+    """Average precision: precision at each relevant document, summed, over all relevant ones."""
+    if ties == "average":
+        return over(tie_aware.expected_precision_sum(judged, k, rel), judged.relevant(rel))
+    hits = judged.hits(rel).above(k)
+    return over(judged.total(hits.query, hits.nth / hits.rank), judged.relevant(rel))
+
+
+@family("GMAP", aliases=["gm_map"], cutoff="none", aggregate="gmean")
+def geometric_average_precision(judged: Judged, k: None, *, rel: int = 1) -> Floats:
+    """AP whose values are averaged geometrically over queries, none below 0.00001."""
+    return average_precision(judged, k, rel=rel)
+
+
+@family("SmoothAP", aliases=["yaap"], cutoff="none", bounds=(-np.inf, np.inf))
+def smoothed_average_precision(judged: Judged, k: None, *, rel: int = 1) -> Floats:
+    """Robertson's smoothed AP, log((1 + s) / (1 + R - s)) with s the sum of precisions."""
+    hits = judged.hits(rel).above(k)
+    total = judged.total(hits.query, hits.nth / hits.rank)
+    return np.log((1 + total) / (1 + judged.relevant(rel) - total))
+
+
+@family("Rprec", aliases=["r-precision", "RPrec", "r_precision"], cutoff="none")
+def r_precision(judged: Judged, k: None, *, rel: int = 1, times: float = 1.0) -> Floats:
+    """R-precision: precision at rank R (or `times` R), R being the number of relevant documents."""
+    del k
+    relevant, hits = judged.relevant(rel), judged.hits(rel)
+    # As trec_eval rounds the rank: up, unless the fraction is below a tenth.
+    depth = relevant if times == 1 else (times * relevant + 0.9).astype(np.int64)
+    return over(judged.total(hits.query[hits.rank <= depth[hits.query]]), depth)
+
+
+@family("Bpref", aliases=["bpref"], cutoff="none")
+def binary_preference(judged: Judged, k: None, *, rel: int = 1) -> Floats:
+    """Bpref: how seldom judged non-relevant documents stand above relevant ones."""
+    del k
+    hits, relevant = judged.hits(rel), judged.relevant(rel)
+    nonrelevant = judged.relevant(0) - relevant
+    above = _nonrelevant_above(judged, rel)
+    limit = np.minimum(nonrelevant, relevant)[hits.query]
+    spoilt = over(np.minimum(above, relevant[hits.query]).astype(np.float64), limit)
+    kept = np.where(above > 0, 1 - spoilt, 1.0)
+    return over(judged.total(hits.query, kept), relevant)
+
+
+def _nonrelevant_above(judged: Judged, rel: int) -> Ints:
+    """For each hit, how many judged non-relevant documents stand above it."""
+    known = judged.grade >= 0
+    all_above: Ints = np.cumsum(known) - known  # known rows before each row
+    hit_rows = np.flatnonzero((judged.grade >= rel) & known)
+    hits = judged.hits(rel)
+    counts = np.bincount(judged.query, minlength=len(judged))
+    first = (np.cumsum(counts) - counts)[hits.query]
+    above: Ints = all_above[hit_rows] - np.append(all_above, 0)[first] - (hits.nth - 1)
+    return above
+
+
+@family("gm_bpref", cutoff="none", aggregate="gmean")
+def geometric_binary_preference(judged: Judged, k: None, *, rel: int = 1) -> Floats:
+    """Bpref whose values are averaged geometrically over queries, none below 0.00001."""
+    return binary_preference(judged, k, rel=rel)
+
+
+@family("infAP", cutoff="none")
+def inferred_average_precision(judged: Judged, k: None, *, rel: int = 1) -> Floats:
+    """Inferred AP for judgements that are a sample of a pool (negative grade: not sampled)."""
+    del k
+    hits = judged.hits(rel)
+    hit_rows = np.flatnonzero((judged.grade >= rel) & (judged.grade >= 0))
+    pooled = count_before(judged, hit_rows, hits.query)  # rows in the pool above each hit
+    nonrelevant = _nonrelevant_above(judged, rel)
+    before = hits.rank - 1.0
+    found = hits.nth - 1
+    share = (found + _EPSILON) / (found + nonrelevant + 2 * _EPSILON)
+    inner = over(pooled.astype(np.float64), before)
+    expected = 1 / (before + 1) + (before / (before + 1)) * inner * share
+    return over(
+        judged.total(hits.query, np.where(before == 0, 1.0, expected)), judged.relevant(rel)
+    )
+
+
+def count_before(judged: Judged, rows: Ints, query: Ints) -> Ints:
+    """How many rows of its query stand before each of `rows`."""
+    counts = np.bincount(judged.query, minlength=len(judged))
+    before: Ints = rows - (np.cumsum(counts) - counts)[query]
+    return before
+
+
+def hits_for_recall(recall_level: float, relevant: Ints) -> Ints:
+    """How many relevant documents make up a recall level: rounded, halves up (C's lround)."""
+    exact = recall_level * relevant
+    whole = np.floor(exact)
+    rounded: Ints = (whole + (exact - whole >= 0.5)).astype(np.int64)
+    return rounded
+
+
+@family("IPrec", aliases=["iprec_at_recall"], cutoff="recall")
+def interpolated_precision(judged: Judged, recall_level: float, *, rel: int = 1) -> Floats:
+    """Interpolated precision: the greatest precision at this recall or beyond."""
+    relevant, hits = judged.relevant(rel), judged.hits(rel)
+    found = np.bincount(hits.query, minlength=len(judged))
+    needed = hits_for_recall(recall_level, relevant)
+    reached = (needed <= found) & (found > 0)
+    values = np.zeros(len(judged))
+    if reached.any():
+        first = (np.cumsum(found) - found)[reached]
+        begin = first + np.maximum(needed[reached], 1) - 1
+        spans = np.stack((begin, first + found[reached]), axis=1).ravel()
+        curve = np.append(hits.nth / hits.rank, 0.0)
+        values[reached] = np.maximum.reduceat(curve, spans)[::2]
+    return values
+
+
+@family("IPrec11", aliases=["11pt_avg", "11-pt_avg", "11pt"], cutoff="none")
+def eleven_point_average(
+    judged: Judged, k: None, *, rel: int = 1, levels: str = "0,.1,.2,.3,.4,.5,.6,.7,.8,.9,1"
+) -> Floats:
+    """Interpolated precision averaged over recall levels, by default 0, 0.1, …, 1."""
+    del k
+    steps = [float(level) for level in levels.split(",")]
+    total = np.zeros(len(judged))
+    for step in reversed(steps):  # the order in which trec_eval sums
+        total += interpolated_precision(judged, step, rel=rel)
+    return total / len(steps)
+
+
+@family("binG", cutoff="none")
+def binary_gain(judged: Judged, k: None, *, rel: int = 1) -> Floats:
+    """Binary G: mean over relevant documents of 1 / log2(2 + non-relevant documents above)."""
+    del k
+    hits = judged.hits(rel)
+    value = 1 / np.log2(2.0 + hits.rank - hits.nth)
+    return over(judged.total(hits.query, value), judged.relevant(rel))

@@ -1,0 +1,395 @@
+"""Runs and judgements in, one number per query and measure out."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from heldout.data.given import as_qrels, as_run, as_runs
+from heldout.data.parallel import run_threads, stream_threads
+from heldout.errors import InputError, MeasureError
+from heldout.measure.evaluation import Evaluation
+from heldout.measure.parse import parse_measure, parse_measures
+from heldout.measure.ranking.judged import Judged, join
+from heldout.measure.ranking.names import EXTERNAL, JUDGED_ONLY, RankingMeasure, Value, summarise
+from heldout.measure.ranking.policies import policies_in_words, variants_in_words
+from heldout.measure.ranking.run_checks import ranking_digest, run_warnings, unshared_ids
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from heldout.data.given import QrelsLike, Runs
+    from heldout.data.run import Qrels, Run
+    from heldout.data.scores import Scores
+    from heldout.data.words import Flags, Floats
+    from heldout.measure.base import Measure, Task
+    from heldout.notes import Note
+
+__all__ = ["DEFAULT_MEASURES", "Missing", "RankingEvaluation", "RunScores", "evaluate_runs"]
+
+Missing = Literal["zero", "skip"]
+"""What a judged query without a ranked list counts: 0, or nothing (it is left out)."""
+
+DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10", "RR", "R@1000", "Judged@10")
+
+_LARGE = 16 << 20  # files above this size are read one after the other, each by all threads
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunScores:
+    """The values of one run.
+
+    Parameters
+    ----------
+    name
+        The run's name.
+    queries
+        The judged queries, in bytewise order.
+    present
+        Whether the run has each of them.
+    columns
+        For each measure the value of every query.
+    unjudged
+        How many queries of the run have no judgements and were left aside.
+    ties
+        The run's tie policy.
+    unshared
+        Some document ids of the run and of the judgements if they have no document in common;
+        else empty.
+    ranking
+        A digest of the ranking, by which copies are found; empty if there is one run only.
+    """
+
+    name: str
+    queries: tuple[str, ...]
+    present: Flags
+    columns: tuple[NDArray[Any], ...]
+    unjudged: int = 0
+    ties: str = "docid-desc"
+    unshared: tuple[str, str] = ("", "")
+    ranking: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankingEvaluation(Evaluation):
+    """The values of several runs on the same judgements.
+
+    Parameters
+    ----------
+    measures
+        What was measured, one column each.
+    runs
+        The values of each run.
+    missing
+        What a judged query without a ranked list counts.
+    policies
+        In words: how ties, missing queries and unjudged documents were treated.
+    qrels
+        The judgements.
+    """
+
+    measures: tuple[RankingMeasure, ...]
+    runs: tuple[RunScores, ...]
+    missing: Missing
+    policies: tuple[tuple[str, str], ...]
+    qrels: Qrels | None = None
+
+    @property
+    def task(self) -> Task:
+        """Ranking."""
+        return "ranking"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the runs."""
+        return tuple(run.name for run in self.runs)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Notes about runs whose scores may mislead: wrong ids, most queries missing, copies.
+
+        Examples
+        --------
+        >>> evaluate_runs({"q": {"d1": 1}}, {"q": {"D1": 1.0}}).notes[0].code
+        'no-common-document'
+        """
+        return run_warnings(self.runs, missing=self.missing)
+
+    @property
+    def warnings(self) -> tuple[Note, ...]:
+        """The notes."""
+        return self.notes
+
+    def counted(self) -> Flags:
+        """Which of the judged queries count: all, or those that every run has."""
+        every = np.ones(len(self.runs[0].queries), np.bool_)
+        if self.missing == "skip":
+            for run in self.runs:
+                every &= run.present
+        return every
+
+    def queries(self) -> list[str]:
+        """The queries that count."""
+        return [self.runs[0].queries[row] for row in np.flatnonzero(self.counted())]
+
+    def units(self, system: str | int = 0) -> tuple[str, ...]:
+        """The queries that count."""
+        del system
+        return tuple(self.queries())
+
+    def values(self, run: str | int, measure: str | Measure | int) -> Floats:
+        """The value of each query that counts."""
+        return self._per_unit(self._system(run), self._measure(measure))
+
+    def mean(self, run: str | int, measure: str | Measure | int) -> float:
+        """The mean (or sum, or geometric mean) over the queries that count."""
+        return self._value(self._system(run), self._measure(measure))
+
+    def _value(self, system: int, measure: int) -> float:
+        return summarise(self.measures[measure], self._per_unit(system, measure))
+
+    def _per_unit(self, system: int, measure: int) -> Floats:
+        return self.runs[system].columns[measure][self.counted()]
+
+    def scores(self, measure: str | Measure | int = 0) -> Scores:
+        """The scores of all runs in one measure, paired by query, to make claims from."""
+        from heldout.data.scores import Scores  # for claims only
+
+        number = self._measure(measure)
+        columns = [self.values(run, number) for run in range(len(self.runs))]
+        known = self.measures[number]
+        if known.definition.aggregate in {"text", "gmean"}:
+            raise MeasureError(f"{known} has no mean over queries: compare another, such as AP")
+        if known.higher_is_better is None:
+            raise MeasureError(f"{known} has no better or worse: it cannot be compared")
+        judged = parse_measure("Judged@10", "ranking")
+        shares: tuple[float, ...] = ()
+        if judged in self.measures:
+            shares = tuple(self.mean(run, judged) for run in range(len(self.runs)))
+        return Scores(
+            str(known),
+            self.names,
+            tuple(self.queries()),
+            np.stack(columns, axis=1).astype(np.float64),
+            known.higher_is_better,
+            judged=shares,
+            notes=run_warnings(self.runs, missing=self.missing, every_gap=True),
+            data=self.qrels.fingerprint() if self.qrels is not None else "",
+        )
+
+    _columns = ("run", "query_id")
+
+    def _rows(self, system: int, measure: int) -> tuple[list[str | None], Any]:
+        if self.measures[measure].aggregate == "none":
+            return [], []
+        return list(self.queries()), self._per_unit(system, measure).astype(np.float64)
+
+    def to_frame(self, library: Literal["polars", "pandas"] = "polars") -> Any:
+        """A table with the columns ``run``, ``query_id``, ``measure``, ``value``.
+
+        Parameters
+        ----------
+        library
+            Whose frame it is: ``polars`` or ``pandas``.
+        """
+        if all(measure.aggregate == "none" for measure in self.measures):
+            raise MeasureError("a text such as RelString has no place in a table of numbers")
+        return Evaluation.to_frame(self, library)
+
+    def _repr_html_(self) -> str:
+        """Show the means as a table in a notebook."""
+        from heldout.report.tables import html_table  # the report reads results
+
+        return html_table(self)
+
+
+def evaluate_runs(
+    qrels: QrelsLike,
+    runs: Runs,
+    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    *,
+    missing: Missing = "zero",
+    depth: int | None = None,
+    rel: int = 1,
+    judged_only: bool = False,
+    progress: Callable[[str], None] | None = None,
+    **options: Any,
+) -> RankingEvaluation:
+    """Evaluate runs against judgements.
+
+    Parameters
+    ----------
+    qrels
+        Judgements: an object, ``{query: {document: grade}}``, a pandas or Polars frame with the
+        column names of PyTerrier, ir_measures or BEIR, or the path of a qrels file.
+    runs
+        One run or several in a list, or ``{name: run}``: objects, ``{query: {document: score}}``,
+        frames, or paths.
+    measures
+        Names such as ``"nDCG@10"``, or measures, also those of ir_measures (``nDCG @ 10``).
+    missing
+        What a judged query without a ranked list counts: ``"zero"``, or ``"skip"`` to average over
+        the queries that all runs have.
+    depth
+        Look at the first `depth` documents of each query only.
+    rel
+        The least grade that counts as relevant, for measures that do not set it themselves.
+    judged_only
+        Leave out documents without a judgement, for measures that do not set it themselves.
+    progress
+        Called with the name of each run when it is done.
+    options
+        How runs are read: ``ties``, ``single_precision``, ``skip_bad_lines``.
+
+    Returns
+    -------
+    RankingEvaluation
+        The values of all queries and their means.
+
+    Examples
+    --------
+    >>> qrels = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1}}
+    >>> run = {"q1": {"b": 2.0, "a": 1.0}, "q2": {"c": 1.0}}
+    >>> evaluate_runs(qrels, run, ["RR", "P@1"]).summary()
+    {'run': {'RR': 0.75, 'P@1': 0.5}}
+    """
+    _check_settings(missing, depth, rel)
+    judgements = as_qrels(qrels)
+    parsed = _parse(measures, depth, rel, judged_only=judged_only)
+
+    items = as_runs(runs)
+
+    def score(item: Any) -> RunScores:
+        run = as_run(item, options)
+        scores = score_run(judgements, run, parsed, depth)
+        return replace(scores, ranking=ranking_digest(run)) if len(items) > 1 else scores
+
+    scores = []
+    for done in _each(score, items):
+        scores.append(done)
+        if progress:
+            progress(done.name)
+    if not scores:
+        raise InputError("no run was given")
+    policies = (
+        *policies_in_words([one.ties for one in scores], missing, depth, options),
+        *variants_in_words(parsed),
+    )
+    result = RankingEvaluation(
+        parsed, _distinct_names(scores, items), missing, policies, judgements
+    )
+    if not result.counted().any():
+        raise InputError("no judged query is in all of the runs: leave out --intersection")
+    return result
+
+
+def _parse(
+    measures: Any, depth: int | None, rel: int, *, judged_only: bool
+) -> tuple[RankingMeasure, ...]:
+    """The measures, checked against what they cannot be combined with."""
+    defaults: dict[str, Value] = {}
+    if rel != 1:
+        defaults["rel"] = rel
+    if judged_only:
+        defaults[JUDGED_ONLY] = True
+    parsed = tuple(parse_measures(measures, "ranking", **defaults))
+    if not parsed:
+        raise MeasureError("no measure was given")
+    if depth is not None and any(measure.family == EXTERNAL for measure in parsed):
+        raise MeasureError("measures of ir_measures cannot be combined with a depth (-M)")
+    if depth is not None and any(_averages_ties(measure) for measure in parsed):
+        raise MeasureError("ties='average' cannot be combined with a depth (-M): use a cutoff @k")
+    return parsed
+
+
+def _check_settings(missing: str, depth: int | None, rel: int) -> None:
+    if missing not in get_args(Missing):
+        raise InputError(f"missing={missing!r}: expected one of {', '.join(get_args(Missing))}")
+    if depth is not None and (not isinstance(depth, int) or depth < 1):
+        raise InputError(f"depth={depth!r}: expected a whole number from 1 on")
+    if not isinstance(rel, int) or rel < 0:
+        raise InputError(f"rel={rel!r}: expected a whole number from 0 on")
+
+
+def _each(score: Callable[[Any], RunScores], items: list[Any]) -> Iterator[RunScores]:
+    """Small runs side by side; large files one by one, each read by all threads."""
+    paths = [item for item in items if isinstance(item, str | os.PathLike)]
+    sizes = [os.path.getsize(path) for path in paths if os.path.isfile(path)]  # noqa: PTH113, PTH202
+    if max(sizes, default=0) > _LARGE:
+        return map(score, items)
+    return stream_threads(score, items)
+
+
+def score_run(
+    qrels: Qrels, run: Run, measures: Sequence[RankingMeasure], depth: int | None = None
+) -> RunScores:
+    """Compute all measures for one run."""
+    judged = join(qrels, run, depth, ties=any(_averages_ties(measure) for measure in measures))
+    if not judged.present.any():
+        raise InputError(
+            f"run {run.name} and the qrels have no query in common: the run has "
+            f"{_some(run.queries)}, the qrels have {_some(qrels.queries)}"
+        )
+    narrow = judged.only_judged() if any(m.options.get(JUDGED_ONLY) for m in measures) else judged
+
+    def column(measure: RankingMeasure) -> NDArray[Any]:
+        if measure.family == EXTERNAL:
+            return _external_column(qrels, run, measure)
+        view = narrow if measure.options.get(JUDGED_ONLY) else judged
+        return compute(view, measure)
+
+    columns = tuple(run_threads(column, measures) if len(run) > 10**6 else map(column, measures))
+    unjudged = len(run.queries) - int(judged.present.sum())
+    return RunScores(
+        run.name,
+        judged.queries,
+        judged.present,
+        columns,
+        unjudged,
+        run.ties,
+        unshared_ids(qrels, run, judged, depth),
+    )
+
+
+def compute(judged: Judged, measure: RankingMeasure) -> NDArray[Any]:
+    """The value of every query."""
+    options = {key: value for key, value in measure.params if key != JUDGED_ONLY}
+    return measure.definition.compute(judged, measure.cutoff, **options)
+
+
+def _external_column(qrels: Qrels, run: Run, measure: RankingMeasure) -> NDArray[Any]:
+    from heldout.measure.ranking.external import external_values  # rarely needed
+
+    return external_values(qrels, run, str(measure.options["name"]))
+
+
+def _averages_ties(measure: RankingMeasure) -> bool:
+    return measure.options.get("ties") == "average"
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+
+
+def _distinct_names(scores: list[RunScores], items: list[Any]) -> tuple[RunScores, ...]:
+    """Name runs so that each can be told: by tag, else by file, else with a number."""
+    names = [one.name for one in scores]
+    files = [Path(item).name for item in items if isinstance(item, str | os.PathLike)]
+    if len(set(names)) < len(names) and len(set(files)) == len(names):
+        names = files
+    taken: set[str] = set()
+    result = []
+    for one, name in zip(scores, names, strict=True):
+        told, number = name, 1
+        while told in taken or (number > 1 and told in names):
+            number += 1
+            told = f"{name} ({number})"
+        taken.add(told)
+        result.append(replace(one, name=told))
+    return tuple(result)

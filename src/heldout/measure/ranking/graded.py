@@ -1,0 +1,318 @@
+"""Measures of ranked lists that use grades: gains, discounts, and user models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from heldout.errors import MeasureError
+from heldout.measure.ranking.judged import Judged, count_up, over
+from heldout.measure.ranking.names import Gains, family
+from heldout.measure.ranking.ties import mean_discount
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from heldout.data.words import Floats, Ints
+
+__all__: list[str] = []
+
+GREATEST_EXPONENT: Final = 1000
+
+
+def gain_of(grade: Ints, gains: Gains | None, *, exponential: bool = False) -> Floats:
+    """The gain of each grade: the grade itself, 2^grade - 1, or what `gains` says.
+
+    Without a judgement, or with a negative one, there is no gain.
+    """
+    base = np.where(grade >= 0, grade, 0).astype(np.float64)
+    if exponential and base.max(initial=0) > GREATEST_EXPONENT:
+        raise MeasureError(
+            f"grade {base.max():g} is too great for the gain 2^grade - 1: set gains={{grade: gain}}"
+        )
+    value = np.exp2(base) - 1 if exponential else base
+    for one, gain in gains or ():
+        value[grade == one] = gain
+    return value
+
+
+def discount(dcg: str, base: float) -> Callable[[Ints], Floats]:
+    """The factor by which a gain at a rank (from 1) is divided."""
+    scale = np.log2(base)
+    if dcg == "classic":  # Järvelin & Kekäläinen 2002: no discount above rank `base`
+        return lambda rank: np.where(rank < base, 1.0, np.log2(np.maximum(rank, 1)) / scale)
+    return lambda rank: np.log2(rank + 1.0) / scale
+
+
+class _Ideal(NamedTuple):
+    """The best possible list of every query: positive gains, falling."""
+
+    query: Ints
+    rank: Ints
+    gain: Floats
+
+
+def ideal_list(
+    judged: Judged, gains: Gains | None, k: int | None = None, *, exponential: bool = False
+) -> _Ideal:
+    """The judged documents of every query by falling gain, the first `k` of them.
+
+    Only how many documents have which grade matters, so nothing is sorted but the grades.
+    """
+    grades, counts = judged.grade_counts()
+    gain = gain_of(grades, gains, exponential=exponential)
+    order = np.argsort(-gain, kind="stable")
+    order = order[gain[order] > 0]
+    counts = counts[:, order]
+    if k is not None:
+        above = np.cumsum(counts, axis=1) - counts
+        counts = np.clip(k - above, 0, counts)
+    per_query = counts.sum(axis=1)
+    query = np.repeat(np.arange(len(judged)), per_query)
+    values = np.repeat(np.tile(gain[order], len(judged)), counts.ravel())
+    return _Ideal(query, count_up(query, len(judged)), values)
+
+
+@family("DCG", aliases=["dcg"], bounds=(0.0, np.inf))
+def discounted_gain(
+    judged: Judged,
+    k: int | None,
+    *,
+    dcg: str = "log2",
+    gains: Gains | None = None,
+    base: float = 2.0,
+    ties: str = "order",
+) -> Floats:
+    """Discounted cumulative gain."""
+    gain = gain_of(judged.grade, gains, exponential=dcg == "exp-log2")
+    divide = discount(dcg, base)
+    if ties == "average":
+        share = mean_discount(judged, lambda rank: 1 / divide(rank), k)
+        return judged.total(judged.query, gain * share)
+    keep = gain != 0
+    if k is not None:
+        keep &= judged.rank <= k
+    return judged.total(judged.query[keep], gain[keep] / divide(judged.rank[keep]))
+
+
+@family("IDCG", aliases=["ideal_dcg"], bounds=(0.0, np.inf), higher_is_better=None)
+def ideal_discounted_gain(
+    judged: Judged,
+    k: int | None,
+    *,
+    dcg: str = "log2",
+    gains: Gains | None = None,
+    base: float = 2.0,
+) -> Floats:
+    """Discounted cumulative gain of the best possible list."""
+    best = ideal_list(judged, gains, k, exponential=dcg == "exp-log2")
+    return judged.total(best.query, best.gain / discount(dcg, base)(best.rank))
+
+
+@family("nDCG", aliases=["ndcg", "NDCG"])
+def normalised_gain(
+    judged: Judged,
+    k: int | None,
+    *,
+    dcg: str = "log2",
+    gains: Gains | None = None,
+    base: float = 2.0,
+    ties: str = "order",
+) -> Floats:
+    """Discounted cumulative gain divided by that of the best possible list.
+
+    ``dcg`` is ``log2`` (trec_eval: gain = grade, discount log2(rank + 1)), ``exp-log2`` (Burges:
+    gain = 2^grade - 1) or ``classic`` (Järvelin & Kekäläinen 2002: gain = grade, ranks above
+    ``base`` not discounted, then log(rank)).
+    """
+    best = ideal_discounted_gain(judged, k, dcg=dcg, gains=gains, base=base)
+    found = discounted_gain(judged, k, dcg=dcg, gains=gains, base=base, ties=ties)
+    # No list is better than the best one; means over ties may exceed it by their rounding.
+    return np.minimum(over(found, best), 1.0)
+
+
+def _running(query: Ints, values: Floats, queries: int) -> Floats:
+    """Running sums that begin anew with each query."""
+    sums = np.cumsum(values)
+    counts = np.bincount(query, minlength=queries)
+    first = (np.cumsum(counts) - counts)[query]
+    before: Floats = np.append(0.0, sums)[first]
+    return sums - before
+
+
+def _ideal_sums(best: _Ideal, values: Floats, judged: Judged) -> Callable[[Ints, Ints], Floats]:
+    """A function that gives the sum of `values` over the first documents of the best list."""
+    counts = np.bincount(best.query, minlength=len(judged))
+    first = np.cumsum(counts) - counts
+    running = np.append(_running(best.query, values, len(judged)), 0.0)
+
+    def at(query: Ints, depth: Ints) -> Floats:
+        last = np.minimum(depth, counts[query])
+        return np.where(last > 0, running[first[query] + np.maximum(last, 1) - 1], 0.0)
+
+    return at
+
+
+@family("nDCGrel", aliases=["ndcg_rel"], cutoff="none")
+def gain_at_relevant(judged: Judged, k: None, *, gains: Gains | None = None) -> Floats:
+    """NDCG averaged over the ranks of the relevant documents (trec_eval, experimental)."""
+    del k
+    best = ideal_list(judged, gains)
+    ideal = _ideal_sums(best, best.gain / np.log2(best.rank + 1.0), judged)
+    number = np.bincount(best.query, minlength=len(judged))
+    gain = gain_of(judged.grade, gains)
+    dcg = _running(judged.query, gain / np.log2(judged.rank + 1.0), len(judged))
+    at = gain > 0
+    found = judged.total(judged.query[at])
+    total = judged.total(judged.query[at], over(dcg[at], ideal(judged.query[at], judged.rank[at])))
+    whole = np.arange(len(judged))
+    last = discounted_gain(judged, None, gains=gains)
+    total += over((number - found) * last, ideal(whole, number))
+    return np.minimum(over(total, number), 1.0)  # running sums round
+
+
+@family("Rndcg", cutoff="none")
+def gain_at_levels(judged: Judged, k: None, *, rel: int = 1, gains: Gains | None = None) -> Floats:
+    """NDCG averaged over the ranks where the best list changes grade (trec_eval, experimental)."""
+    del k
+    best = ideal_list(judged, gains)
+    ideal = _ideal_sums(best, best.gain / np.log2(best.rank + 1.0), judged)
+    number = np.bincount(best.query, minlength=len(judged))
+    # The last document of each stretch of equal gains in the best list.
+    ends = np.ones(len(best.query), np.bool_)
+    ends[:-1] = (best.query[1:] != best.query[:-1]) | (best.gain[1:] != best.gain[:-1])
+    query, depth = best.query[ends], best.rank[ends]
+    value = over(_dcg_at(judged, gains, query, depth), ideal(query, depth))
+    total = judged.total(query, value)
+    points = judged.total(query)
+    whole = np.arange(len(judged))
+    last = over(discounted_gain(judged, None, gains=gains), ideal(whole, number))
+    goes_on = (judged.retrieved > number + 1) & (number > 0)
+    total += np.where(goes_on, last, 0.0)
+    mean = np.minimum(over(total, points + goes_on), 1.0)  # running sums round
+    return np.where(judged.relevant(rel) > 0, mean, 0.0)
+
+
+def _dcg_at(judged: Judged, gains: Gains | None, query: Ints, depth: Ints) -> Floats:
+    """DCG of the run's first `depth` documents of each given query."""
+    gain = gain_of(judged.grade, gains) / np.log2(judged.rank + 1.0)
+    running = np.append(_running(judged.query, gain, len(judged)), 0.0)
+    counts = np.bincount(judged.query, minlength=len(judged))
+    first = np.cumsum(counts) - counts
+    # Rows stand in order of (query, rank), so one sorted key finds how many are above a depth.
+    width = int(max(judged.rank.max(initial=0), depth.max(initial=0))) + 1
+    above = np.searchsorted(judged.query * width + judged.rank, query * width + depth, "right")
+    inside = above - first[query]
+    return np.where(inside > 0, running[np.maximum(above, 1) - 1], 0.0)
+
+
+@family("G", cutoff="none")
+def normalised_cost_gain(judged: Judged, k: None, *, gains: Gains | None = None) -> Floats:
+    """G: gain over log2(2 + gain that an ideal list has more by then) (trec_eval, experimental)."""
+    del k
+    best = ideal_list(judged, gains)
+    gain = gain_of(judged.grade, gains)
+    number = np.bincount(best.query, minlength=len(judged))
+    cost_of_best = _ideal_sums(best, np.maximum(best.gain, 1.0), judged)
+    cost = cost_of_best(judged.query, judged.rank)
+    cost += np.maximum(judged.rank - number[judged.query], 0)
+    got = _running(judged.query, gain, len(judged))
+    at = gain != 0
+    value = gain[at] / np.log2(2 + cost[at] - got[at])
+    return over(judged.total(judged.query[at], value), judged.total(best.query, best.gain))
+
+
+def _unit_gain(judged: Judged, rel: int | None, gains: Gains | None, normalise: str) -> Floats:
+    """Gains between 0 and 1: relevant or not, or the grade divided by the greatest one."""
+    if rel is not None:
+        return ((judged.grade >= rel) & (judged.grade >= 0)).astype(np.float64)
+    gain = gain_of(judged.grade, gains)
+    every = gain_of(judged.all_grade, gains)
+    low = min(0.0, min((value for _, value in gains or ()), default=0.0))
+    high = max(1.0, max((value for _, value in gains or ()), default=1.0))
+    if normalise == "query":
+        top = np.full(len(judged), high)
+        np.maximum.at(top, judged.all_query, every)
+        scale = top[judged.query] - low
+    else:
+        scale = np.full(len(gain), max(high, float(every.max(initial=high))) - low)
+    return np.where(judged.grade >= 0, (gain - low) / scale, 0.0)
+
+
+def _powers(p: float, ranks: Ints) -> Floats:
+    """1, p, p², … up to the greatest rank, multiplied one by one as trec_eval does."""
+    return np.append(1.0, np.cumprod(np.full(ranks.max(initial=0), p)))
+
+
+@family("RBP", aliases=["rbp"])
+def rank_biased_precision(
+    judged: Judged,
+    k: int | None,
+    *,
+    p: float = 0.8,
+    rel: int | None = None,
+    gains: Gains | None = None,
+    normalise: str = "all",
+    ties: str = "order",
+) -> Floats:
+    """Rank-biased precision: (1 - p) times the sum of gain · p^(rank - 1).
+
+    The gain is the grade divided by the greatest grade in the qrels (``normalise='query'``: of the
+    query, as trec_eval does), or with ``rel`` 1 for a relevant document and 0 for another.
+    """
+    gain = _unit_gain(judged, rel, gains, normalise)
+    if ties == "average":
+        weight = mean_discount(judged, lambda rank: p ** (rank - 1.0), k)
+    else:
+        weight = _powers(p, judged.rank)[judged.rank - 1]
+        if k is not None:
+            weight = np.where(judged.rank <= k, weight, 0.0)
+    return (1 - p) * judged.total(judged.query, gain * weight)
+
+
+@family("RBPResidual", aliases=["rbp_resid", "RBPres"], cutoff="none", higher_is_better=None)
+def rank_biased_residual(
+    judged: Judged, k: None, *, p: float = 0.8, complete: bool = True
+) -> Floats:
+    """How much RBP would gain if all that is unjudged or not retrieved were relevant.
+
+    trec_eval forgets the ranks behind the end of a list that is judged throughout
+    (``complete=False``).
+    """
+    known = judged.hits(0).above(k)
+    power = _powers(p, judged.retrieved)
+    query = np.repeat(np.arange(len(judged)), judged.retrieved)
+    unjudged = np.ones(len(query), np.bool_)
+    first = np.cumsum(judged.retrieved) - judged.retrieved
+    unjudged[first[known.query] + known.rank - 1] = False
+    query, rank = query[unjudged], count_up(query, len(judged))[unjudged]
+    # Added up in this form, not as 1 - what is judged, so that the last digit is trec_eval's.
+    residual = power[judged.retrieved] + (1 - p) * judged.total(query, power[rank - 1])
+    if complete:
+        return np.minimum(residual, 1.0)  # powers round
+    return np.where(judged.total(query) > 0, residual, 0.0)
+
+
+@family("ERR", aliases=["err"])
+def expected_reciprocal_rank(judged: Judged, k: int | None, *, top: int | None = None) -> Floats:
+    """Expected reciprocal rank of the document at which a user stops (Chapelle et al. 2009).
+
+    A document of grade g satisfies with probability (2^g - 1) / 2^top; ``top`` is the greatest
+    grade in the qrels unless given (gdeval and ir_measures have 4).
+    """
+    keep = judged.grade > 0
+    if k is not None:
+        keep &= judged.rank <= k
+    query, rank = judged.query[keep], judged.rank[keep]
+    scale = judged.top_grade if top is None else top
+    # (2^grade - 1) / 2^scale without the great numbers
+    stop = np.minimum(np.exp2(np.minimum(judged.grade[keep] - scale, 1.0)) - 2.0**-scale, 1.0)
+    go_on = np.ones(len(judged))
+    value = np.zeros(len(judged))
+    nth = count_up(query, len(judged))
+    for step in range(1, int(nth.max(initial=0)) + 1):  # all queries' step-th documents at once
+        rows = nth == step
+        value[query[rows]] += go_on[query[rows]] * stop[rows] / rank[rows]
+        go_on[query[rows]] *= 1 - stop[rows]
+    return value

@@ -1,0 +1,94 @@
+"""Names of ranking measures: heldout's own, and those of ir_measures, ranx and trec_eval."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from heldout.errors import MeasureError
+from heldout.measure.parameters import NUMERAL
+from heldout.measure.ranking.names import canonical, known_spellings, make_measure
+from heldout.measure.syntax import read_arguments, read_value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from heldout.measure.parameters import Value
+    from heldout.measure.ranking.names import RankingMeasure
+
+__all__ = ["parse_ranking"]
+
+_NAME: Final = re.compile(rf"\s*([\w-]+)\s*(?:\((.*)\))?\s*(?:@\s*({NUMERAL})\s*)?", re.DOTALL)
+
+
+def parse_ranking(name: str, defaults: Mapping[str, Value]) -> list[RankingMeasure]:
+    """The measures of one name; several for a group of trec_eval's.
+
+    Parameters
+    ----------
+    name
+        Such as ``nDCG(dcg='exp-log2')@10``, ``ndcg_cut_10``, ``P.5,10``, ``official``.
+    defaults
+        Parameters that are set unless the name sets them.
+    """
+    from heldout.measure.ranking.trec_names import parse_trec_name, refuse_unsupported
+
+    other = _ranx(name, defaults) or parse_trec_name(name, defaults)
+    if other:
+        return other
+    match = _NAME.fullmatch(name)
+    family = canonical(match[1]) if match else None
+    if match and family is not None:
+        cutoff = float(match[3]) if match[3] else None
+        given = {
+            key: read_value(name, text) for key, text in read_arguments(name, match[2]).items()
+        }
+        return [make_measure(family, cutoff, given, defaults)]
+    known = re.match(r"\s*([\w-]+)", name)
+    if known and canonical(known[1]) is not None:
+        raise MeasureError(
+            f"cannot read {name!r}: a measure is written {known[1]}(parameter=value)@cutoff"
+        )
+    external = _external(name, defaults)
+    if external:
+        return external
+    refuse_unsupported(name)
+    raise MeasureError(_unknown(name))
+
+
+def _ranx(name: str, defaults: Mapping[str, Value]) -> list[RankingMeasure]:
+    """``rbp.95`` is RBP with p = 0.95, ``ndcg_burges`` is nDCG with exponential gains."""
+    match = re.fullmatch(r"rbp(\.\d+)", name)
+    if match:
+        return [make_measure("RBP", None, {"p": float(match[1]), "rel": 1}, defaults)]
+    match = re.fullmatch(r"n?dcg_burges(?:@(\d+))?", name)
+    if match:
+        family_name = "nDCG" if name.startswith("n") else "DCG"
+        cutoff = float(match[1]) if match[1] else None
+        return [make_measure(family_name, cutoff, {"dcg": "exp-log2"}, defaults)]
+    return []
+
+
+def _external(name: str, defaults: Mapping[str, Value]) -> list[RankingMeasure]:
+    from heldout.measure.ranking.external import external_measure  # rarely needed
+
+    found = external_measure(name)
+    if found and defaults:
+        raise MeasureError(
+            f"{found} is computed by ir_measures, which does not know {', '.join(defaults)} as a "
+            "setting for all measures: set it in the name, if the measure has it"
+        )
+    return [found] if found else []
+
+
+def _unknown(name: str) -> str:
+    import difflib  # only for a mistake
+
+    from heldout.measure.ranking.trec_names import TREC_NAMES
+
+    stem = re.split(r"[@(.]", name)[0]
+    spellings = {**{known.lower(): known for known in TREC_NAMES}, **known_spellings()}
+    near = difflib.get_close_matches(stem.lower(), spellings, 4, 0.5)
+    shown = list(dict.fromkeys(spellings[one] for one in near))
+    hint = f"did you mean {' or '.join(shown)}?" if shown else "see heldout measures for a list"
+    return f"unknown measure {name!r}: {hint}"

@@ -1,0 +1,109 @@
+"""What should be known about runs before their scores are believed."""
+
+from __future__ import annotations
+
+import hashlib
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from heldout.data.notes import count_of, named_few
+from heldout.measure.ranking.judged import join
+from heldout.notes import Note
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from heldout.data.ids import IdColumn
+    from heldout.data.run import Qrels, Run
+    from heldout.measure.ranking.evaluate import RunScores
+    from heldout.measure.ranking.judged import Judged
+
+__all__ = ["lacks_most", "ranking_digest", "run_warnings", "unshared_ids"]
+
+_SHOWN = 3
+
+
+def unshared_ids(qrels: Qrels, run: Run, judged: Judged, depth: int | None) -> tuple[str, str]:
+    """Document ids of the run and of the judgements if none is in both; else empty texts.
+
+    Documents count as shared where a query has them on both sides. A depth may hide them, so that
+    the whole run is looked at again before anything is said.
+    """
+    if len(judged.query) or (depth is not None and len(join(qrels, run).query)):
+        return "", ""
+    return _some_ids(run.docs), _some_ids(qrels.docs)
+
+
+def _some_ids(docs: IdColumn) -> str:
+    return named_few((docs[row] for row in range(min(len(docs), _SHOWN))), len(docs), _SHOWN)
+
+
+def ranking_digest(run: Run) -> str:
+    """A text that two runs share if they rank the same documents in the same order."""
+    digest = hashlib.blake2b("\0".join(run.queries).encode(), digest_size=16)
+    digest.update(run.offsets.tobytes())
+    digest.update(run.docs.hashes(0, len(run)).tobytes())
+    return digest.hexdigest()
+
+
+def lacks_most(run: RunScores) -> bool:
+    """Whether a run lacks more than half of the judged queries."""
+    return 2 * int(run.present.sum()) < len(run.queries)
+
+
+def run_warnings(
+    runs: Sequence[RunScores], *, missing: str, every_gap: bool = False
+) -> tuple[Note, ...]:
+    """Notes about runs whose scores may mislead, the gravest first.
+
+    Parameters
+    ----------
+    runs
+        The runs.
+    missing
+        What a judged query counts that a run lacks; only ``"zero"`` can mislead.
+    every_gap
+        Name each run that lacks a judged query, not only those that lack more than half.
+    """
+    lacking = [run for run in runs if missing == "zero" and not run.present.all()]
+    return (
+        *(_strange(run) for run in runs if run.unshared[0]),
+        *(_lacking(run) for run in lacking if lacks_most(run)),
+        *(_lacking(run) for run in lacking if every_gap and not lacks_most(run)),
+        *islice(_copies(runs), _SHOWN),
+    )
+
+
+def _strange(run: RunScores) -> Note:
+    own, judged = run.unshared
+    text = (
+        f"{run.name} has none of the judged documents, so its scores are 0: check that the ids "
+        f"are those of one collection (the run has {own}; the judgements have {judged})"
+    )
+    return Note("no-common-document", text)
+
+
+def _lacking(run: RunScores) -> Note:
+    lacks = int((~run.present).sum())
+    count = "counts" if lacks == 1 else "count"
+    if not lacks_most(run):
+        queries = count_of(lacks, "judged query", "judged queries")
+        return Note("missing-zero", f"{run.name} lacks {queries}, which {count} 0")
+    queries = count_of(len(run.queries), "judged query", "judged queries")
+    share = f"{lacks:,} of the {queries}"
+    text = f"{run.name} lacks {share}, which {count} 0: check that the run is complete"
+    return Note("missing-zero", text)
+
+
+def _copies(runs: Sequence[RunScores]) -> Iterator[Note]:
+    first: dict[str, str] = {}
+    for run in runs:
+        if not run.ranking:
+            continue
+        if run.ranking in first:
+            text = (
+                f"{first[run.ranking]} and {run.name} rank the same documents in the same order: "
+                "check that one is not a copy of the other"
+            )
+            yield Note("same-ranking", text)
+        first.setdefault(run.ranking, run.name)

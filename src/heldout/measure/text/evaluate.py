@@ -1,0 +1,220 @@
+"""Evaluate what systems wrote: statistics of every segment, for every measure and system."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from heldout.data.scores import Scores, fingerprint
+from heldout.data.segments import Segments, pair_segments
+from heldout.errors import InputError, MeasureError
+from heldout.measure.evaluation import Evaluation
+from heldout.measure.parse import parse_measures
+from heldout.measure.undefined import Undefined
+from heldout.notes import Note, distinct
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from heldout.data.words import Floats
+    from heldout.measure.base import Measure, Task
+    from heldout.measure.text.base import CorpusMeasure
+    from heldout.measure.undefined import Number
+
+    Texts = Segments | Sequence[str | Sequence[str]]
+
+__all__ = ["DEFAULT_TEXT_MEASURES", "TextEvaluation", "evaluate_text"]
+
+DEFAULT_TEXT_MEASURES: Final = ("BLEU", "chrF")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextEvaluation(Evaluation):
+    """Statistics of systems on the same segments.
+
+    Parameters
+    ----------
+    references
+        The references; without texts when there are none.
+    systems
+        The systems, in the order of the references.
+    measures
+        The measures.
+    tables
+        For each measure, for each system: the statistics, a row a segment.
+    """
+
+    references: Segments
+    systems: tuple[Segments, ...]
+    measures: tuple[CorpusMeasure, ...]
+    tables: tuple[tuple[Floats, ...], ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the systems."""
+        return tuple(one.name for one in self.systems)
+
+    @property
+    def task(self) -> Task:
+        """Text."""
+        return "text"
+
+    def units(self, system: str | int = 0) -> tuple[str, ...]:
+        """The ids of the segments."""
+        del system
+        return self.references.ids
+
+    def of(self, measure: str | Measure | int) -> tuple[Floats, ...]:
+        """The statistics of each system for a measure."""
+        return self.tables[self._measure(measure)]
+
+    def score(self, system: str | int, measure: str | Measure | int) -> float:
+        """The score of a system on all segments; NaN where it is not defined."""
+        place = self._measure(measure)
+        sums = self.tables[place][self._system(system)].sum(axis=0, keepdims=True)
+        return float(self.measures[place].score(sums)[0])
+
+    def _value(self, system: int, measure: int) -> Number:
+        found = self.score(system, measure)
+        return Undefined("there is nothing to count") if math.isnan(found) else found
+
+    def _per_unit(self, system: int, measure: int) -> Floats:
+        return self.measures[measure].score(self.tables[measure][system])
+
+    def _rows(self, system: int, measure: int) -> tuple[list[str | None], Any]:
+        return list(self.references.ids), self._per_unit(system, measure)
+
+    def signature(self, measure: str | Measure | int) -> str:
+        """The signature of a measure with the number of references here."""
+        found = self.measures[self._measure(measure)]
+        return found.signature(self.references.reference_count)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What a reader of the scores should know."""
+        return distinct(
+            note for one in self.measures for note in one.notes(self.references, list(self.systems))
+        )
+
+    def scores(self, measure: str | Measure | int = 0) -> Scores:
+        """Scores by segment, for `heldout.compare`; only of measures that are means over them.
+
+        Corpus BLEU, chrF, TER and perplexity are no means over segments: compare them with
+        `heldout.compare`.
+        """
+        place = self._measure(measure)
+        wanted = self.measures[place]
+        if wanted.aggregate != "mean":
+            raise MeasureError(
+                f"{wanted} of a corpus is no mean over segments: compare the evaluation itself"
+            )
+        columns = np.column_stack([self._per_unit(at, place) for at in range(len(self.systems))])
+        defined = ~np.isnan(columns).any(axis=1)
+        ids = np.array(self.references.ids)
+        return Scores(
+            str(wanted),
+            self.names,
+            tuple(ids[defined].tolist()),
+            columns[defined],
+            higher_is_better=wanted.higher_is_better,
+            dropped=tuple(ids[~defined].tolist()),
+            data=fingerprint([text for texts in self.references.texts for text in texts]),
+        )
+
+
+def evaluate_text(
+    references: Texts | None,
+    systems: Mapping[str, Texts] | Iterable[Segments],
+    measures: Iterable[str | Measure] = DEFAULT_TEXT_MEASURES,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> TextEvaluation:
+    """Evaluate what systems wrote against references.
+
+    Parameters
+    ----------
+    references
+        One or more texts a segment (a list of texts, or of lists of texts; or `Segments`); None
+        where no measure needs them, as for perplexity.
+    systems
+        What each system wrote, by its name.
+    measures
+        Names, see `heldout.parse_measure`.
+    progress
+        Called with the measures that are counted and the number of all.
+
+    Returns
+    -------
+    TextEvaluation
+        With statistics of every segment, from which tests and intervals are made.
+
+    Examples
+    --------
+    >>> references = ["the cat sat on the mat", "two dogs"]
+    >>> found = evaluate_text(references, {"A": ["the cat sat", "dogs"]}, ["ROUGE-1", "TokenF1"])
+    >>> round(found.value("A", "ROUGE-1"), 4), found.per_unit("A", "TokenF1").round(4).tolist()
+    (0.6667, [0.6667, 0.6667])
+    """
+    wanted = tuple(parse_measures(measures, "text"))
+    if not wanted:
+        raise MeasureError("no measure was given")
+    found = _systems(systems)
+    if references is None:
+        for one in wanted:
+            if one.needs_references:
+                raise InputError(f"{one} needs references, and there are none")
+        base = found[0]
+    else:
+        made = references if isinstance(references, Segments) else Segments.of(references)
+        base = _checked(made)
+    paired = tuple(pair_segments(base, one) for one in found)
+    tables = []
+    for one in wanted:
+        tables.append(_tables(one, base, paired))
+        if progress:
+            progress(len(tables), len(wanted))
+    return TextEvaluation(base, paired, wanted, tuple(tables))
+
+
+def _systems(systems: Mapping[str, Texts] | Iterable[Segments]) -> list[Segments]:
+    if not hasattr(systems, "items"):
+        found = list(systems)
+    else:
+        found = [
+            one if isinstance(one, Segments) else Segments.of(one, name)
+            for name, one in systems.items()
+        ]
+    if not found:
+        raise InputError("no system was given")
+    names = [one.name for one in found]
+    if len(set(names)) < len(names):
+        again = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"two systems have one name: {again}")
+    for one in found:
+        wrong = next((at for at, texts in enumerate(one.texts) if len(texts) != 1), None)
+        if wrong is not None:
+            raise InputError(
+                f"{one.name}, segment {one.ids[wrong]}: {len(one.texts[wrong])} texts, expected one"
+            )
+    return found
+
+
+def _checked(references: Segments) -> Segments:
+    for one, texts in zip(references.ids, references.texts, strict=True):
+        if not texts:
+            raise InputError(f"segment {one} has no reference")
+    if not references.ids:
+        raise InputError("there is no segment")
+    return references
+
+
+def _tables(
+    measure: CorpusMeasure, references: Segments, systems: tuple[Segments, ...]
+) -> tuple[Floats, ...]:
+    found = tuple(measure.tables(references, systems))
+    for table in found:
+        table.flags.writeable = False
+    return found

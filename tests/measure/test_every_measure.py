@@ -1,0 +1,302 @@
+"""What must hold for every measure of every task: names, weights, range, direction."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import heldout
+from heldout import (
+    ClassPredictions,
+    Measure,
+    MeasureError,
+    NumberPredictions,
+    Segments,
+    Undefined,
+    parse_measure,
+    parse_measures,
+)
+from heldout.data.given import as_qrels, as_run
+from heldout.measure.base import UnitOrder, UnitSums, UnitValues
+from heldout.measure.ranking.judged import join
+from heldout.measure.ranking.names import families, summarise
+
+CUTOFF = {"none": "", "optional": "", "rank": "@5", "recall": "@0.5"}
+RANKING = [
+    f"{name}{CUTOFF[family.cutoff]}"
+    for name, family in sorted(families().items())
+    if name != "ir_measures" and not hasattr(family.compute, "own")
+]
+RANKING += ["nDCG(dcg='exp-log2')@10", "AP(rel=2)@7", "P(judged_only=True)@3", "RBP(p=0.5)"]
+CLASSES = ["accuracy", "error", "balanced-accuracy", "precision(macro)", "recall(weighted)"]
+CLASSES += ["F1(micro)", "F(beta=2, macro)", "F1(class=b)", "precision(class='b', undefined=0)"]
+CLASSES += ["specificity(class=a)", "FP-rate(class=c)", "MCC", "kappa", "log-loss", "Brier"]
+CLASSES += ["ECE(bins=5)", "AUC", "AUC(ovr, weighted)", "AUC(ovo)", "average-precision(class=b)"]
+NUMBERS = ["RMSE", "MSE", "MAE", "median-AE", "MAPE", "sMAPE", "R2"]
+TEXTS = ["BLEU", "sentBLEU", "BLEU(order=2, smooth='add-one')", "chrF", "chrF++", "TER", "ROUGE-1"]
+TEXTS += ["ROUGE-L(value='recall')", "ROUGE-2(level='corpus')", "ExactMatch", "TokenF1"]
+TEXTS += ["Perplexity", "Perplexity(base=2)"]
+NAMES = {"ranking": RANKING, "classification": CLASSES, "regression": NUMBERS, "text": TEXTS}
+EVERY = [(task, name) for task, names in NAMES.items() for name in names]
+UNITS = 12
+
+
+def rankings(rng, counts):
+    """Queries and a run; each query as often as the counts say."""
+    qrels, run = {}, {}
+    for query, count in enumerate(counts):
+        judged = {f"d{doc}": int(rng.integers(0, 4)) for doc in range(8)}
+        judged["d0"] = 1 + query % 3
+        scores = {f"d{doc}": float(score) for doc, score in enumerate(rng.permutation(11))}
+        for again in range(count):
+            qrels[f"q{query:02}.{again}"], run[f"q{query:02}.{again}"] = judged, scores
+    return join(as_qrels(qrels), as_run(run), None, ties=True)
+
+
+def classes(rng, counts):
+    truth = np.arange(len(counts)) % 3
+    scores = rng.dirichlet(np.ones(3), len(counts)) + 0.5 * np.eye(3)[truth]
+    scores /= scores.sum(axis=1, keepdims=True)
+    guess = np.where(rng.random(len(counts)) < 0.7, truth, rng.integers(0, 3, len(counts)))
+    guess[:3] = [0, 1, 2]
+    at = np.repeat(np.arange(len(counts)), counts)
+    units = tuple(map(str, range(len(at))))
+    return ClassPredictions(
+        "A", units, ("a", "b", "c"), truth[at], guess[at], scores[at], probabilities=True
+    )
+
+
+def numbers(rng, counts):
+    truth = rng.normal(5, 1, len(counts))
+    guess = truth + rng.normal(0, 1, len(counts))
+    at = np.repeat(np.arange(len(counts)), counts)
+    return NumberPredictions("A", tuple(map(str, range(len(at)))), truth[at], guess[at])
+
+
+def texts(rng, counts):
+    words = ["the", "cat", "sat", "on", "a", "mat", "and", "two", "dogs", "ran"]
+    wanted = [" ".join(rng.choice(words, 6)) for _ in counts]
+    written = [" ".join(rng.choice([*one.split(), "and"], 5)) for one in wanted]
+    logs = [tuple(np.log(rng.uniform(0.1, 1, 4)).tolist()) for _ in counts]
+    at = np.repeat(np.arange(len(counts)), counts).tolist()
+    ids = tuple(map(str, range(len(at))))
+    return (
+        Segments("references", ids, tuple((wanted[one],) for one in at)),
+        Segments(
+            "A", ids, tuple((written[one],) for one in at), log_probs=tuple(logs[one] for one in at)
+        ),
+    )
+
+
+MAKE = {"ranking": rankings, "classification": classes, "regression": numbers, "text": texts}
+
+
+def made(task, seed, counts=(1,) * UNITS):
+    """Random data of a task: the same for the same seed, units repeated."""
+    return MAKE[task](np.random.default_rng(seed), counts)
+
+
+@pytest.mark.parametrize(("task", "name"), EVERY)
+def test_printed_name_parses_back_to_an_equal_measure(task, name):
+    measure = parse_measure(name, task)
+    again = parse_measure(str(measure), task)
+    assert again == measure
+    assert hash(again) == hash(measure)
+    assert isinstance(measure, Measure)
+    assert measure.task == task
+    assert repr(measure) == f"Measure({str(measure)!r})"
+    assert parse_measure(str(measure)) == measure  # what is printed says the task
+    with pytest.raises(MeasureError):
+        parse_measure(measure, "text" if task != "text" else "ranking")
+
+
+@pytest.mark.parametrize(("task", "name"), EVERY)
+def test_weights_of_one_give_the_plain_value(task, name):
+    measure = parse_measure(name, task)
+    for seed in range(3):
+        given = made(task, seed)
+        kept = measure.unit_scores(given)
+        if measure.aggregate == "none":
+            assert kept is None
+            continue
+        assert isinstance(kept, (UnitValues, UnitSums, UnitOrder))
+        assert kept.count == UNITS
+        plain = measure.compute(given)
+        if task == "ranking":  # the sum that trec_eval makes
+            plain = summarise(measure, measure.values(given))
+        assert kept.value() == pytest.approx(plain, rel=1e-12, abs=1e-14)
+
+
+@pytest.mark.parametrize(("task", "name"), EVERY)
+def test_whole_weights_are_repeated_units(task, name):
+    measure = parse_measure(name, task)
+    if measure.aggregate == "none":
+        return
+    rng = np.random.default_rng(5)
+    for seed in range(3):
+        counts = rng.integers(0, 4, UNITS)
+        counts[:3] += 1
+        weighted = measure.unit_scores(made(task, seed)).weighted(counts[None].astype(float))
+        whole = measure.unit_scores(made(task, seed, counts)).value()
+        assert weighted[0] == pytest.approx(whole, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize(("task", "name"), EVERY)
+def test_values_are_within_the_range(task, name):
+    measure = parse_measure(name, task)
+    if measure.aggregate == "none":
+        return
+    low, high = measure.range
+    for seed in range(10):
+        value = measure.compute(made(task, seed))
+        assert not isinstance(value, Undefined)
+        assert low - 1e-12 <= value <= high + 1e-12
+
+
+PERFECT = {
+    "classification": lambda one: ClassPredictions(
+        "P", one.units, one.classes, one.truth, one.truth, np.eye(3)[one.truth], probabilities=True
+    ),
+    "regression": lambda one: NumberPredictions("P", one.units, one.truth, one.truth),
+    "text": lambda pair: (
+        pair[0],
+        Segments("P", pair[0].ids, pair[0].texts, log_probs=((0.0,),) * len(pair[0].ids)),
+    ),
+}
+
+
+@pytest.mark.parametrize(("task", "name"), [one for one in EVERY if one[0] in PERFECT])
+def test_what_is_perfect_is_best(task, name):
+    measure = parse_measure(name, task)
+    for seed in range(5):
+        given = made(task, seed)
+        best, other = measure.compute(PERFECT[task](given)), measure.compute(given)
+        assert (best >= other) if measure.higher_is_better else (best <= other)
+        low, high = measure.range
+        reached = high if measure.higher_is_better else low
+        if not name.startswith("Perplexity"):  # where every token is sure it is 1
+            assert best == pytest.approx(reached, abs=1e-9)
+
+
+def test_units_with_weights_of_their_own_are_weighted():
+    one = made("classification", 1)
+    heavy = ClassPredictions(
+        "A", one.units, one.classes, one.truth, one.predicted, weights=np.arange(12.0)
+    )
+    measure = parse_measure("F1")
+    plain = measure.unit_scores(one).weighted(np.arange(12.0)[None])[0]
+    assert measure.unit_scores(heavy).value() == pytest.approx(plain)
+    assert measure.compute(heavy) == pytest.approx(plain)
+
+
+# Names of others
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [
+        *(("accuracy", "accuracy"), ("accuracy_score", "accuracy"), ("f1_macro", "F1(macro)")),
+        *(("f1_micro", "F1(micro)"), ("f1_weighted", "F1(weighted)"), ("zero_one_loss", "error")),
+        *(("precision_macro", "precision(macro)"), ("recall_weighted", "recall(weighted)")),
+        *(("balanced_accuracy", "balanced-accuracy"), ("matthews_corrcoef", "MCC")),
+        *(("cohen_kappa", "kappa"), ("cohen_kappa_score", "kappa"), ("log_loss", "log-loss")),
+        *(("roc_auc", "AUC"), ("roc_auc_ovr", "AUC"), ("roc_auc_ovo", "AUC(ovo, macro)")),
+        *(("roc_auc_ovo_weighted", "AUC(ovo, weighted)"), ("brier_score_loss", "Brier")),
+        *(("average_precision", "average-precision"), ("r2", "R2"), ("r2_score", "R2")),
+        *(("mean_squared_error", "MSE"), ("root_mean_squared_error", "RMSE")),
+        *(("mean_absolute_error", "MAE"), ("median_absolute_error", "median-AE")),
+        *(("mean_absolute_percentage_error", "MAPE"), ("f1_score(class=b)", "F1(class=b)")),
+        *(("chrF2", "chrF"), ("chrF2++", "chrF(word_order=2)"), ("chrF3", "chrF(beta=3)")),
+        *(("BLEU", "BLEU"), ("TER", "TER"), ("rougeL", "ROUGE-L"), ("rouge1", "ROUGE-1")),
+        *(("F1", "F1(macro)"), ("f1", "F1(macro)"), ("F1@10", "F@10"), ("map", "AP")),
+        *(("precision", "precision(macro)"), ("precision@5", "P@5"), ("ndcg@10", "nDCG@10")),
+    ],
+)
+def test_names_of_others(name, ours):
+    assert str(parse_measure(name)) == ours
+    assert parse_measure(name) == parse_measure(ours)
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [
+        *(("neg_mean_squared_error", "MSE"), ("neg_root_mean_squared_error", "RMSE")),
+        *(("neg_log_loss", "log-loss"), ("neg_brier_score", "Brier")),
+        ("neg_mean_absolute_error", "MAE"),
+    ],
+)
+def test_negated_scorers_are_refused_with_the_measure_to_write(name, ours):
+    with pytest.raises(MeasureError, match=f"negative of {ours} .* write {ours}$"):
+        parse_measure(name)
+
+
+def test_values_are_those_of_scikit_learn():
+    metrics = pytest.importorskip("sklearn.metrics")
+    one, two = made("classification", 3), made("regression", 3)
+    for name, theirs in {
+        "f1_macro": metrics.f1_score(one.truth, one.predicted, average="macro"),
+        "matthews_corrcoef": metrics.matthews_corrcoef(one.truth, one.predicted),
+        "roc_auc_ovo_weighted": metrics.roc_auc_score(
+            one.truth, one.scores, multi_class="ovo", average="weighted"
+        ),
+        "log_loss": metrics.log_loss(one.truth, one.scores),
+    }.items():
+        assert parse_measure(name).compute(one) == pytest.approx(theirs, rel=1e-12), name
+    for name in ("mean_squared_error", "median_absolute_error", "r2_score"):
+        theirs = getattr(metrics, name)(two.truth, two.predicted)
+        assert parse_measure(name).compute(two) == pytest.approx(theirs, rel=1e-12), name
+
+
+def test_name_in_several_tasks_asks_for_the_task():
+    with pytest.raises(MeasureError, match="ranking and of classification: say which with task"):
+        parse_measures("recall")
+    assert str(parse_measures("recall", "classification")[0]) == "recall(macro)"
+    with pytest.raises(MeasureError, match="task='speech': expected one of ranking, classif"):
+        parse_measure("AP", "speech")
+    with pytest.raises(MeasureError, match="AP is a measure of ranking, not of text"):
+        parse_measures([parse_measure("AP")], "text")
+
+
+def test_lists_of_cutoffs_expand():
+    assert [str(one) for one in parse_measures("P@[1,5, 10] AP(rel=2)@[3]")] == [
+        *("P@1", "P@5", "P@10"),
+        "AP(rel=2)@3",
+    ]
+    with pytest.raises(MeasureError):
+        parse_measures("P@[1,]")
+
+
+# heldout.measures
+
+
+def test_measures_are_names_of_python():
+    names = heldout.measures
+    assert names.nDCG @ 10 == parse_measure("nDCG@10")
+    assert parse_measures("P@[1,5,10]") == names.P @ [1, 5, 10]
+    assert names.P(rel=2) @ 5 == parse_measure("P(rel=2)@5")
+    assert names.AP(rel=2) @ [5] == [parse_measure("AP(rel=2)@5")]
+    assert names.IPrec @ 0.5 == parse_measure("IPrec@0.5")
+    assert names.nDCG(gains={1: 1, 2: 5}) @ 10 == parse_measure("nDCG(gains={1: 1, 2: 5})@10")
+    assert names.F1("macro") == parse_measure("F1(macro)")
+    assert names.F(class_="b", beta=2.0) == parse_measure("F(beta=2, class=b)")
+    assert names.balanced_accuracy() == parse_measure("balanced-accuracy")
+    assert names.ROUGE_L(stem=True) == parse_measure("ROUGE-L(stem=True)")
+    assert parse_measures([names.AP, names.RMSE, names.BLEU]) == parse_measures("AP RMSE BLEU")
+    assert parse_measures(names.recall, "classification") == parse_measures("recall(macro)")
+    assert {"nDCG", "F1", "balanced_accuracy", "BLEU", "ROUGE_L"} <= set(dir(names))
+    assert all(getattr(names, name) for name in dir(names))
+
+
+def test_measures_has_no_other_names():
+    with pytest.raises(AttributeError, match="no measure 'nDGC'"):
+        _ = heldout.measures.nDGC
+    with pytest.raises(MeasureError, match="none of macro"):
+        heldout.measures.F1("macho")
+
+
+def test_range_and_direction_of_a_mere_count():
+    measure = parse_measure("NumRet")
+    assert (measure.higher_is_better, measure.range[1]) == (None, math.inf)
+    assert measure.aggregate == "sums"
