@@ -36,6 +36,7 @@ NUMBERS = NumberPredictions("A", tuple("abcde"), np.arange(5.0), np.array([0, 1,
 @pytest.fixture(autouse=True)
 def _forget():
     """Forget the measures that a test defines."""
+    names.families()  # they register themselves
     kept = [dict(one) for one in (functions._known, names._families, names._aliases)]
     yield
     for one, before in zip((functions._known, names._families, names._aliases), kept, strict=True):
