@@ -82,23 +82,38 @@ def rank(train, test, power=1.0):
 '''
 
 
-@pytest.fixture(scope="module")
-def cluster():
+def start_cluster():
     """Two worker processes; a task that kills its worker is given up when two have died."""
-    few = {"distributed.scheduler.allowed-failures": 1}
-    with (
-        dask.config.set(few),
-        distributed.LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=None,
-            scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
-            memory_limit="1GiB",
-            silence_logs=50,
-        ) as made,
-    ):
+    return distributed.LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=None,
+        scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
+        memory_limit="1GiB",
+        silence_logs=50,
+    )
+
+
+@pytest.fixture(scope="module")
+def clusters():
+    """The cluster that all tests share, the last of the list."""
+    with dask.config.set({"distributed.scheduler.allowed-failures": 1}):
+        made = [start_cluster()]
         yield made
+        for one in made:
+            one.close()
+
+
+@pytest.fixture
+def cluster(clusters):
+    """A cluster with both workers: on a busy machine one that was killed may not come back."""
+    with distributed.Client(clusters[-1]) as client:
+        try:
+            client.wait_for_workers(2, timeout=30)
+        except TimeoutError:
+            clusters.append(start_cluster())
+    return clusters[-1]
 
 
 @pytest.fixture
