@@ -40,7 +40,8 @@ class PublicNames(SphinxDirective):
 
 def _names_of(room: str) -> list[str]:
     """The names of the package whose home is in a room, or in a module of that name."""
-    homes = {name: getattr(heldout, name).__module__ for name in heldout.__all__}
+    things = {name: getattr(heldout, name) for name in heldout.__all__}
+    homes = {name: one.__module__ for name, one in things.items() if not inspect.ismodule(one)}
     return [name for name, home in homes.items() if f"{home}.".startswith(f"{room}.")]
 
 

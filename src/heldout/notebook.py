@@ -201,17 +201,22 @@ def splits_html(splits: Splits) -> str:
 
 
 def evaluation_html(evaluation: Evaluation) -> str:
-    """The table of means, and the policies below it.
+    """The values of systems in measures as a table.
 
     Parameters
     ----------
     evaluation
-        Of one or more runs.
+        Of one or more systems.
     """
+    from heldout.measure.ranking.evaluate import RankingEvaluation
     from heldout.report.evaluation import evaluation_table
-    from heldout.report.tables import tables_text
+    from heldout.report.scores import show
+    from heldout.report.tables import Table, tables_text
 
-    return tables_text([evaluation_table(evaluation)], "html")
+    if isinstance(evaluation, RankingEvaluation):
+        return tables_text([evaluation_table(evaluation)], "html")
+    rows = [[name, *map(show, found.values())] for name, found in evaluation.summary().items()]
+    return tables_text([Table(["system", *map(str, evaluation.measures)], rows)], "html")
 
 
 def comparison_text(comparison: Comparison) -> str:

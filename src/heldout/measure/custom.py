@@ -1,21 +1,29 @@
-"""A user's own measure: a function of one ranked list, with a decorator."""
+"""A user's own measure: a function, with a decorator."""
 
 from __future__ import annotations
 
-import inspect
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
 from heldout.errors import MeasureError, cause_of
+from heldout.measure.base import TASKS
+from heldout.measure.functions import (
+    checked_name,
+    function_measure,
+    keep_function,
+    keyword_defaults,
+)
+from heldout.measure.prediction.names import prediction_family
 from heldout.measure.ranking.names import JUDGED_ONLY, Family, add_family, families, find_family
+from heldout.measure.text.names import text_family
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from heldout.data.words import Floats, Ints
+    from heldout.measure.base import Task
     from heldout.measure.ranking.judged import Judged
     from heldout.measure.ranking.names import Value
 
@@ -52,6 +60,7 @@ def define_measure(function: Own) -> Own: ...
 def define_measure(
     *,
     name: str | None = None,
+    task: Task = "ranking",
     bounds: tuple[float, float] = (0.0, 1.0),
     higher_is_better: bool = True,
 ) -> Callable[[Own], Own]: ...
@@ -61,18 +70,23 @@ def define_measure(
     function: Own | None = None,
     *,
     name: str | None = None,
+    task: Task = "ranking",
     bounds: tuple[float, float] = (0.0, 1.0),
     higher_is_better: bool = True,
 ) -> Own | Callable[[Own], Own]:
-    """Make a function of a `RankedList` a measure that can be named like any other.
+    """Make a function a measure that can be named like any other.
 
-    Its keyword-only parameters, with their defaults, become parameters of the measure, and a
-    cutoff ``@k`` shortens the list that it sees.
+    For rankings it is a function of a `RankedList`, and a cutoff ``@k`` shortens the list that it
+    sees; the measure is its mean over queries. For classes, numbers and texts it is a function of
+    the truth and the predictions of some units, and is called anew for units that are resampled.
+    Its keyword-only parameters, with their defaults, become parameters of the measure.
 
     Parameters
     ----------
     name
         What to call it; by default the function's name.
+    task
+        What it measures: ``ranking``, ``classification``, ``regression`` or ``text``.
     bounds
         The least and the greatest value.
     higher_is_better
@@ -86,23 +100,25 @@ def define_measure(
     ...     return scale * max(0, *ranked.grades) if len(ranked.grades) else 0.0
     >>> heldout.evaluate({"q": {"a": 3}}, {"q": {"a": 1.0, "b": 2.0}}, "TopGrade@2").summary()
     {'run': {'TopGrade@2': 3.0}}
+    >>> @heldout.define_measure(task="regression", higher_is_better=False)
+    ... def MaxError(truth, predicted):
+    ...     return abs(truth - predicted).max()
+    >>> heldout.evaluate([1.0, 2.0], [1.0, 4.0], "MaxError").value()
+    2.0
     """
 
     def register(own: Own) -> Own:
-        called = name or str(getattr(own, "__name__", ""))
-        if not isinstance(called, str) or not re.fullmatch(r"[^\W\d]\w*", called):
-            raise MeasureError(f"{called!r} cannot name a measure: use letters, digits and _")
+        called = checked_name(name, own)
+        if task != "ranking":
+            _keep(own, called, task, bounds, higher_is_better)
+            return own
         families()
         known = find_family(called)
         if known is not None and not hasattr(known.compute, "own"):
             raise MeasureError(f"{called} is {known.name}, a measure already: choose another name")
-        parameters = inspect.signature(own).parameters.values()
-        keywords = [one for one in parameters if one.kind is one.KEYWORD_ONLY]
-        defaults: list[tuple[str, Value]] = [(one.name, one.default) for one in keywords]
-        if any(one.name == JUDGED_ONLY for one in keywords):
+        defaults = keyword_defaults(called, own)
+        if any(key == JUDGED_ONLY for key, _ in defaults):
             raise MeasureError(f"{called}: every measure has the parameter {JUDGED_ONLY} already")
-        if any(one.default is one.empty for one in keywords):
-            raise MeasureError(f"{called}: every keyword-only parameter needs a default")
         compute = _over_queries(own)
         add_family(
             Family(
@@ -116,6 +132,22 @@ def define_measure(
         return own
 
     return register(function) if function is not None else register
+
+
+def _keep(
+    own: Own, called: str, task: Task, bounds: tuple[float, float], higher_is_better: bool
+) -> None:
+    if task == "text":
+        known = text_family(called)
+    elif task in {"classification", "regression"}:
+        known = prediction_family(task, called)
+    else:
+        raise MeasureError(f"task={task!r}: expected one of {', '.join(TASKS)}")
+    if known is not None:
+        raise MeasureError(f"{called} is {known}, a measure already: choose another name")
+    keep_function(
+        function_measure(own, task, name=called, bounds=bounds, higher_is_better=higher_is_better)
+    )
 
 
 def _over_queries(own: Own) -> Callable[..., Floats]:

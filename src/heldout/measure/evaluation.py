@@ -125,6 +125,12 @@ class Evaluation(ABC):
 
         return pd.DataFrame({name: frame[name].to_list() for name in frame.columns})
 
+    def _repr_html_(self) -> str:
+        """Show the values as a table in a notebook."""
+        from heldout.notebook import evaluation_html  # it draws with the report
+
+        return evaluation_html(self)
+
     _columns = ("system", "unit")
     """What systems and units are called in a table."""
 

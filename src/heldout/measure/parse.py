@@ -8,11 +8,18 @@ sacrebleu are understood too (``MAP``, ``ndcg_cut_10``, ``P.5,10``, ``f1_macro``
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from heldout.errors import MeasureError
 from heldout.measure.base import TASKS, Measure
-from heldout.measure.syntax import listed_measures, split_cutoffs, split_names, written_name
+from heldout.measure.syntax import (
+    is_function,
+    listed_measures,
+    split_cutoffs,
+    split_names,
+    written_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -108,6 +115,9 @@ def parse_measures(names: Several, task: str | None = None, **defaults: Value) -
         if isinstance(given, Measure):
             found.append(_of_task(given, task))
             continue
+        if is_function(given):
+            found.append(_function(given, task))
+            continue
         for several in split_names(written_name(given)):
             for one in split_cutoffs(several):
                 found += _parse(one, task, defaults) if task else _parse_any(one, defaults)
@@ -120,11 +130,28 @@ def _of_task(measure: Measure, task: str | None) -> Measure:
     return measure
 
 
+def _function(given: Any, task: str | None) -> Measure:
+    """A function of the user's as a measure of a task."""
+    if task is None:
+        raise MeasureError(f"{given!r} is a function: say what it measures with task=…")
+    from heldout.measure.custom import define_measure  # seldom needed
+
+    if task != "ranking":
+        from heldout.measure.functions import function_measure
+
+        return function_measure(given, cast("Task", task))
+    define_measure(given)
+    return parse_measure(given.__name__, "ranking")
+
+
 def _parse(name: str, task: str, defaults: Mapping[str, Value]) -> list[Measure]:
     if task == "ranking":
         from heldout.measure.ranking.parse import parse_ranking
 
         return list(parse_ranking(name, defaults))
+    own = _own_function(name, task)
+    if own is not None:
+        return [own]
     if task == "text":
         from heldout.measure.text.names import parse_text
 
@@ -173,7 +200,15 @@ def tasks_that_know(name: str) -> list[list[Task]]:
     return ranked
 
 
+def _own_function(name: str, task: str) -> Measure | None:
+    """A function that was made a measure of a task; none unless there are any."""
+    functions = sys.modules.get("heldout.measure.functions")
+    return None if functions is None else functions.find_function(task, name)
+
+
 def _rank(task: Task, stem: str, name: str) -> int | None:
+    if task != "ranking" and _own_function(stem, task) is not None:
+        return 0
     if task == "ranking":
         family = _ranking_family(stem, name)
     elif task == "text":
@@ -228,7 +263,7 @@ def likely_tasks(wanted: list[Any], among: tuple[Task, ...]) -> list[Task]:
     for given in wanted:
         if isinstance(given, Measure):
             possible &= {given.task}
-        elif not callable(given):
+        elif not is_function(given):
             for name in split_names(written_name(given)):
                 ranked = (possible & set(tasks) for tasks in tasks_that_know(name))
                 possible = next(filter(None, ranked), set())

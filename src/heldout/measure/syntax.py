@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from heldout.measure.parameters import Gains, Value
 
 __all__ = [
+    "is_function",
     "is_one_measure",
     "listed_measures",
     "read_arguments",
@@ -153,4 +154,10 @@ def listed_measures(given: Any) -> list[Any]:
 def is_one_measure(given: object) -> bool:
     """Whether this is a single measure or name, not several."""
     known = isinstance(given, str | Measure | MeasureName) or _is_of_ir_measures(given)
-    return known or callable(given)  # a function of the user's
+    return known or is_function(given)
+
+
+def is_function(given: object) -> bool:
+    """Whether this is a function of the user's: what can be called and is nothing else."""
+    named = isinstance(given, str | Measure | MeasureName) or _is_of_ir_measures(given)
+    return callable(given) and not named

@@ -55,7 +55,8 @@ def weighing(given: Predictions, measure: Measure, positive: str | None = None) 
         The positive one of two classes.
     """
     if not isinstance(measure, PredictedMeasure):
-        return None
+        own = measure.unit_scores(given, positive)
+        return own.function if isinstance(own, UnitOrder) else None
     if isinstance(given, ClassPredictions):
         return _of_classes(given, measure, positive)
     errors = np.abs(given.truth - given.predicted)

@@ -202,12 +202,6 @@ class RankingEvaluation(Evaluation):
             raise MeasureError("a text such as RelString has no place in a table of numbers")
         return Evaluation.to_frame(self, library)
 
-    def _repr_html_(self) -> str:
-        """Show the means as a table in a notebook."""
-        from heldout.report.tables import html_table  # the report reads results
-
-        return html_table(self)
-
 
 def evaluate_runs(
     qrels: QrelsLike,

@@ -78,6 +78,8 @@ class TextEvaluation(Evaluation):
         return float(self.measures[place].score(sums)[0])
 
     def _value(self, system: int, measure: int) -> Number:
+        if self.measures[measure].aggregate == "order":
+            return self.measures[measure].compute((self.references, self.systems[system]))
         found = self.score(system, measure)
         return Undefined("there is nothing to count") if math.isnan(found) else found
 
@@ -85,6 +87,8 @@ class TextEvaluation(Evaluation):
         return self.measures[measure].score(self.tables[measure][system])
 
     def _rows(self, system: int, measure: int) -> tuple[list[str | None], Any]:
+        if self.measures[measure].aggregate == "order":
+            return Evaluation._rows(self, system, measure)  # noqa: SLF001 - super() needs no slots
         return list(self.references.ids), self._per_unit(system, measure)
 
     def signature(self, measure: str | Measure | int) -> str:

@@ -1,0 +1,298 @@
+"""Functions of a user's as measures of predictions and texts.
+
+Such a function takes the truth and the predictions of some units and gives a number. It is an order
+statistic as far as heldout knows: under resampling it is called anew for the units that were drawn.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from heldout.data.predictions import ClassPredictions
+from heldout.errors import MeasureError, cause_of
+from heldout.measure.base import Measure, UnitOrder
+from heldout.measure.parameters import fit_parameter, show_value
+from heldout.measure.syntax import read_arguments, read_value
+from heldout.measure.text.base import CorpusMeasure
+from heldout.measure.undefined import Undefined
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from heldout.data.segments import Segments
+    from heldout.data.words import Floats
+    from heldout.measure.base import Aggregate, Task
+    from heldout.measure.parameters import Value
+    from heldout.measure.prediction.names import PredictionTask
+    from heldout.measure.undefined import Number
+
+    Own = Callable[..., float]
+
+__all__ = [
+    "PredictedFunction",
+    "TextFunction",
+    "find_function",
+    "function_measure",
+    "keep_function",
+]
+
+NO_WEIGHTS: Final = Undefined("a function of units knows nothing of their weights")
+
+_known: dict[tuple[str, str], PredictedFunction | TextFunction] = {}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PredictedFunction(Measure):
+    """A function of the truth and the predictions of units.
+
+    Parameters
+    ----------
+    family
+        Its name.
+    task
+        ``classification`` (it gets the names of classes) or ``regression``.
+    function
+        ``function(truth, predicted, **parameters)``, both being arrays.
+    params
+        Its keyword-only parameters with their values.
+    higher_is_better
+        The direction.
+    bounds
+        The least and the greatest value.
+    """
+
+    family: str
+    task: PredictionTask
+    function: Own
+    params: tuple[tuple[str, Value], ...] = ()
+    higher_is_better: bool = True
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+
+    def __str__(self) -> str:
+        return _shown(self.family, self.function, self.params)
+
+    @property
+    def aggregate(self) -> Aggregate:
+        """Called anew for every set of units."""
+        return "order"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The bounds that were given."""
+        return self.bounds
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The keyword-only parameters."""
+        return dict(self.params)
+
+    def compute(self, given: Any, positive: str | None = None) -> Number:
+        """The value of the function."""
+        del positive
+        if given.weights is not None:
+            return NO_WEIGHTS
+        value = _called(self, *self._values(given))
+        return Undefined("the function gives no number") if math.isnan(value) else value
+
+    def unit_scores(self, given: Any, positive: str | None = None) -> UnitOrder | None:
+        """The function for any number of times that each unit is there."""
+        del positive
+        if given.weights is not None:
+            return None
+        truth, predicted = self._values(given)
+
+        def drawn(at: Any) -> float:
+            return _called(self, truth[at], predicted[at])
+
+        return UnitOrder(len(given.units), _resampled(drawn))
+
+    def _values(self, given: Any) -> tuple[Any, Any]:
+        if not isinstance(given, ClassPredictions):
+            return given.truth, given.predicted
+        if given.predicted is None:
+            raise MeasureError(f"{self}: {given.name} has scores and no predictions")
+        names = np.array(given.classes)
+        return names[given.truth], names[given.predicted]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TextFunction(CorpusMeasure):
+    """A function of references and texts.
+
+    Parameters
+    ----------
+    name, function, params, higher, limits
+        As for `PredictedFunction`; the function gets two lists: of references (a text each, or a
+        tuple of texts where a segment has several), and of what a system wrote.
+    """
+
+    name: str
+    function: Own
+    params: tuple[tuple[str, Value], ...] = ()
+    higher: bool = True
+    limits: tuple[float, float] = (-math.inf, math.inf)
+
+    def __str__(self) -> str:
+        return _shown(self.name, self.function, self.params)
+
+    @property
+    def family(self) -> str:
+        """Its name."""
+        return self.name
+
+    @property
+    def higher_is_better(self) -> bool:  # type: ignore[override] # of the function, not of a class
+        """The direction."""
+        return self.higher
+
+    @property
+    def aggregate(self) -> Aggregate:
+        """Called anew for every set of segments."""
+        return "order"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The bounds that were given."""
+        return self.limits
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The keyword-only parameters."""
+        return dict(self.params)
+
+    def labels(self) -> list[tuple[str, Any]]:
+        """The parameters."""
+        return list(self.params)
+
+    def statistics(self, references: Segments, system: Segments) -> Floats:
+        """Nothing: a function has no sums."""
+        del system
+        return np.zeros((len(references.ids), 0))
+
+    def score(self, sums: Floats) -> Floats:
+        """Refuse: a function has no sums."""
+        del sums
+        raise MeasureError(f"{self} is a function of texts, not of sums over segments")
+
+    def unit_scores(self, given: Any, positive: str | None = None) -> UnitOrder:  # type: ignore[override]
+        """The function for any number of times that each segment is there."""
+        del positive
+        references, system = given
+        single = all(len(texts) == 1 for texts in references.texts)
+        wanted = [texts[0] if single else texts for texts in references.texts]
+        written = [texts[0] for texts in system.texts]
+
+        def drawn(at: Sequence[int]) -> float:
+            return _called(self, [wanted[one] for one in at], [written[one] for one in at])
+
+        return UnitOrder(len(wanted), _resampled(drawn))
+
+
+def _resampled(drawn: Callable[[Any], float]) -> Callable[[Floats], Floats]:
+    """A function of chosen units as a function of how often each is there."""
+
+    def found(weights: Floats) -> Floats:
+        units = np.arange(weights.shape[1])
+        return np.array([drawn(np.repeat(units, row.astype(np.int64))) for row in weights])
+
+    return found
+
+
+def _called(measure: PredictedFunction | TextFunction, truth: Any, predicted: Any) -> float:
+    if not len(truth):
+        return math.nan
+    try:
+        return float(measure.function(truth, predicted, **dict(measure.params)))
+    except SystemExit as error:
+        raise MeasureError(f"the measure {measure.family} failed: {cause_of(error)}") from error
+
+
+def _shown(name: str, function: Own, params: tuple[tuple[str, Value], ...]) -> str:
+    defaults = dict(keyword_defaults(name, function))
+    given = [f"{key}={show_value(value)}" for key, value in params if value != defaults[key]]
+    return f"{name}({', '.join(given)})" if given else name
+
+
+def keyword_defaults(name: str, function: Own) -> tuple[tuple[str, Value], ...]:
+    """The keyword-only parameters of a function and their defaults; all must have one."""
+    parameters = inspect.signature(function).parameters.values()
+    keywords = [one for one in parameters if one.kind is one.KEYWORD_ONLY]
+    if any(one.default is one.empty for one in keywords):
+        raise MeasureError(f"{name}: every keyword-only parameter needs a default")
+    return tuple((one.name, one.default) for one in keywords)
+
+
+def checked_name(name: str | None, function: Own) -> str:
+    """What a function is called as a measure: as given, else as it calls itself."""
+    called = name or str(getattr(function, "__name__", ""))
+    if not isinstance(called, str) or not re.fullmatch(r"[^\W\d]\w*", called):
+        raise MeasureError(f"{called!r} cannot name a measure: use letters, digits and _")
+    return called
+
+
+def function_measure(
+    function: Own,
+    task: Task,
+    *,
+    name: str | None = None,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
+    higher_is_better: bool = True,
+) -> PredictedFunction | TextFunction:
+    """A measure of predictions or texts that is a function.
+
+    Parameters
+    ----------
+    function
+        Of the truth and the predictions of some units.
+    task
+        ``classification``, ``regression`` or ``text``.
+    name
+        What to call it; by default the function's name.
+    bounds
+        The least and the greatest value.
+    higher_is_better
+        The direction.
+    """
+    called = checked_name(name, function)
+    params = keyword_defaults(called, function)
+    if task == "text":
+        return TextFunction(called, function, params, higher_is_better, bounds)
+    if task == "ranking":
+        raise MeasureError(f"{called}: a measure of rankings is a function of a RankedList")
+    return PredictedFunction(called, task, function, params, higher_is_better, bounds)
+
+
+def keep_function(measure: PredictedFunction | TextFunction) -> None:
+    """Make a function known under its name in its task."""
+    _known[measure.task, measure.family.lower()] = measure
+
+
+def find_function(task: str, name: str) -> PredictedFunction | TextFunction | None:
+    """The function that a name stands for in a task, with the parameters of the name.
+
+    Parameters
+    ----------
+    task
+        Of which it must be a measure.
+    name
+        Such as ``Spread`` or ``Spread(power=3)``.
+    """
+    match = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*", name, re.DOTALL)
+    known = _known.get((task, match[1].lower())) if match else None
+    if match is None or known is None:
+        return None
+    given = {key: read_value(name, text) for key, text in read_arguments(name, match[2]).items()}
+    own = dict(known.params)
+    for key, value in given.items():
+        if key not in own:
+            raise MeasureError(
+                f"{known.family} has no parameter {key!r}; it has {', '.join(own) or 'none'}"
+            )
+        own[key] = fit_parameter(known.family, key, value, own[key])
+    return replace(known, params=tuple(own.items()))
