@@ -23,7 +23,7 @@ import numpy as np
 
 from heldout.data.collection import Collection
 from heldout.experiment.documents.cross_validate import cross_validate_documents
-from heldout.experiment.run import Experiment
+from heldout.experiment.experiment import Experiment
 from heldout.measure.parse import parse_measure
 from heldout.retrieve.index import Index
 from heldout.retrieve.models import Model, grid

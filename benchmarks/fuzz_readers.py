@@ -265,7 +265,7 @@ def _folder(home: Path) -> dict[str, bytes]:
 
 def _ranking_results() -> dict[str, bytes]:
     from heldout import Collection
-    from heldout.experiment.run import Experiment
+    from heldout.experiment.experiment import Experiment
 
     texts = {f"d{n}": f"word{n} common text" for n in range(6)}
     queries = {f"q{n}": f"word{n} common" for n in range(6)}
@@ -279,7 +279,7 @@ def _ranking_results() -> dict[str, bytes]:
 
 
 def _estimator_results() -> dict[str, bytes]:
-    from heldout.experiment.run import Experiment
+    from heldout.experiment.experiment import Experiment
 
     with TemporaryDirectory() as home:
         (Path(home) / "data.csv").write_bytes(DATA)

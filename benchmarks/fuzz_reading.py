@@ -132,7 +132,7 @@ def use_stop_words(folder: Path) -> object:
 
 
 def use_experiment(folder: Path) -> object:
-    from heldout.experiment.run import Experiment
+    from heldout.experiment.experiment import Experiment
 
     return Experiment.read(folder / "experiment.toml").check()
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
         MeasureError,
         MissingExtraError,
     )
+    from heldout.experiment.experiment import Experiment
     from heldout.experiment.results import Results
-    from heldout.experiment.run import Experiment
     from heldout.experiment.systems import System
     from heldout.experiment.systems.estimators import EstimatorSystem
     from heldout.infer.compare import Comparison, compare
@@ -76,7 +76,7 @@ _HOMES = {
     "DuplicateError": "heldout.errors",
     "EstimatorSystem": "heldout.experiment.systems.estimators",
     "Evaluation": "heldout.measure.evaluation",
-    "Experiment": "heldout.experiment.run",
+    "Experiment": "heldout.experiment.experiment",
     "FormatError": "heldout.errors",
     "GivenFolds": "heldout.resample.given",
     "HeldoutError": "heldout.errors",

@@ -15,7 +15,7 @@ from heldout.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from heldout.experiment.run import Experiment
+    from heldout.experiment.experiment import Experiment
 
 __all__ = ["add_run"]
 
@@ -204,7 +204,7 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _experiment(options: argparse.Namespace) -> Experiment:
-    from heldout.experiment.run import Experiment
+    from heldout.experiment.experiment import Experiment
 
     if not options.system:
         return Experiment.read(options.experiment)

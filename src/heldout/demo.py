@@ -10,13 +10,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from heldout.experiment.schema import By
     from heldout.report.page.parts import Part
 
 __all__ = ["run_demo"]
 
 _SYSTEMS: Final = ["bm25(k1=0.5:3:6, b=0:1:5)", "ql-jm(lambda=0:1:11)"]
 _MEASURE: Final = "nDCG@10"
-_PLANS: Final = (
+_PLANS: Final[tuple[tuple[By, int, str, str, str], ...]] = (
     ("query", 10, "New queries", "queries", "Ten folds of queries: will it do on new queries?"),
     ("document", 5, "New documents", "documents", "Five folds of documents: on new documents?"),
 )
@@ -30,7 +31,7 @@ def run_demo(folder: str, *, terminal: bool = False) -> Iterator[str]:
 
 def _demo(place: Path, *, terminal: bool) -> Iterator[str]:
     from heldout.data.collection_files import read_collection
-    from heldout.experiment.run import Experiment
+    from heldout.experiment.experiment import Experiment
     from heldout.report.experiment import results_text
     from heldout.report.page.of_results import part_of_results
     from heldout.report.page.render import render_page, write_page

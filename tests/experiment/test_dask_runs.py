@@ -21,7 +21,7 @@ from heldout.experiment.execution import executors, payload
 from heldout.experiment.execution.journal import decode
 from heldout.experiment.execution.parcels import pack_collection, pack_index
 from heldout.experiment.execution.tasks import plan_tasks
-from heldout.experiment.run import JOURNAL, Experiment
+from heldout.experiment.experiment import JOURNAL, Experiment
 from heldout.retrieve.index import Index
 
 distributed = pytest.importorskip("distributed", reason="needs the extra dask")

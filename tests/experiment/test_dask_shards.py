@@ -11,7 +11,7 @@ from heldout.cli import main
 from heldout.errors import InputError
 from heldout.experiment.execution.parcels import pack_index
 from heldout.experiment.execution.payload import pack_payload
-from heldout.experiment.run import Experiment
+from heldout.experiment.experiment import Experiment
 from heldout.retrieve.index import Index
 from heldout.retrieve.search import search
 from heldout.retrieve.shards import ShardedIndex

@@ -17,7 +17,7 @@ from heldout.errors import InputError
 from heldout.experiment.execution.forecast import forecast
 from heldout.experiment.execution.resources import Resources
 from heldout.experiment.execution.tasks import plan_tasks
-from heldout.experiment.run import Experiment
+from heldout.experiment.experiment import Experiment
 
 pytest.importorskip("distributed", reason="needs the extra dask")
 dask_executor = pytest.importorskip("heldout.experiment.execution.dask_executor")

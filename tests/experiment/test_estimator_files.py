@@ -21,10 +21,10 @@ from sklearn.pipeline import make_pipeline
 from heldout import Experiment, Results
 from heldout.cli import main
 from heldout.errors import InputError
-from heldout.experiment import run as run_module
+from heldout.experiment import experiment as run_module
 from heldout.experiment.execution.journal import Journal
+from heldout.experiment.experiment import JOURNAL
 from heldout.experiment.problems import ExperimentError
-from heldout.experiment.run import JOURNAL
 
 TEXTS = {
     "fruit": ["ripe apple and pear", "sweet pear tree", "apple pie with plum", "plum and cherry"],

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from experiment_data import overlap, small_collection
 
-from heldout.experiment.run import Experiment
+from heldout.experiment.experiment import Experiment
 from heldout.experiment.systems import System
 from heldout.resample.holdout import HoldOut
 from heldout.resample.plans import Bootstrap, KFold

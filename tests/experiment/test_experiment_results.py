@@ -9,9 +9,9 @@ from experiment_data import overlap, small_collection
 
 import heldout
 from heldout.errors import InputError
+from heldout.experiment.experiment import Experiment
 from heldout.experiment.manifest import experiment_key
 from heldout.experiment.results import Results
-from heldout.experiment.run import Experiment
 from heldout.experiment.systems import System
 from heldout.infer.compare import compare
 from heldout.notes import Note

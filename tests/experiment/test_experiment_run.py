@@ -6,10 +6,10 @@ from experiment_data import overlap, small_collection, table_bytes
 
 from heldout.data.collection import Collection
 from heldout.errors import InputError
-from heldout.experiment import run as run_module
+from heldout.experiment import experiment as run_module
 from heldout.experiment.execution import execute as execute_module
 from heldout.experiment.execution.journal import Journal
-from heldout.experiment.run import JOURNAL, Experiment
+from heldout.experiment.experiment import JOURNAL, Experiment
 from heldout.experiment.systems import System
 from heldout.measure.evaluate import evaluate
 from heldout.resample.combined import RepeatedRuns, TwoWay

@@ -6,8 +6,8 @@ from experiment_data import overlap, small_collection
 
 from heldout.data.run import Run
 from heldout.errors import InputError
+from heldout.experiment.experiment import Experiment
 from heldout.experiment.problems import ExperimentError
-from heldout.experiment.run import Experiment
 from heldout.experiment.systems import CallSystem, ModelSystem, RunSystem, System
 from heldout.experiment.systems.nested import call_seed
 from heldout.measure.evaluate import evaluate

@@ -19,7 +19,7 @@ from heldout.data.export import export_collection
 from heldout.errors import InputError
 from heldout.experiment.execution.journal import Journal, encode
 from heldout.experiment.execution.lock import locked
-from heldout.experiment.run import JOURNAL, Experiment
+from heldout.experiment.experiment import JOURNAL, Experiment
 
 SOURCE = Path(heldout.__file__).parent
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")

@@ -13,7 +13,7 @@ from heldout.data.sizes import parse_size
 from heldout.errors import InputError
 from heldout.experiment.execution.forecast import Forecast, check_memory, forecast
 from heldout.experiment.execution.tasks import plan_tasks
-from heldout.experiment.run import Experiment
+from heldout.experiment.experiment import Experiment
 
 GB = 1 << 30
 
@@ -118,7 +118,7 @@ import sys
 sys.path.insert(0, sys.argv[1])
 from experiment_data import small_collection
 from heldout.experiment.execution.forecast import forecast, peak_memory
-from heldout.experiment.run import Experiment
+from heldout.experiment.experiment import Experiment
 from heldout.experiment.execution.tasks import plan_tasks
 fields = {"by": sys.argv[2], "measures": ["nDCG@10", "AP"], "systems": "bm25(k1=0.5:3:20)"}
 whole = Experiment(collection=small_collection(1500, 250), **fields)

@@ -13,7 +13,7 @@ from heldout.errors import InputError
 from heldout.experiment.documents.estimate import Estimate
 from heldout.experiment.execution.journal import Journal, decode, encode
 from heldout.experiment.execution.tasks import Task, plan_tasks
-from heldout.experiment.run import JOURNAL, Experiment
+from heldout.experiment.experiment import JOURNAL, Experiment
 from heldout.experiment.systems import Context
 
 RANKING = {

@@ -10,8 +10,8 @@ from experiment_data import small_collection, table_bytes
 import heldout
 from heldout.cli import main
 from heldout.errors import InputError
+from heldout.experiment.experiment import Experiment
 from heldout.experiment.results import Results
-from heldout.experiment.run import Experiment
 
 
 def ranking():

@@ -10,7 +10,7 @@ from heldout.data.export import export_collection
 from heldout.errors import InputError
 from heldout.experiment.execution.journal import Journal
 from heldout.experiment.execution.lock import locked
-from heldout.experiment.run import JOURNAL, Experiment
+from heldout.experiment.experiment import JOURNAL, Experiment
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs links of POSIX")
 NAMES = ["lock", JOURNAL, "values.parquet", "summary.json", "timings.json", "manifest.json"]

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any
 from heldout.experiment.documents.extrapolate import check_extrapolation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from heldout.experiment.plan_settings import By
     from heldout.experiment.problems import Problems
+    from heldout.experiment.schema import By, RankingFields
     from heldout.experiment.systems import System
     from heldout.measure.ranking.names import RankingMeasure
     from heldout.resample.split import Splits
@@ -22,29 +20,29 @@ def check_fitting(
     systems: tuple[System[Any], ...],
     by: By,
     measures: tuple[RankingMeasure, ...],
-    given: Mapping[str, Any],
+    given: RankingFields,
     problems: Problems,
 ) -> None:
     """Note what does not go together, whatever the splits are."""
     for at, system in enumerate(systems):
         for why in system.misfits(by):
             problems.add(f"systems[{at}]", f"{system.name}: {why}")
-    baseline = given["baseline"]
+    baseline = given.baseline
     if baseline is not None and baseline not in {one.name for one in systems}:
         there = ", ".join(one.name for one in systems)
         problems.add("baseline", f"there is no system {baseline!r}; there are {there}")
     for name in _of_documents(given):
         _check_for_documents(name, systems, by, problems)
-    if by != "query" and given["target_size"] is not None:
+    if by != "query" and given.target_size is not None:
         with problems.at("target_size"):
             check_extrapolation(measures)
 
 
-def _of_documents(given: Mapping[str, Any]) -> list[str]:
+def _of_documents(given: RankingFields) -> list[str]:
     """The fields that say how documents are estimated, if they differ from the default."""
     changed = {
-        "target_size": given["target_size"] is not None,
-        "method": given["method"] != "pooled",
+        "target_size": given.target_size is not None,
+        "method": given.method != "pooled",
     }
     return [name for name, there in changed.items() if there]
 
@@ -68,7 +66,7 @@ def check_splits(
     splits: Splits,
     by: By,
     systems: tuple[System[Any], ...],
-    given: Mapping[str, Any],
+    given: RankingFields,
     problems: Problems,
 ) -> None:
     """Note what the systems cannot do with these splits, each once."""

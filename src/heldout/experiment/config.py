@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.collection import Collection
 from heldout.data.paths import is_there, names_file
 from heldout.errors import HeldoutError, InputError
 from heldout.experiment.compatibility import check_fitting, check_splits
-from heldout.experiment.documents.methods import METHODS
 from heldout.experiment.documents.rank_table import check_measures
-from heldout.experiment.plan_settings import BY, By, plan_from_table
-from heldout.experiment.settings import RankingSettings
-from heldout.experiment.systems.reading import (
-    SYSTEM_KEYS,
-    SYSTEM_SOURCES,
-    system_from_table,
-    system_of,
+from heldout.experiment.plan_settings import plan_from_table
+from heldout.experiment.schema import (
+    AnalyzerTable,
+    By,
+    CollectionTable,
+    RankingFields,
+    SystemTable,
+    checked,
 )
-from heldout.infer.levels import check_level
+from heldout.experiment.settings import RankingSettings
+from heldout.experiment.systems.reading import SYSTEM_SOURCES, system_from_table, system_of
 from heldout.measure.parse import parse_measure, parse_measures
 from heldout.measure.syntax import is_one_measure
 from heldout.notes import Note
 from heldout.resample.combined import TwoWay
-from heldout.resample.plan import MOST_REPEATS, Plan
+from heldout.resample.plan import Plan
 from heldout.resample.plans import KFold
-from heldout.tune.choose import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,48 +40,10 @@ if TYPE_CHECKING:
     from heldout.retrieve.analyze import Analyzer
     from heldout.retrieve.shards import AnyIndex
 
-__all__ = ["COLLECTION_KEYS", "DEFAULTS", "FIELDS", "OLD_NAMES", "check_fields"]
+__all__ = ["check_fields"]
 
-DEFAULTS: Final[dict[str, Any]] = {
-    "task": "ranking",
-    "collection": None,
-    "systems": (),
-    "by": "query",
-    "plan": None,
-    "measures": ("nDCG@10",),
-    "tune_for": None,
-    "seed": 0,
-    "depth": 1000,
-    "rule": "best",
-    "inner": None,
-    "method": "pooled",
-    "target_size": None,
-    "replicates": 500,
-    "level": 0.95,
-    "baseline": None,
-    "index": None,
-    "analyzer": None,
-}
-"""The fields of an experiment with rankings, with their defaults."""
-
-FIELDS: Final = (*DEFAULTS, "data")
-"""All fields of experiments of any kind."""
-
-OLD_NAMES: Final = {"estimator": "method"}
-"""What fields were called in 0.1; they can still be called so."""
-
-COLLECTION_KEYS: Final = (
-    "source",
-    "queries",
-    "qrels",
-    "fields",
-    "query_field",
-    "split",
-    "encoding",
-    "errors",
-    "name",
-)
-_ANALYZER_KEYS: Final = ("stemmer", "stop", "tokens", "ngrams", "min_length", "lower")
+_OLD_NAMES: Final = {"estimator": "method"}
+"""What fields of a file were called in 0.1; they can still be called so."""
 
 
 def check_fields(
@@ -94,18 +56,15 @@ def check_fields(
     folder
         Where relative paths are looked for.
     """
-    fields = _renamed(fields, problems)
-    problems.unknown(fields, tuple(DEFAULTS))
-    given = {**DEFAULTS, **{key: value for key, value in fields.items() if key in DEFAULTS}}
-    numbers = _numbers(given, problems)
+    given = checked(RankingFields, _renamed(fields, problems), problems) or RankingFields()
     measures, tune_for = _measures(given, problems)
-    by = _by(given, problems)
-    systems = _systems(given["systems"], problems, folder)
+    by = _by(given)
+    systems = _systems(given.systems, problems, folder)
     check_fitting(systems, by, measures, given, problems)
     index, analyzer = _index(given, problems, folder)
-    collection, source = _collection(given["collection"], problems, folder)
-    plan = _plan(given["plan"], by, numbers["seed"], problems, folder)
-    splits = _splits(plan, collection, by, systems, {**given, **numbers}, problems)
+    collection, source = _collection(given.collection, problems, folder)
+    plan = _plan(given.plan, by, given.seed, problems, folder)
+    splits = _splits(plan, collection, by, systems, given, problems)
     if problems.found or collection is None or splits is None or tune_for is None:
         return None
     return RankingSettings(
@@ -117,21 +76,25 @@ def check_fields(
         splits=splits,
         measures=measures,
         tune_for=tune_for,
-        rule=given["rule"],
-        method=given["method"],
-        level=float(given["level"]),
-        baseline=given["baseline"],
+        seed=given.seed,
+        depth=given.depth,
+        inner=given.inner,
+        target_size=given.target_size,
+        replicates=given.replicates,
+        rule=given.rule,
+        method=given.method,
+        level=given.level,
+        baseline=given.baseline,
         index=index,
         analyzer=analyzer,
-        notes=_notes(collection, splits, systems, by, numbers["inner"]),
-        **numbers,
+        notes=_notes(collection, splits, systems, by, given.inner),
     )
 
 
 def _renamed(fields: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
     """The fields by their names of today; problems are told under those that were given."""
     found = dict(fields)
-    for old, new in OLD_NAMES.items():
+    for old, new in _OLD_NAMES.items():
         if old not in found:
             continue
         if new in found:
@@ -161,41 +124,10 @@ def _notes(
     return tuple(found)
 
 
-def _whole(value: Any, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
-
-
-def _numbers(given: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
-    """Fields that are whole numbers, or may be left out."""
-    found: dict[str, Any] = {}
-    for name, least, optional in (
-        ("seed", 0, False),
-        ("depth", 1, False),
-        ("inner", 2, True),
-        ("target_size", 1, True),
-        ("replicates", 100, False),
-    ):
-        value = given[name]
-        if not (optional and value is None) and not _whole(value, least):
-            problems.add(name, f"{value!r} is not a whole number from {least} on")
-            value = DEFAULTS[name]
-        found[name] = value
-    if found["replicates"] > MOST_REPEATS:
-        problems.add("replicates", f"at most {MOST_REPEATS:,} are drawn; take fewer")
-    if given["rule"] not in get_args(Rule):
-        problems.add("rule", f"there is no rule {given['rule']!r}; there are best, one-se")
-    if given["method"] not in METHODS:
-        there = ", ".join(METHODS)
-        problems.add("method", f"there is no method {given['method']!r}; there are {there}")
-    with problems.at("level"):
-        check_level(given["level"], name="")
-    return found
-
-
 def _measures(
-    given: Mapping[str, Any], problems: Problems
+    given: RankingFields, problems: Problems
 ) -> tuple[tuple[RankingMeasure, ...], RankingMeasure | None]:
-    wanted = given["measures"]
+    wanted = ("nDCG@10",) if given.measures is None else given.measures
     listed = [wanted] if is_one_measure(wanted) else wanted
     if not isinstance(listed, list | tuple) or not listed:
         problems.add("measures", f"{wanted!r} is not a list of measures")
@@ -208,9 +140,9 @@ def _measures(
                 if measure not in found:
                     found.append(measure)
     tune_for = found[0] if found else None
-    if given["tune_for"] is not None:
+    if given.tune_for is not None:
         with problems.at("tune_for"):
-            wished = parse_measure(given["tune_for"], "ranking")
+            wished = parse_measure(given.tune_for, "ranking")
             _refuse_measure(wished)
             tune_for = wished
     if tune_for is not None and tune_for.higher_is_better is None:
@@ -224,14 +156,10 @@ def _refuse_measure(measure: RankingMeasure) -> None:
     check_measures([measure])
 
 
-def _by(given: Mapping[str, Any], problems: Problems) -> By:
-    by = given["by"]
-    if isinstance(given["plan"], TwoWay) and by == "query":
+def _by(given: RankingFields) -> By:
+    if isinstance(given.plan, TwoWay) and given.by == "query":
         return "both"
-    if by not in BY:
-        problems.add("by", f"{by!r} is not one of {', '.join(BY)}")
-        return "query"
-    return by  # type: ignore[no-any-return]
+    return given.by
 
 
 def _systems(given: Any, problems: Problems, folder: Path | None) -> tuple[System[Any], ...]:
@@ -261,8 +189,9 @@ def _system(one: Any, under: str, problems: Problems, folder: Path | None) -> Sy
         one = {"name": name, **described}
     # In Python a mapping may also be runs by name; in a file it is always a table.
     if isinstance(one, dict) and (folder is not None or set(one) & set(SYSTEM_SOURCES)):
-        problems.unknown(one, SYSTEM_KEYS, under)
-        return system_from_table(one, folder)
+        table = checked(SystemTable, one, problems, under)
+        if table is not None:
+            return system_from_table(table, folder)
     return system_of(one)
 
 
@@ -283,23 +212,20 @@ def _collection(
         return None, None
     table = dict(given) if isinstance(given, Mapping) else {"source": given}
     before = len(problems.found)
-    problems.unknown(table, COLLECTION_KEYS, "collection.")
-    if "source" not in table:
-        problems.add("collection", "source is missing: its name or path")
-    if len(problems.found) > before:
+    found = checked(CollectionTable, table, problems, "collection.")
+    if found is None or len(problems.found) > before:
         return None, None
+    options = found.given()
     for key in ("source", "queries"):
-        if key in table:
-            table[key] = _located(table[key], folder)
-    if "qrels" in table:
-        several = table["qrels"] if isinstance(table["qrels"], list) else [table["qrels"]]
-        table["qrels"] = [_located(one, folder) for one in several]
+        if key in options:
+            options[key] = _located(options[key], folder)
+    if "qrels" in options:
+        several = options["qrels"] if isinstance(options["qrels"], list) else [options["qrels"]]
+        options["qrels"] = [_located(one, folder) for one in several]
     try:
         from heldout.data.collection_files import read_collection
 
-        source = table["source"]
-        rest = {key: value for key, value in table.items() if key != "source"}
-        return _judged(read_collection(source, **rest), problems), table
+        return _judged(read_collection(**options), problems), options
     except HeldoutError as error:
         problems.add("collection", str(error))
     except TypeError as error:
@@ -314,12 +240,12 @@ def _judged(collection: Collection, problems: Problems) -> Collection:
 
 
 def _index(
-    given: Mapping[str, Any], problems: Problems, folder: Path | None
+    given: RankingFields, problems: Problems, folder: Path | None
 ) -> tuple[AnyIndex | str | None, Analyzer | None]:
     from heldout.retrieve.analyze import Analyzer
     from heldout.retrieve.indexing.manifest import is_sharded
 
-    index, described = given["index"], given["analyzer"]
+    index, described = given.index, given.analyzer
     if isinstance(index, str | os.PathLike):
         index = _located(os.fspath(index), folder)
         if not names_file(index) and not is_sharded(index):
@@ -331,8 +257,8 @@ def _index(
     if not isinstance(described, Mapping):
         problems.add("analyzer", "expected a table such as {stemmer = 'english'}")
         return index, None
-    problems.unknown(described, _ANALYZER_KEYS, "analyzer.")
-    settings = {key: value for key, value in described.items() if key in _ANALYZER_KEYS}
+    table = checked(AnalyzerTable, described, problems, "analyzer.")
+    settings = {} if table is None else table.given()
     if isinstance(settings.get("ngrams"), list):
         settings["ngrams"] = tuple(settings["ngrams"])
     if isinstance(settings.get("stop"), str) and settings["stop"] != "english":
@@ -369,7 +295,7 @@ def _splits(
     collection: Collection | None,
     by: By,
     systems: tuple[System[Any], ...],
-    given: Mapping[str, Any],
+    given: RankingFields,
     problems: Problems,
 ) -> Splits | None:
     if plan is None or collection is None:
@@ -384,7 +310,7 @@ def _splits(
         warnings.simplefilter("ignore", ResamplingWarning)
         splits = plan.splits(collection, "document" if by == "document" else "query")
         check_splits(splits, by, systems, given, problems)
-        inner = given["inner"]
+        inner = given.inner
         if inner is not None:
             unit = "query" if by == "both" else None
             for split in splits:

@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from heldout.data.formats.prediction_table import label_cell, number_cell, read_prediction_table
-from heldout.errors import HeldoutError, InputError
+from heldout.errors import InputError
 from heldout.experiment.instances import Instances
+from heldout.experiment.schema import ArrayData, FileData, checked
 
 if TYPE_CHECKING:
     from heldout.data.formats.delimited import Table
     from heldout.experiment.instances import PredictionTask
     from heldout.experiment.problems import Problems
 
-__all__ = ["ARRAY_KEYS", "FILE_KEYS", "instances_from"]
+__all__ = ["instances_from"]
 
-FILE_KEYS: Final = ("file", "target", "text", "features", "id", "groups", "name")
-ARRAY_KEYS: Final = ("X", "y", "ids", "groups", "name")
 _FORMS: Final = (
     'a table such as {file = "data.csv", target = "label", text = "text"}; from Python also '
     "(X, y) or {'X': X, 'y': y}"
@@ -35,7 +34,7 @@ def instances_from(
     Parameters
     ----------
     given
-        `Instances`, ``(X, y)``, or a table with the keys of `ARRAY_KEYS` or `FILE_KEYS`.
+        `Instances`, ``(X, y)``, or a table with the keys of `ArrayData` or `FileData`.
     folder
         Where a relative path is looked for.
     """
@@ -48,50 +47,43 @@ def instances_from(
     if not isinstance(table, Mapping):
         problems.add("data", f"{type(given).__name__}: expected {_FORMS}")
         return None
-    arrays = "X" in table or "y" in table
+    made: Instances | None = None
     before = len(problems.found)
-    problems.unknown(table, ARRAY_KEYS if arrays else FILE_KEYS, "data.")
-    for key in ("X", "y") if arrays else ("file", "target"):
-        if table.get(key) is None:
-            problems.add("data", f"{key} is missing: give {_FORMS}")
-    if len(problems.found) > before:
-        return None
-    try:
-        return _of_arrays(table, task) if arrays else _of_file(table, task, folder)
-    except HeldoutError as error:
-        problems.add("data", str(error))
-    return None
+    if "X" in table or "y" in table:
+        arrays = checked(ArrayData, table, problems, "data.")
+        with problems.at("data"):
+            if arrays is not None and len(problems.found) == before:
+                rest = {"ids": arrays.ids, "groups": arrays.groups, "name": arrays.name}
+                made = Instances.of(arrays.X, arrays.y, task, **rest)
+        return made
+    described = checked(FileData, table, problems, "data.")
+    with problems.at("data"):
+        if described is not None and len(problems.found) == before:
+            made = _of_file(described, task, folder)
+    return made
 
 
 def _is_pair(given: Any) -> bool:
     return isinstance(given, tuple | list) and len(given) == 2
 
 
-def _of_arrays(table: Mapping[str, Any], task: PredictionTask) -> Instances:
-    rest = {key: table[key] for key in ("ids", "groups", "name") if table.get(key) is not None}
-    return Instances.of(table["X"], table["y"], task, **rest)
-
-
-def _of_file(given: Mapping[str, Any], task: PredictionTask, folder: Path | None) -> Instances:
-    for key in ("file", "target", "text", "id", "groups", "name"):
-        if key in given and not isinstance(given[key], str):
-            raise InputError(f"{key} = {given[key]!r}: expected a text")
-    path = (folder or Path()) / given["file"]
+def _of_file(given: FileData, task: PredictionTask, folder: Path | None) -> Instances:
+    path = (folder or Path()) / given.file
     table = read_prediction_table(path)
-    target = _column(table, given["target"])
+    target = _column(table, given.target)
     truth: Any = (
         _labels(table, target)
         if task == "classification"
         else np.array(_numbers(table, target))
     )  # fmt: skip
-    rows: Any = _texts(table, given) if "text" in given else _features(table, given)
+    rows: Any = _features(table, given) if given.text is None else _texts(table, given, given.text)
     return Instances.of(
         rows,
         truth,
         task,
-        ids=_labels(table, _column(table, given["id"])) if "id" in given else None,
-        groups=_labels(table, _column(table, given["groups"])) if "groups" in given else None,
-        name=given.get("name") or path.name.split(".")[0],
+        ids=None if given.id is None else _labels(table, _column(table, given.id)),
+        groups=None if given.groups is None else _labels(table, _column(table, given.groups)),
+        name=given.name or path.name.split(".")[0],
     )
 
 
@@ -111,19 +103,19 @@ def _numbers(table: Table, column: int) -> list[float]:
     return [number_cell(row[column], table.place(at), name) for at, row in enumerate(table.rows)]
 
 
-def _texts(table: Table, given: Mapping[str, Any]) -> list[str]:
-    if "features" in given:
+def _texts(table: Table, given: FileData, text: str) -> list[str]:
+    if given.features is not None:
         raise InputError("text and features: give one of the two")
-    column = _column(table, given["text"])
+    column = _column(table, text)
     return ["" if row[column] is None else str(row[column]) for row in table.rows]
 
 
-def _features(table: Table, given: Mapping[str, Any]) -> Any:
+def _features(table: Table, given: FileData) -> Any:
     """The named columns as numbers; by default all that are nothing else."""
-    taken = {given.get(key) for key in ("target", "id", "groups")}
-    names = given.get("features", [name for name in table.names if name not in taken])
-    if not isinstance(names, list) or not names:
-        raise InputError(f"features = {names!r}: expected a list of columns")
-    if given["target"] in names:
-        raise InputError(f"the target {given['target']!r} is among the features")
+    taken = {given.target, given.id, given.groups}
+    names = given.features or [name for name in table.names if name not in taken]
+    if not names:
+        raise InputError(f"{table.source}: no column is left for the features")
+    if given.target in names:
+        raise InputError(f"the target {given.target!r} is among the features")
     return np.column_stack([_numbers(table, _column(table, name)) for name in names])

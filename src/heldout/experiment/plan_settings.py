@@ -3,54 +3,160 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.paths import names_file
 from heldout.errors import InputError
+from heldout.experiment.schema import Seed, Table, checked
 from heldout.resample.combined import RepeatedRuns, TwoWay
 from heldout.resample.given import GivenFolds
 from heldout.resample.holdout import Chronological, HoldOut, TestSet
 from heldout.resample.plans import Bootstrap, KFold, LeaveOneOut
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from heldout.experiment.problems import Problems
     from heldout.resample.plan import Plan
 
-__all__ = ["BY", "By", "plan_from_table"]
+__all__ = ["plan_from_table"]
 
-By = Literal["query", "document", "both"]
-BY: Final = ("query", "document", "both")
 
-_SHARED: Final = ("kind", "runs")
-_KEYS: Final[dict[str, tuple[str, ...]]] = {
-    "kfold": ("folds", "repeats", "stratify", "groups", "seed"),
-    "holdout": ("test", "validation", "repeats", "stratify", "groups", "seed"),
-    "leave-one-out": ("groups",),
-    "bootstrap": ("replicates", "side", "seed"),
-    "given": ("file", "strict"),
-    "test-set": ("file", "ids"),
-    "chronological": ("order", "test", "cut"),
+class PlanTable(Table):
+    """What every plan has."""
+
+    kind: str = "kfold"
+    runs: int = 1
+
+    def options(self, seed: int | None = None) -> dict[str, Any]:
+        """What was given beside the kind; the seed of the experiment, if there is none of its own.
+
+        Parameters
+        ----------
+        seed
+            None: the plan takes no seed.
+        """
+        own = {name: value for name, value in self.given().items() if name not in ("kind", "runs")}
+        return own if seed is None else {"seed": seed, **own}
+
+    def plan(self, seed: int, folder: Path | None) -> Plan:
+        """The plan.
+
+        Parameters
+        ----------
+        seed
+            Of the experiment.
+        folder
+            Where relative paths are looked for.
+        """
+        raise NotImplementedError
+
+
+class KFoldTable(PlanTable):
+    """Folds."""
+
+    folds: int = 10
+    repeats: int = 1
+    stratify: str | None = None
+    groups: str | None = None
+    seed: Seed = 0
+
+    def plan(self, seed: int, folder: Path | None) -> Plan:
+        """The plan."""
+        del folder
+        options = self.options(seed)
+        return KFold(options.pop("folds", 10), **options)
+
+
+class HoldOutTable(PlanTable):
+    """One part or several that are held out."""
+
+    test: float = 0.2
+    validation: float | None = None
+    repeats: int = 1
+    stratify: str | None = None
+    groups: str | None = None
+    seed: Seed = 0
+
+    def plan(self, seed: int, folder: Path | None) -> Plan:
+        """The plan."""
+        del folder
+        return HoldOut(**self.options(seed))
+
+
+class LeaveOneOutTable(PlanTable):
+    """Each unit or group alone."""
+
+    groups: str | None = None
+
+    def plan(self, seed: int, folder: Path | None) -> Plan:
+        """The plan."""
+        del seed, folder
+        return LeaveOneOut(**self.options())
+
+
+class BootstrapTable(PlanTable):
+    """Units drawn with replacement."""
+
+    replicates: int = 1000
+    side: str = "train"
+    seed: Seed = 0
+
+    def plan(self, seed: int, folder: Path | None) -> Plan:
+        """The plan."""
+        del folder
+        return Bootstrap(**self.options(seed))
+
+
+class GivenTable(PlanTable):
+    """Folds that stand in a file."""
+
+    file: str
+    strict: bool = True
+
+    def plan(self, seed: int, folder: Path | None) -> Plan:
+        """The plan."""
+        del seed
+        return GivenFolds(_path(self.file, folder), strict=self.strict)
+
+
+class TestSetTable(PlanTable):
+    """Units that are held out, by name."""
+
+    __test__ = False  # no test of pytest
+    file: str | None = None
+    ids: list[Any] | None = None
+
+    def plan(self, seed: int, folder: Path | None) -> Plan:
+        """The plan."""
+        del seed
+        if (self.ids is None) == (self.file is None):
+            raise InputError("give ids, or the file that has one on each line")
+        return TestSet(self.ids or () if self.file is None else _path(self.file, folder))
+
+
+class ChronologicalTable(PlanTable):
+    """What is later is held out."""
+
+    order: str
+    test: float | None = None
+    cut: Any = None
+
+    def plan(self, seed: int, folder: Path | None) -> Plan:
+        """The plan."""
+        del seed, folder
+        return Chronological(**self.options())
+
+
+_KINDS: Final[dict[str, type[PlanTable]]] = {
+    "kfold": KFoldTable,
+    "holdout": HoldOutTable,
+    "leave-one-out": LeaveOneOutTable,
+    "bootstrap": BootstrapTable,
+    "given": GivenTable,
+    "test-set": TestSetTable,
+    "chronological": ChronologicalTable,
 }
-_TYPES: Final[dict[str, tuple[type, ...]]] = {
-    "folds": (int,),
-    "repeats": (int,),
-    "replicates": (int,),
-    "seed": (int,),
-    "runs": (int,),
-    "test": (int, float),
-    "validation": (int, float),
-    "stratify": (str,),
-    "groups": (str,),
-    "side": (str,),
-    "file": (str,),
-    "order": (str,),
-    "strict": (bool,),
-    "ids": (list,),
-    "cut": (int, float, str),
-}
-_WORDS: Final = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
 
 
 def plan_from_table(
@@ -85,66 +191,23 @@ def _single(
     table: Mapping[str, Any], under: str, seed: int, problems: Problems, folder: Path | None
 ) -> Plan | None:
     kind = table.get("kind", "kfold")
-    if not isinstance(kind, str) or kind not in _KEYS:
-        problems.add(f"{under}kind", f"there is no plan {kind!r}; there are {', '.join(_KEYS)}")
+    if not isinstance(kind, str) or kind not in _KINDS:
+        problems.add(f"{under}kind", f"there is no plan {kind!r}; there are {', '.join(_KINDS)}")
         return None
     before = len(problems.found)
-    problems.unknown(table, (*_SHARED, *_KEYS[kind]), under)
-    for key, value in table.items():
-        types = _TYPES.get(key)
-        right = types is None or isinstance(value, types)
-        if types is not None and (not right or (isinstance(value, bool) and bool not in types)):
-            expected = " or ".join(_WORDS.get(one, "a list") for one in types)
-            problems.add(f"{under}{key}", f"{value!r} is not {expected}")
-    if len(problems.found) > before:
+    found = checked(_KINDS[kind], table, problems, under)
+    if found is None or len(problems.found) > before:
         return None
     plan: Plan | None = None
     with problems.at(under.rstrip(".")):
-        settings = {key: value for key, value in table.items() if key not in _SHARED}
-        if "seed" in _KEYS[kind]:
-            settings.setdefault("seed", seed)
-        plan = _MAKERS[kind](settings, folder)
-        runs = table.get("runs", 1)
-        return plan if runs == 1 else RepeatedRuns(plan, runs)
+        plan = found.plan(seed, folder)
+        if found.runs != 1:
+            plan = RepeatedRuns(plan, found.runs)
+    return plan
 
 
-def _path(settings: dict[str, Any], folder: Path | None) -> Path:
-    if "file" not in settings:
-        raise InputError("file is missing: which unit is in which fold, or is held out?")
-    path = (folder or Path()) / str(settings["file"])
+def _path(file: str, folder: Path | None) -> Path:
+    path = (folder or Path()) / file
     if not names_file(path):
         raise InputError(f"{path}: there is no such file")
     return path
-
-
-def _kfold(settings: dict[str, Any], folder: Path | None) -> Plan:
-    del folder
-    return KFold(settings.pop("folds", 10), **settings)
-
-
-def _given(settings: dict[str, Any], folder: Path | None) -> Plan:
-    return GivenFolds(_path(settings, folder), strict=settings.get("strict", True))
-
-
-def _test_set(settings: dict[str, Any], folder: Path | None) -> Plan:
-    if ("ids" in settings) == ("file" in settings):
-        raise InputError("give ids, or the file that has one on each line")
-    return TestSet(settings["ids"] if "ids" in settings else _path(settings, folder))
-
-
-def _chronological(settings: dict[str, Any], folder: Path | None) -> Plan:
-    del folder
-    if "order" not in settings:
-        raise InputError("order is missing: the field of the queries that has the date")
-    return Chronological(**settings)
-
-
-_MAKERS: Final[dict[str, Callable[[dict[str, Any], Path | None], Plan]]] = {
-    "kfold": _kfold,
-    "holdout": lambda settings, _: HoldOut(**settings),
-    "leave-one-out": lambda settings, _: LeaveOneOut(**settings),
-    "bootstrap": lambda settings, _: Bootstrap(**settings),
-    "given": _given,
-    "test-set": _test_set,
-    "chronological": _chronological,
-}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -12,14 +12,13 @@ from heldout.data.predictions import NumberPredictions
 from heldout.errors import InputError
 from heldout.experiment.instance_files import instances_from
 from heldout.experiment.plan_settings import plan_from_table
+from heldout.experiment.schema import PredictionFields, checked
 from heldout.experiment.settings import PredictionSettings
 from heldout.experiment.systems.estimator_reading import baseline_systems, estimator_systems
-from heldout.infer.levels import check_level
 from heldout.measure.parse import parse_measure
 from heldout.notes import Note
 from heldout.resample.notices import ResamplingWarning
 from heldout.resample.plan import Plan
-from heldout.tune.choose import Rule
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,22 +29,7 @@ if TYPE_CHECKING:
     from heldout.measure.base import Measure
     from heldout.resample.split import Splits
 
-__all__ = ["PREDICTION_DEFAULTS", "check_prediction_fields"]
-
-PREDICTION_DEFAULTS: Final[dict[str, Any]] = {
-    "task": "classification",
-    "data": None,
-    "systems": (),
-    "plan": None,
-    "measures": None,
-    "tune_for": None,
-    "seed": 0,
-    "rule": "best",
-    "inner": 5,
-    "level": 0.95,
-    "baseline": None,
-}
-"""All fields of an experiment with estimators, with their defaults."""
+__all__ = ["check_prediction_fields"]
 
 _MEASURES: Final = {"classification": ("accuracy",), "regression": ("MSE",)}
 _STRATIFIED: Final = ("kfold", "holdout")
@@ -61,15 +45,13 @@ def check_prediction_fields(
     folder
         Where relative paths are looked for.
     """
-    problems.unknown(fields, tuple(PREDICTION_DEFAULTS))
-    given = {**PREDICTION_DEFAULTS, **{k: v for k, v in fields.items() if k in PREDICTION_DEFAULTS}}
-    task: PredictionTask = given["task"]
-    _check_numbers(given, problems)
+    task: PredictionTask = fields["task"]
+    given = checked(PredictionFields, fields, problems) or PredictionFields()
     measures, tune_for = _measures(given, task, problems)
-    own = estimator_systems(given["systems"], task, tune_for, problems, folder)
+    own = estimator_systems(given.systems, task, tune_for, problems, folder)
     systems = (*own, *baseline_systems(task))
-    _check_names(systems, given["baseline"], problems)
-    data = instances_from(given["data"], task, problems, folder)
+    _check_names(systems, given.baseline, problems)
+    data = instances_from(given.data, task, problems, folder)
     if data is not None:
         _check_measures(measures, data, problems)
     plan = _plan(given, task, problems, folder)
@@ -85,31 +67,19 @@ def check_prediction_fields(
         splits=splits,
         measures=measures,
         tune_for=tune_for,
-        seed=given["seed"],
-        rule=given["rule"],
-        inner=given["inner"],
-        level=float(given["level"]),
-        baseline=given["baseline"],
+        seed=given.seed,
+        rule=given.rule,
+        inner=given.inner,
+        level=given.level,
+        baseline=given.baseline,
         notes=(*splits.notes, *_unseen(data, splits)),
     )
 
 
-def _check_numbers(given: dict[str, Any], problems: Problems) -> None:
-    for name, least in (("seed", 0), ("inner", 2)):
-        value = given[name]
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            problems.add(name, f"{value!r} is not a whole number from {least} on")
-            given[name] = PREDICTION_DEFAULTS[name]
-    if given["rule"] not in get_args(Rule):
-        problems.add("rule", f"there is no rule {given['rule']!r}; there are best, one-se")
-    with problems.at("level"):
-        check_level(given["level"], name="")
-
-
 def _measures(
-    given: Mapping[str, Any], task: PredictionTask, problems: Problems
+    given: PredictionFields, task: PredictionTask, problems: Problems
 ) -> tuple[tuple[Measure, ...], Measure | None]:
-    wanted = _MEASURES[task] if given["measures"] is None else given["measures"]
+    wanted = _MEASURES[task] if given.measures is None else given.measures
     listed = [wanted] if isinstance(wanted, str) else wanted
     if not isinstance(listed, list | tuple) or not listed:
         problems.add("measures", f"{wanted!r} is not a list of measures")
@@ -119,9 +89,9 @@ def _measures(
         with problems.at(f"measures[{at}]"):
             found.setdefault(_measure(task, one))
     tune_for = next(iter(found), None)
-    if given["tune_for"] is not None:
+    if given.tune_for is not None:
         with problems.at("tune_for"):
-            tune_for = _measure(task, given["tune_for"])
+            tune_for = _measure(task, given.tune_for)
     return tuple(found), tune_for
 
 
@@ -155,9 +125,9 @@ def _check_names(systems: tuple[EstimatorSystem, ...], baseline: Any, problems: 
 
 
 def _plan(
-    given: Mapping[str, Any], task: PredictionTask, problems: Problems, folder: Path | None
+    given: PredictionFields, task: PredictionTask, problems: Problems, folder: Path | None
 ) -> Plan | None:
-    plan = {} if given["plan"] is None else given["plan"]
+    plan = {} if given.plan is None else given.plan
     if isinstance(plan, Plan):
         return plan
     if not isinstance(plan, Mapping):
@@ -171,14 +141,14 @@ def _plan(
         del table["stratify"]
     elif task == "classification" and table.get("kind", "kfold") in _STRATIFIED:
         table.setdefault("stratify", "labels")
-    return plan_from_table(table, "instance", given["seed"], problems, folder)
+    return plan_from_table(table, "instance", given.seed, problems, folder)
 
 
 def _splits(
     plan: Plan,
     data: Instances,
     systems: tuple[EstimatorSystem, ...],
-    given: Mapping[str, Any],
+    given: PredictionFields,
     problems: Problems,
 ) -> Splits | None:
     splits: Splits | None = None
@@ -190,7 +160,7 @@ def _splits(
     if splits is not None and any(one.tuned for one in systems):
         with problems.at("inner"):
             for split in (None, *splits):
-                data.inner_folds(split, given["inner"], given["seed"])
+                data.inner_folds(split, given.inner, given.seed)
     return splits
 
 

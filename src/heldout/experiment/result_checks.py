@@ -7,146 +7,198 @@ it later.
 from __future__ import annotations
 
 import json
-import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     import polars as pl
 
-    Check = Callable[[Any], bool]
-    Fields = Mapping[str, Check]
-
 __all__ = ["check_results"]
 
-
-def _text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _flag(value: Any) -> bool:
-    return isinstance(value, bool)
+Number = Annotated[float, Field(gt=-1e300, lt=1e300, allow_inf_nan=False)]
+Share = Annotated[float, Field(gt=0, lt=1)]
+Count = Annotated[int, Field(ge=0, lt=2**62)]
+T = TypeVar("T")
 
 
-def _number(value: Any) -> bool:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return False
-    return -1e300 < value < 1e300 and math.isfinite(value)
+class Written(BaseModel):
+    """Named values of a file; there may be more of them than are checked."""
+
+    model_config = ConfigDict(strict=True)
 
 
-def _share(value: Any) -> bool:
-    return _number(value) and 0 < value < 1
-
-
-def _count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**62
-
-
-def _table(value: Any) -> bool:
-    return isinstance(value, dict)
-
-
-def _maybe(check: Check) -> Check:
-    return lambda value: value is None or check(value)
-
-
-def _each(check: Check) -> Check:
-    return lambda value: isinstance(value, list) and all(map(check, value))
-
-
-def _with(fields: Fields) -> Check:
-    return lambda value: not _wrong(fields, value)
-
-
-def _wrong(fields: Fields, value: Any) -> list[str]:
-    """The names of the fields that are not what they must be."""
-    if not isinstance(value, dict):
-        return ["(not a table)"]
-    return [name for name, check in fields.items() if name not in value or not check(value[name])]
-
-
-_NOTE: Final[Fields] = {
-    "code": _text,
-    "text": _text,
-    "severity": lambda value: value in ("warning", "info"),
-}
-
-
-def _note(value: Any) -> bool:
+class WrittenNote(Written):
     """A note; heldout 0.1 has written its text alone."""
-    return _text(value) or not _wrong(_NOTE, value)
+
+    code: str
+    text: str
+    severity: Literal["warning", "info"]
 
 
-_DESCRIBED: Final[Fields] = {"name": _text, "points": _each(_table)}
-_SETTINGS: Final[Fields] = {
-    "task": _text,
-    "by": lambda value: value in ("query", "document", "both", "instance"),
-    "plan": _text,
-    "plan_seed": _maybe(_count),
-    "splits": _count,
-    "measures": lambda value: _each(_text)(value) and bool(value),
-    "tune_for": _text,
-    "seed": _count,
-    "rule": _text,
-    "inner": _maybe(_count),
-    "level": _share,
-    "baseline": _maybe(_text),
-    "systems": _each(_with(_DESCRIBED)),
-}
-_COLLECTION: Final[Fields] = {
-    "name": _text, "documents": _count, "queries": _count, "judgements": _count,
-}  # fmt: skip
-_RANKING: Final[Fields] = {
-    **_SETTINGS,
-    "by": lambda value: value in ("query", "document", "both"),
-    "collection": _with(_COLLECTION),
-    "depth": _count,
-    "estimator": _text,
-    "target_size": _maybe(_count),
-    "replicates": _count,
-    "analyzer": _maybe(_text),
-}
-_DATA: Final[Fields] = {
-    "name": _text, "rows": _count, "groups": _maybe(_count), "classes": _each(_text),
-}  # fmt: skip
-_ESTIMATORS: Final[Fields] = {**_SETTINGS, "data": _with(_DATA), "test_share": _number}
-_PRINTS: Final[Fields] = {"splits": _text}
-_CHOICE: Final[Fields] = {"parameters": _table, "times": _count}
-_EDGE: Final[Fields] = {"name": _text, "value": _number, "folds": _count, "shipped": _flag}
-_ESTIMATE: Final[Fields] = {
-    "measure": _text,
-    "value": _maybe(_number),
-    "low": _maybe(_number),
-    "high": _maybe(_number),
-    "level": _share,
-    "interval": _text,
-}
-_OF_RANKING: Final[Fields] = {
-    **_ESTIMATE,
-    "n_queries": _count,
-    "left_out": _count,
-    "estimator": _text,
-    "estimand": _text,
-    "train": _maybe(_number),
-    "optimism": _maybe(_number),
-    "target_size": _maybe(_count),
-}
-_OF_ESTIMATOR: Final[Fields] = {**_ESTIMATE, "reason": _text, "spread": _maybe(_number)}
-_SYSTEM: Final[Fields] = {
-    "name": _text,
-    "points": _count,
-    "tuned": _flag,
-    "chosen": _each(_with(_CHOICE)),
-    "ship": _table,
-    "ship_number": _count,
-    "edges": _each(_with(_EDGE)),
-}
-_DIFFERENCE: Final[Fields] = {
-    "system": _text, "measure": _text, "difference": _number, "low": _number, "high": _number,
-}  # fmt: skip
+class Fingerprints(Written):
+    """Of the data and the splits."""
+
+    splits: str
+
+
+class Manifest(Written):
+    """``manifest.json``; its settings are checked by the task."""
+
+    settings: dict[str, Any]
+    fingerprints: Fingerprints
+    versions: dict[str, Any]
+    policies: dict[str, Any]
+    notes: list[str | WrittenNote]
+
+
+class Described(Written):
+    """A system in the settings."""
+
+    name: str
+    points: list[dict[str, Any]]
+
+
+class WrittenSettings(Written):
+    """The settings of experiments of any task."""
+
+    task: str
+    plan: str
+    plan_seed: Count | None
+    splits: Count
+    measures: Annotated[list[str], Field(min_length=1)]
+    tune_for: str
+    seed: Count
+    rule: str
+    inner: Count | None
+    level: Share
+    baseline: str | None
+    systems: list[Described]
+
+
+class CollectionSizes(Written):
+    """A collection in the settings."""
+
+    name: str
+    documents: Count
+    queries: Count
+    judgements: Count
+
+
+class WrittenRankings(WrittenSettings):
+    """The settings of an experiment with systems that rank."""
+
+    by: Literal["query", "document", "both"]
+    collection: CollectionSizes
+    depth: Count
+    estimator: str
+    target_size: Count | None
+    replicates: Count
+    analyzer: str | None
+
+
+class DataSizes(Written):
+    """The rows in the settings."""
+
+    name: str
+    rows: Count
+    groups: Count | None
+    classes: list[str]
+
+
+class WrittenPredictions(WrittenSettings):
+    """The settings of an experiment with estimators."""
+
+    by: Literal["instance"]
+    data: DataSizes
+    test_share: Number
+
+
+class WrittenEstimate(Written):
+    """An estimate of any task."""
+
+    measure: str
+    value: Number | None
+    low: Number | None
+    high: Number | None
+    level: Share
+    interval: str
+
+
+class RankingEstimate(WrittenEstimate):
+    """An estimate for rankings."""
+
+    n_queries: Count
+    left_out: Count
+    estimator: str
+    estimand: str
+    train: Number | None
+    optimism: Number | None
+    target_size: Count | None
+
+
+class PredictionEstimate(WrittenEstimate):
+    """An estimate for predictions."""
+
+    reason: str
+    spread: Number | None
+
+
+class Choice(Written):
+    """Parameters, and how often they were chosen."""
+
+    parameters: dict[str, Any]
+    times: Count
+
+
+class Edge(Written):
+    """A value at the end of its grid."""
+
+    name: str
+    value: Number
+    folds: Count
+    shipped: bool
+
+
+class Difference(Written):
+    """A difference between systems on new documents."""
+
+    system: str
+    measure: str
+    difference: Number
+    low: Number
+    high: Number
+
+
+class WrittenSystem(Written):
+    """A system in ``summary.json``."""
+
+    name: str
+    points: Count
+    tuned: bool
+    chosen: list[Choice]
+    ship: dict[str, Any]
+    ship_number: Count
+    edges: list[Edge]
+    differences: list[Difference] = []
+
+
+class RankingSystem(WrittenSystem):
+    """A system that ranks."""
+
+    estimates: list[RankingEstimate]
+
+
+class PredictionSystem(WrittenSystem):
+    """An estimator or a baseline."""
+
+    estimates: list[PredictionEstimate]
+    notes: list[str | WrittenNote]
+    baseline: bool
 
 
 def check_results(
@@ -163,45 +215,42 @@ def check_results(
     tables
         The tables by name.
     """
-    outer: Fields = {
-        "settings": _table, "fingerprints": _with(_PRINTS), "versions": _table,
-        "policies": _table, "notes": _each(_note),
-    }  # fmt: skip
-    _refuse(place, "manifest.json", _wrong(outer, manifest))
-    settings = manifest["settings"]
-    ranking = settings.get("task") == "ranking"
-    _refuse(place, "manifest.json", _wrong(_RANKING if ranking else _ESTIMATORS, settings))
+    _as(Manifest, manifest, place, "manifest.json")
+    ranking = manifest["settings"].get("task") == "ranking"
     known = "collection" if ranking else "data"
-    _refuse(place, "manifest.json", _wrong({known: _text}, manifest["fingerprints"]))
+    _as(dict[str, Any], manifest["fingerprints"], place, "manifest.json")
+    if not isinstance(manifest["fingerprints"].get(known), str):
+        _refuse(place, "manifest.json", [known])
+    kind = WrittenRankings if ranking else WrittenPredictions
+    settings: WrittenSettings = _as(kind, manifest["settings"], place, "manifest.json")
     _check_summary(place, summary, settings, ranking=ranking)
-    _check_tuned(place, summary, settings)
-    _check_tables(place, summary, settings, tables, ranking=ranking)
+    _check_tables(place, summary, manifest["settings"], tables, ranking=ranking)
 
 
-def _check_summary(place: str, summary: Any, settings: Any, *, ranking: bool) -> None:
+def _as(kind: type[T], value: Any, place: str, file: str) -> T:
+    """A value with types; refused if it is not of this kind."""
+    try:
+        return TypeAdapter(kind).validate_python(value)
+    except ValidationError as error:
+        wrong = [".".join(map(str, one["loc"])) or "(not a table)" for one in error.errors()]
+        _refuse(place, file, list(dict.fromkeys(wrong)))
+        raise
+
+
+def _check_summary(place: str, summary: Any, settings: WrittenSettings, *, ranking: bool) -> None:
     if not isinstance(summary, list) or not summary:
         raise InputError(f"{place}: summary.json has no systems: was it edited? Run it again")
-    estimate = _OF_RANKING if ranking else _OF_ESTIMATOR
-    own: Fields = {**_SYSTEM, "estimates": _each(_with(estimate))}
-    if not ranking:
-        own = {**own, "notes": _each(_note), "baseline": _flag}
+    kind = RankingSystem if ranking else PredictionSystem
+    tried = {one.name for one in settings.systems if one.points}
     for one in summary:
-        _refuse(place, "summary.json", _wrong(own, one))
-        measured = [found["measure"] for found in one["estimates"]]
-        if measured != settings["measures"] or not _each(_with(_DIFFERENCE))(
-            one.get("differences", [])
-        ):
+        found: Any = _as(kind, one, place, "summary.json")
+        if [each.measure for each in found.estimates] != settings.measures:
             _refuse(place, "summary.json", ["estimates"])
+        if found.tuned and found.name not in tried:  # the settings do not say what was tried
+            _refuse(place, "manifest.json", ["systems"])
     names = [one["name"] for one in summary]
-    if len(set(names)) < len(names) or settings["baseline"] not in (None, *names):
+    if len(set(names)) < len(names) or settings.baseline not in (None, *names):
         _refuse(place, "summary.json", ["name"])
-
-
-def _check_tuned(place: str, summary: Any, settings: Any) -> None:
-    """Refuse settings that do not say what was tried for a system that was tuned."""
-    tried = {one["name"] for one in settings["systems"] if one["points"]}
-    if any(one["tuned"] and one["name"] not in tried for one in summary):
-        _refuse(place, "manifest.json", ["systems"])
 
 
 def _check_tables(

@@ -3,7 +3,7 @@
 import pytest
 
 from heldout.data.collection import Collection
-from heldout.experiment.run import Experiment
+from heldout.experiment.experiment import Experiment
 from heldout.report.page.of_results import part_of_results
 from heldout.report.page.render import render_page, write_page
 

@@ -6,7 +6,7 @@ import pytest
 
 from heldout.cli import main
 from heldout.data.collection_files import read_collection
-from heldout.experiment.run import Experiment
+from heldout.experiment.experiment import Experiment
 
 
 def write_lines(path, rows):

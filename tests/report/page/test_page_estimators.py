@@ -6,7 +6,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from heldout.experiment.run import Experiment
+from heldout.experiment.experiment import Experiment
 from heldout.report.page.of_results import part_of_results
 from heldout.report.page.render import render_page, write_page
 

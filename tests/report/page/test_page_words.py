@@ -9,8 +9,8 @@ import pytest
 
 from heldout.data.run import Qrels, Run
 from heldout.data.scores import Scores
+from heldout.experiment.experiment import Experiment
 from heldout.experiment.results import Results
-from heldout.experiment.run import Experiment
 from heldout.infer.compare import compare
 from heldout.infer.ledger import Ledger
 from heldout.report.page.answer import comparison_answer, question

@@ -20,7 +20,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 import numpy as np
 
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = [
     "METHODS",
     "FoldValues",
+    "Method",
     "Pooled",
     "check_method",
     "fold_values",
@@ -50,14 +51,10 @@ __all__ = [
     "pool",
 ]
 
-METHODS: Final = (
-    "pooled",
-    "per-fold",
-    "per-fold-zero",
-    "pro-weighted",
-    "dynamic-cutoff",
-    "training",
-)
+Method = Literal[
+    "pooled", "per-fold", "per-fold-zero", "pro-weighted", "dynamic-cutoff", "training"
+]
+METHODS: Final[tuple[Method, ...]] = get_args(Method)
 """All methods; the first is the default."""
 
 _PRO: Final = 10

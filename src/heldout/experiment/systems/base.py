@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar
 
 from heldout.errors import InputError
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from heldout.experiment.execution.tasks import Task
+    from heldout.experiment.schema import RankingFields
     from heldout.experiment.settings import Settings
     from heldout.experiment.systems.outcomes import Outcome
     from heldout.experiment.systems.records import Record
@@ -90,7 +91,16 @@ class System(ABC, Generic[S]):
     parameters: tuple[tuple[str, Value], ...] = ()
 
     @staticmethod
-    def of(given: Any, name: str | None = None, **settings: Any) -> System[Any]:
+    def of(
+        given: Any,
+        name: str | None = None,
+        *,
+        space: Space | Mapping[str, Any] | None = None,
+        parameters: Mapping[str, Value] | None = None,
+        sample: int | None = None,
+        comparable: bool | None = None,
+        kind: Literal["function", "object", "transformer"] | None = None,
+    ) -> System[Any]:
         """Make a system.
 
         Parameters
@@ -102,9 +112,17 @@ class System(ABC, Generic[S]):
             PyTerrier transformer, or a function that makes one (with ``kind="transformer"``).
         name
             What to call it.
-        settings
-            ``space``, ``sample``, ``parameters``, ``comparable``, ``kind``, as they stand in
-            ``experiment.toml``.
+        space
+            The values to choose from, such as ``{"k1": "0.5:3:6", "b": [0.3, 0.75]}``.
+        parameters
+            Values that stay as they are.
+        sample
+            How many points of the space are drawn at random, in place of all.
+        comparable
+            Whether the scores of a function or object for documents of different parts of a
+            collection can be compared, so that folds of documents can be merged.
+        kind
+            What is called, if it cannot be told by looking at it.
 
         Examples
         --------
@@ -112,9 +130,12 @@ class System(ABC, Generic[S]):
         >>> system.name, len(system.points()), system.points()[1]
         ('bm25', 6, {'k1': 1, 'b': 0.75})
         """
-        from heldout.experiment.systems.reading import system_of  # it makes systems
+        from heldout.experiment.systems.reading import (  # it makes systems
+            SystemOptions,
+            system_of,
+        )
 
-        return system_of(given, name, **settings)
+        return system_of(given, name, SystemOptions(parameters, space, sample, comparable), kind)
 
     def points(self) -> tuple[Point, ...]:
         """The parameter values to choose from, in order: the earlier is the simpler."""
@@ -159,7 +180,7 @@ class System(ABC, Generic[S]):
         """Why it cannot be evaluated on such splits."""
 
     def plan_problems(
-        self, splits: Splits, by: str, given: Mapping[str, Any]
+        self, splits: Splits, by: str, given: RankingFields
     ) -> Iterator[tuple[str, str]]:
         """The fields, each with a reason, that do not go with these splits.
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from heldout.data.predictions import MAJORITY, MEAN, RANDOM
 from heldout.errors import USER_FAULTS, HeldoutError, InputError
+from heldout.experiment.schema import EstimatorTable, checked
 from heldout.experiment.systems.estimators import EstimatorSystem, make_estimator
 from heldout.experiment.systems.fits import first_line, seeded
 from heldout.tune.space import parse_axis
@@ -22,9 +23,8 @@ if TYPE_CHECKING:
     from heldout.experiment.problems import Problems
     from heldout.measure.base import Measure
 
-__all__ = ["ESTIMATOR_KEYS", "baseline_systems", "estimator_systems", "points_of"]
+__all__ = ["baseline_systems", "estimator_systems", "points_of"]
 
-ESTIMATOR_KEYS: Final = ("name", "estimator", "parameters", "space")
 _NEEDS_PROBABILITIES: Final = ("log-loss", "Brier", "ECE")
 
 
@@ -71,9 +71,11 @@ def estimator_systems(
     found = []
     for at, (name, one) in enumerate(listed):
         with problems.at(f"systems[{at}]"):
+            described = one
             if isinstance(one, Mapping):
-                problems.unknown(one, ESTIMATOR_KEYS, f"systems[{at}].")
-            system = _system(name, one, folder)
+                table = checked(EstimatorTable, one, problems, f"systems[{at}].")
+                described = EstimatorTable() if table is None else table
+            system = _system(name, described, folder)
             _check(system, task, tune_for)
             found.append(system)
     return tuple(found)
@@ -82,12 +84,13 @@ def estimator_systems(
 def _system(name: str | None, given: Any, folder: Path | None) -> EstimatorSystem:
     if isinstance(given, EstimatorSystem):
         return given
-    if isinstance(given, str | Mapping):
-        table = {"estimator": given} if isinstance(given, str) else dict(given)
-        return _from_table({**({} if name is None else {"name": name}), **table}, folder)
+    if isinstance(given, EstimatorTable):
+        return _from_table(given, name or given.name, folder)
+    if isinstance(given, str):
+        return _from_table(EstimatorTable(estimator=given), name, folder)
     estimator, grid = given if isinstance(given, tuple) and len(given) == 2 else (given, {})
     if isinstance(estimator, str):
-        return _from_table({"name": name, "estimator": estimator, "space": grid}, folder)
+        return _from_table(EstimatorTable(estimator=estimator, space=grid), name, folder)
     own = name or type(estimator).__name__
     with _named(own):
         return EstimatorSystem(name=own, estimator=estimator, grid=points_of(grid))
@@ -107,18 +110,15 @@ class _named:  # noqa: N801 - used as a statement
             raise InputError(f"{self._name}: {error}") from None
 
 
-def _from_table(table: Mapping[str, Any], folder: Path | None) -> EstimatorSystem:
-    references = _references(table.get("estimator"))
-    name = table.get("name") or references[-1].rpartition(":")[2]
-    if not isinstance(name, str):
-        raise InputError(f"name = {name!r}: expected a text")
+def _from_table(
+    table: EstimatorTable, given_name: str | None, folder: Path | None
+) -> EstimatorSystem:
+    references = _references(table.estimator)
+    name = given_name or references[-1].rpartition(":")[2]
     with _named(name):
-        fixed = table.get("parameters", {})
-        if not isinstance(fixed, Mapping):
-            raise InputError(f"parameters are names with values, not {fixed!r}")
-        parameters = tuple((key, _unlisted(value)) for key, value in fixed.items())
+        parameters = tuple((key, _unlisted(value)) for key, value in table.parameters.items())
         home = "" if folder is None else str(folder)
-        grid = points_of(_axes(table.get("space", {})))
+        grid = points_of(_axes(table.space))
         estimator = _made(references, home, parameters)
         return EstimatorSystem(
             name=name,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from heldout.experiment.execution.tasks import Task
+    from heldout.experiment.schema import RankingFields
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Context
     from heldout.experiment.systems.model_schemes import Scheme
@@ -92,7 +93,7 @@ class ModelSystem(System["RankingSettings"]):
         return iter(())
 
     def plan_problems(
-        self, splits: Splits, by: str, given: Mapping[str, Any]
+        self, splits: Splits, by: str, given: RankingFields
     ) -> Iterator[tuple[str, str]]:
         """What cannot be done where documents are held out."""
         if by == "query":
@@ -101,7 +102,7 @@ class ModelSystem(System["RankingSettings"]):
         queries = splits.queries if isinstance(splits, TwoWaySplits) else splits
         if by == "both" and not (documents.partitions and queries.partitions):
             yield "plan", "with queries and documents held out, both need folds (kfold, given)"
-        if given["inner"] is not None and (by == "both" or not documents.partitions):
+        if given.inner is not None and (by == "both" or not documents.partitions):
             yield "inner", "built-in models choose on all of the train side under this plan"
 
     def _scheme(self, settings: RankingSettings) -> Scheme:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from heldout.data.paths import is_there, names_file, place_among
 from heldout.data.run import Run
@@ -21,22 +21,11 @@ from heldout.tune.listed import Listed, read_names
 from heldout.tune.space import Axis, Space, given, parse_axis, parse_value
 
 if TYPE_CHECKING:
+    from heldout.experiment.schema import SystemTable
     from heldout.experiment.systems.calls import CallSystem
 
-__all__ = ["SYSTEM_KEYS", "SYSTEM_SOURCES", "model_system", "system_from_table", "system_of"]
+__all__ = ["SYSTEM_SOURCES", "model_system", "system_from_table", "system_of"]
 
-SYSTEM_KEYS: Final = (
-    "name",
-    "model",
-    "runs",
-    "function",
-    "object",
-    "transformer",
-    "parameters",
-    "space",
-    "sample",
-    "comparable",
-)
 SYSTEM_SOURCES: Final = ("model", "runs", "function", "object", "transformer")
 _MODEL: Final = re.compile(
     # A name begins and ends with no blank: else a thousand blanks could be cut in a million ways.
@@ -50,8 +39,23 @@ _ENDING: Final = re.compile(
 _NEXT_PARAMETER: Final = re.compile(r",\s*(?=[^\W\d]\w*\s*=)")
 
 
-def system_of(given_system: Any, name: str | None = None, **settings: Any) -> System[Any]:
+class SystemOptions(NamedTuple):
+    """What a system may be given beside what it is; see `System.of`."""
+
+    parameters: Any = None
+    space: Any = None
+    sample: int | None = None
+    comparable: bool | None = None
+
+
+def system_of(
+    given_system: Any,
+    name: str | None = None,
+    options: SystemOptions | None = None,
+    kind: str | None = None,
+) -> System[Any]:
     """Make a system; see `System.of`."""
+    options = options or SystemOptions()
     if isinstance(given_system, System):
         return _renamed(given_system, name)
     if isinstance(given_system, Model):
@@ -60,16 +64,15 @@ def system_of(given_system: Any, name: str | None = None, **settings: Any) -> Sy
             name=name or given_system.name,
             model=given_system.name,
             parameters=tuple(fixed.items()),
-            space=_drawn(_space(settings.pop("space", None)), settings.pop("sample", None)),
-            **_no_more(settings),
+            space=_drawn(_space(options.space), options.sample),
         )
     if isinstance(given_system, str):
-        return _of_text(given_system, name, settings)
+        return _of_text(given_system, name, options, kind)
     if isinstance(given_system, Run | os.PathLike):
         return _of_runs({"run": given_system}, name or getattr(given_system, "name", None))
     if isinstance(given_system, Mapping) and given_system:
         return _of_runs(given_system, name)
-    return _of_call(given_system, name, settings)
+    return _of_call(given_system, name, options, kind)
 
 
 def _renamed(system: System[Any], name: str | None) -> System[Any]:
@@ -78,24 +81,16 @@ def _renamed(system: System[Any], name: str | None) -> System[Any]:
     return system if name is None else replace(system, name=name)
 
 
-def _no_more(settings: dict[str, Any]) -> dict[str, Any]:
-    known = {"parameters", "comparable", "kind", "reference", "sample"}
-    for one in settings:
-        if one not in known:
-            raise InputError(f"a system has no setting {one!r}")
-    return {}
-
-
-def _of_text(text: str, name: str | None, settings: dict[str, Any]) -> System[Any]:
+def _of_text(text: str, name: str | None, options: SystemOptions, kind: str | None) -> System[Any]:
     """``bm25(k1=0.5:3:6)``, ``ranker.py:rank`` or ``runs/*.run``, perhaps with ``NAME=`` before."""
     match = _MODEL.fullmatch(text)
     if match is not None and match[2] in MODELS and not is_there(text):
-        return _of_model(match[2], match[3] or "", name or match[1], settings)
+        return _of_model(match[2], match[3] or "", name or match[1], options)
     reference = _REFERENCE.fullmatch(text.strip())
     if reference is not None:
         called = name or reference[1] or _attribute(reference[2])
         loaded = load_reference(reference[2], system=called)
-        return _of_call(loaded, called, {"reference": reference[2], **settings})
+        return _of_call(loaded, called, options, kind, reference=reference[2])
     own, pattern = _named_pattern(text)
     paths = run_paths(pattern)
     if not paths:
@@ -125,10 +120,9 @@ def _attribute(reference: str) -> str:
     return reference.rpartition(":")[2]
 
 
-def _of_model(
-    model: str, arguments: str, name: str | None, settings: dict[str, Any]
-) -> ModelSystem:
-    fixed: dict[str, Any] = dict(_pairs(settings.pop("parameters", None)))
+def _of_model(model: str, arguments: str, name: str | None, options: SystemOptions) -> ModelSystem:
+    _refuse_comparable(options)
+    fixed: dict[str, Any] = dict(_pairs(options.parameters))
     axes: list[Axis] = []
     for part in filter(str.strip, _NEXT_PARAMETER.split(arguments)):
         key, equals, value = (one.strip() for one in part.partition("="))
@@ -141,10 +135,9 @@ def _of_model(
             axes.append(parse_axis(f"{key}={value}"))
         else:
             fixed[key] = parse_value(value)
-    space = _space(settings.pop("space", None))
+    space = _space(options.space)
     axes += [] if space is None else list(space.axes)
-    drawn = _drawn(Space(tuple(axes)) if axes else None, settings.pop("sample", None))
-    _no_more(settings)
+    drawn = _drawn(Space(tuple(axes)) if axes else None, options.sample)
     return _checked_model(
         ModelSystem(name=name or model, model=model, parameters=tuple(fixed.items()), space=drawn)
     )
@@ -154,7 +147,7 @@ def model_system(model: str, parameters: Sequence[str]) -> ModelSystem:
     """A built-in model by its name, with parameters such as ``k1=0.5:3:6``."""
     if model not in MODELS:
         raise InputError(f"{model} is not a built-in model: see heldout search --models")
-    return _of_model(model, ", ".join(parameters), model, {})
+    return _of_model(model, ", ".join(parameters), model, SystemOptions())
 
 
 def _checked_model(system: ModelSystem) -> ModelSystem:
@@ -207,25 +200,32 @@ def _labels(names: list[str]) -> list[str]:
     return [place_among(one, names) for one in names]
 
 
-def _of_call(call: Any, name: str | None, settings: dict[str, Any]) -> System[Any]:
-    kind = settings.pop("kind", None) or _kind_of(call)
+def _of_call(
+    call: Any,
+    name: str | None,
+    options: SystemOptions,
+    kind: str | None = None,
+    *,
+    reference: str = "",
+    home: str = "",
+) -> System[Any]:
+    what: Any = kind or _kind_of(call)
     described = name or getattr(call, "__name__", None) or type(call).__name__
-    space = _drawn(_space(settings.pop("space", None)), settings.pop("sample", None))
-    system = _call_class(kind)(
+    space = _drawn(_space(options.space), options.sample)
+    system = _call_class(what)(
         name=described,
         call=call,
-        kind=kind,
+        kind=what,
         space=space,
-        parameters=tuple(_pairs(settings.pop("parameters", None)).items()),
-        comparable=settings.pop("comparable", None),
-        reference=settings.pop("reference", ""),
-        home=settings.pop("home", ""),
+        parameters=tuple(_pairs(options.parameters).items()),
+        comparable=options.comparable,
+        reference=reference,
+        home=home,
     )
-    _no_more(settings)
     made = isinstance(call, type) or callable(call)
-    if kind != "function" and (space is not None or system.parameters) and not made:
+    if what != "function" and (space is not None or system.parameters) and not made:
         raise InputError(
-            f"{described}: to set parameters, give a class or a function that makes the {kind}, "
+            f"{described}: to set parameters, give a class or a function that makes the {what}, "
             "not one that is made already"
         )
     return system
@@ -298,7 +298,7 @@ def _axis(name: str, value: Any) -> Axis:
     return given(name, [value])
 
 
-def system_from_table(table: Mapping[str, Any], folder: Path | None = None) -> System[Any]:
+def system_from_table(table: SystemTable, folder: Path | None = None) -> System[Any]:
     """A system from a table of ``experiment.toml``.
 
     Parameters
@@ -306,44 +306,37 @@ def system_from_table(table: Mapping[str, Any], folder: Path | None = None) -> S
     folder
         Where relative paths are looked for.
     """
-    sources = [one for one in SYSTEM_SOURCES if one in table]
+    sources = [one for one in SYSTEM_SOURCES if getattr(table, one) is not None]
     if len(sources) != 1:
         found = f"has {' and '.join(sources)}" if sources else "has none of them"
         raise InputError(f"a system has one of {', '.join(SYSTEM_SOURCES)}; this one {found}")
-    kind, given_source = sources[0], table[sources[0]]
-    name = table.get("name")
-    if name is not None and (not isinstance(name, str) or not name.strip()):
-        raise InputError(f"name = {name!r}: expected a text")
-    keys = ("parameters", "space", "sample", "comparable")
-    settings = {key: table[key] for key in keys if key in table}
-    if "comparable" in settings and not isinstance(settings["comparable"], bool):
-        raise InputError(f"comparable = {settings['comparable']!r}: expected true or false")
-    return _MAKERS[kind](given_source, name, settings, folder, kind)
+    if table.model is not None:
+        return _model_from(table, table.model)
+    if table.runs is not None:
+        return _runs_from(table, folder)
+    return _call_from(table, sources[0], folder)
 
 
-def _model_from(
-    text: Any, name: str | None, settings: dict[str, Any], folder: Path | None, kind: str
-) -> System[Any]:
-    del folder, kind
-    match = _MODEL.fullmatch(text) if isinstance(text, str) else None
+def _options(table: SystemTable) -> SystemOptions:
+    return SystemOptions(table.parameters, table.space, table.sample, table.comparable)
+
+
+def _model_from(table: SystemTable, text: str) -> System[Any]:
+    match = _MODEL.fullmatch(text)
     if match is None or match[1] or match[2] not in MODELS:
         raise InputError(f"there is no model {text!r}; there are {', '.join(MODELS)}")
-    _refuse_comparable(settings)
-    return _of_model(match[2], match[3] or "", name, settings)
+    return _of_model(match[2], match[3] or "", table.name, _options(table))
 
 
-def _runs_from(
-    given_runs: Any, name: str | None, settings: dict[str, Any], folder: Path | None, kind: str
-) -> System[Any]:
-    del kind
+def _runs_from(table: SystemTable, folder: Path | None) -> System[Any]:
     for key in ("parameters", "space", "sample"):
-        if key in settings:
+        if getattr(table, key) is not None:
             raise InputError(f"runs have no {key}: their values are read from the files' names")
-    _refuse_comparable(settings)
-    listed = [given_runs] if isinstance(given_runs, str) else given_runs
+    _refuse_comparable(_options(table))
+    listed = [table.runs] if isinstance(table.runs, str) else table.runs
     texts = isinstance(listed, list) and all(isinstance(one, str) for one in listed)
     if not texts or not listed:
-        raise InputError(f"runs = {given_runs!r}: expected a path, a pattern, or a list of them")
+        raise InputError(f"runs = {table.runs!r}: expected a path, a pattern, or a list of them")
     base = folder or Path()
     paths: dict[str, str] = {}
     for one in listed:
@@ -351,32 +344,21 @@ def _runs_from(
         if not found:
             raise InputError(f"no run is called {one}")
         paths.update({path: path for path in found})
-    return _of_runs(paths, name)
+    return _of_runs(paths, table.name)
 
 
-def _refuse_comparable(settings: dict[str, Any]) -> None:
-    if "comparable" in settings:
+def _refuse_comparable(options: SystemOptions) -> None:
+    if options.comparable is not None:
         raise InputError("comparable is for functions and objects")
 
 
-def _call_from(
-    reference: Any, name: str | None, settings: dict[str, Any], folder: Path | None, kind: str
-) -> System[Any]:
-    if not isinstance(reference, str) or ":" not in reference:
+def _call_from(table: SystemTable, kind: str, folder: Path | None) -> System[Any]:
+    reference = getattr(table, kind)
+    if ":" not in reference:
         raise InputError(f'{kind} = {reference!r}: expected "file.py:name" or "module:name"')
-    called = name or _attribute(reference)
+    called = table.name or _attribute(reference)
     loaded = load_reference(reference, folder, system=called)
-    home = "" if folder is None else str(folder)
-    settings = {"kind": kind, "reference": reference, "home": home, **settings}
     if kind == "function" and not callable(loaded):
         raise InputError(f"{reference} is not a function")
-    return _of_call(loaded, called, settings)
-
-
-_MAKERS: Final[dict[str, Callable[..., System[Any]]]] = {
-    "model": _model_from,
-    "runs": _runs_from,
-    "function": _call_from,
-    "object": _call_from,
-    "transformer": _call_from,
-}
+    home = "" if folder is None else str(folder)
+    return _of_call(loaded, called, _options(table), kind, reference=reference, home=home)

@@ -107,7 +107,7 @@ def _collection() -> Collection:
 
 
 def _experiment(collection: Collection) -> tuple[NamedChart, ...]:
-    from heldout.experiment.run import Experiment
+    from heldout.experiment.experiment import Experiment
 
     results = Experiment(
         collection=collection,

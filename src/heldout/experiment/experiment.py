@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from heldout.data.sizes import parse_size
 from heldout.errors import InputError
-from heldout.experiment.config import FIELDS, OLD_NAMES, check_fields
+from heldout.experiment.config import check_fields
 from heldout.experiment.config_file import place_in, read_fields
 from heldout.experiment.execution.execute import execute
 from heldout.experiment.execution.journal import Journal
@@ -19,24 +19,44 @@ from heldout.experiment.execution.regular_files import refuse_link
 from heldout.experiment.execution.resources import Resources
 from heldout.experiment.execution.tasks import Task, plan_tasks
 from heldout.experiment.manifest import experiment_key, make_manifest
-from heldout.experiment.problems import RENAMED, Problems
+from heldout.experiment.problems import Problems
 from heldout.experiment.result_files import MANIFEST, all_files, flush
 from heldout.experiment.results import Results
+from heldout.experiment.schema import PredictionFields, RankingFields
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
+    from heldout.data.collection import Collection
+    from heldout.experiment.documents.methods import Method
     from heldout.experiment.execution.progress import Step
+    from heldout.experiment.schema import By
     from heldout.experiment.settings import Settings
     from heldout.experiment.systems.records import Record
+    from heldout.measure.base import Measure
+    from heldout.resample.plan import Plan
+    from heldout.retrieve.analyze import Analyzer
     from heldout.retrieve.shards import AnyIndex
+    from heldout.tune.choose import Rule
 
 __all__ = ["JOURNAL", "Experiment"]
 
 JOURNAL: Final = "journal.jsonl"
 _FILES: Final = (*all_files(), JOURNAL)
 _ASIDE: Final = re.compile(r"\..+\.(parquet|json)\.([0-9a-f]{8}-)?\d+\.tmp")
+
+
+_DEFAULTS: Final = {
+    name: field.default
+    for kind in (PredictionFields, RankingFields)
+    for name, field in kind.model_fields.items()
+}
+
+
+def _is_default(name: str, value: Any) -> bool:
+    default = _DEFAULTS[name]
+    return value is default or (isinstance(value, str | int | float) and value == default)
 
 
 class Experiment:
@@ -102,15 +122,52 @@ class Experiment:
     [0.97, 0.33]
     """
 
-    def __init__(self, **fields: Any) -> None:
-        for name in fields:
-            if name in RENAMED:
-                raise InputError(f"{name}: {RENAMED[name]}")
-            if name not in FIELDS and name not in OLD_NAMES:
-                raise InputError(
-                    f"an experiment has no field {name!r}; there are {', '.join(FIELDS)}"
-                )
-        self.fields = dict(fields)
+    def __init__(  # noqa: PLR0913 - each is a field of the file
+        self,
+        *,
+        collection: Collection | str | os.PathLike[str] | Mapping[str, Any] | None = None,
+        systems: Any = (),
+        data: Any = None,
+        task: Literal["ranking", "classification", "regression"] = "ranking",
+        by: By = "query",
+        plan: Plan | Mapping[str, Any] | None = None,
+        measures: str | Measure | Sequence[str | Measure] | None = None,
+        tune_for: str | Measure | None = None,
+        seed: int = 0,
+        depth: int = 1000,
+        rule: Rule = "best",
+        inner: int | None = None,
+        method: Method = "pooled",
+        target_size: int | None = None,
+        replicates: int = 500,
+        level: float = 0.95,
+        baseline: str | None = None,
+        index: AnyIndex | str | os.PathLike[str] | None = None,
+        analyzer: Analyzer | Mapping[str, Any] | None = None,
+    ) -> None:
+        every: dict[str, Any] = {
+            "collection": collection,
+            "systems": systems,
+            "data": data,
+            "task": task,
+            "by": by,
+            "plan": plan,
+            "measures": measures,
+            "tune_for": tune_for,
+            "seed": seed,
+            "depth": depth,
+            "rule": rule,
+            "inner": inner,
+            "method": method,
+            "target_size": target_size,
+            "replicates": replicates,
+            "level": level,
+            "baseline": baseline,
+            "index": index,
+            "analyzer": analyzer,
+        }
+        # Some fields are of one task alone: what was left as it is, was not given.
+        self.fields = {name: one for name, one in every.items() if not _is_default(name, one)}
         self._source = ""
         self._text = ""
         self._folder: Path | None = None

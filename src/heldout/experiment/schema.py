@@ -1,0 +1,240 @@
+"""The fields of an experiment and of its tables, with their types; pydantic checks them.
+
+One class for each table that a file may have, or a call may be given. What is wrong goes to
+`Problems`, all of it at once; what is right comes back with types.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from heldout.errors import HeldoutError
+from heldout.experiment.documents.methods import Method  # noqa: TC001 - pydantic reads it
+from heldout.infer.levels import check_level
+from heldout.resample.plan import MOST_REPEATS
+from heldout.tune.choose import Rule  # noqa: TC001 - the same
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from heldout.experiment.problems import Problems
+
+__all__ = [
+    "AnalyzerTable",
+    "ArrayData",
+    "By",
+    "CollectionTable",
+    "EstimatorTable",
+    "ExperimentFields",
+    "FileData",
+    "PredictionFields",
+    "RankingFields",
+    "SystemTable",
+    "Table",
+    "checked",
+]
+
+
+class Table(BaseModel):
+    """Named values; a name that is not known is refused, and nothing is converted."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    def given(self) -> dict[str, Any]:
+        """The values that were given, without defaults."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+T = TypeVar("T", bound=Table)
+
+
+def _level(value: float) -> float:
+    try:
+        return check_level(value, name="")
+    except HeldoutError as error:
+        raise ValueError(str(error)) from None
+
+
+Seed = Annotated[int, Field(ge=0)]
+Folds = Annotated[int, Field(ge=2)]
+Count = Annotated[int, Field(ge=1)]
+By = Literal["query", "document", "both"]
+
+
+class ExperimentFields(Table):
+    """What experiments of any task have; see `heldout.Experiment`."""
+
+    task: str = "ranking"
+    systems: Any = ()
+    plan: Any = None
+    measures: Any = None
+    tune_for: Any = None
+    seed: Seed = 0
+    rule: Rule = "best"
+    baseline: str | None = None
+    level: Annotated[float, AfterValidator(_level)] = 0.95
+
+
+class RankingFields(ExperimentFields):
+    """An experiment with systems that rank documents."""
+
+    collection: Any = None
+    by: By = "query"
+    depth: Count = 1000
+    inner: Folds | None = None
+    method: Method = "pooled"
+    target_size: Count | None = None
+    replicates: Annotated[int, Field(ge=100, le=MOST_REPEATS)] = 500
+    index: Any = None
+    analyzer: Any = None
+
+
+class PredictionFields(ExperimentFields):
+    """An experiment with scikit-learn estimators."""
+
+    data: Any = None
+    inner: Folds = 5
+
+
+class CollectionTable(Table):
+    """A collection in files; see `heldout.read_collection`."""
+
+    source: Any
+    queries: Any = None
+    qrels: Any = None
+    fields: Any = None
+    query_field: str = "title"
+    split: str | None = None
+    encoding: str = "utf-8"
+    errors: str = "strict"
+    name: str | None = None
+
+
+class AnalyzerTable(Table):
+    """How text becomes terms; see `heldout.Analyzer`."""
+
+    stemmer: str | None = None
+    stop: Any = "none"
+    tokens: str = "word"
+    ngrams: Any = (1, 1)
+    min_length: int = 1
+    lower: bool = True
+
+
+class SystemTable(Table):
+    """A system that ranks: one of model, runs, function, object and transformer."""
+
+    name: Annotated[str, Field(pattern=r"\S")] | None = None
+    model: str | None = None
+    runs: Any = None
+    function: str | None = None
+    object: str | None = None
+    transformer: str | None = None
+    parameters: dict[str, Any] | None = None
+    space: Any = None
+    sample: Count | None = None
+    comparable: bool | None = None
+
+
+class EstimatorTable(Table):
+    """A scikit-learn estimator, or several that make a pipeline."""
+
+    name: str | None = None
+    estimator: Any = None
+    parameters: dict[str, Any] = {}
+    space: Any = {}
+
+
+class FileData(Table):
+    """Rows in a file, by the names of its columns."""
+
+    file: str
+    target: str
+    text: str | None = None
+    features: Annotated[list[str], Field(min_length=1)] | None = None
+    id: str | None = None
+    groups: str | None = None
+    name: str | None = None
+
+
+class ArrayData(Table):
+    """Rows in arrays."""
+
+    X: Any
+    y: Any
+    ids: Any = None
+    groups: Any = None
+    name: str = "data"
+
+
+def checked(
+    kind: type[T], given: Mapping[str, Any], problems: Problems, under: str = ""
+) -> T | None:
+    """A table with types; what is wrong goes to `problems`.
+
+    Parameters
+    ----------
+    kind
+        What it must be.
+    given
+        What it is.
+    under
+        What stands before the names of its values, such as ``plan.``.
+
+    Returns
+    -------
+    Table
+        Without the values that are wrong, so that more mistakes can be found; None if it lacks one
+        that it must have.
+    """
+    table = dict(given)
+    problems.unknown(table, tuple(kind.model_fields), under)
+    known = {name: value for name, value in table.items() if name in kind.model_fields}
+    try:
+        return kind.model_validate(known)
+    except ValidationError as error:
+        wrong: dict[int | str, Any] = {}
+        for one in error.errors(include_url=False):
+            wrong.setdefault(one["loc"][0], one)
+        for name, one in wrong.items():
+            problems.add(f"{under}{name}", _words(one))
+            known.pop(str(name), None)
+    try:
+        return kind.model_validate(known)
+    except ValidationError:  # something is missing, as was said
+        return None
+
+
+_EXPECTED: Final = {
+    "int_type": "an integer",
+    "int_from_float": "an integer",
+    "float_type": "a number",
+    "finite_number": "a finite number",
+    "string_type": "a text",
+    "string_pattern_mismatch": "a text that is not blank",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "too_short": "a list that is not empty",
+    "dict_type": "names with values",
+}
+
+
+def _words(error: Any) -> str:
+    """What is wrong with a value, and what it could be."""
+    kind, value, context = error["type"], error["input"], error.get("ctx", {})
+    if kind == "missing":
+        return "is missing"
+    if kind == "value_error":
+        return str(context["error"])
+    if kind == "literal_error":
+        there = context["expected"].replace("'", "").replace(" or ", ", ")
+        return f"there is no {error['loc'][0]} {value!r}; there are {there}"
+    if kind == "greater_than_equal":
+        return f"expected at least {context['ge']}, not {value!r}"
+    if kind == "less_than_equal":
+        return f"expected at most {context['le']:,}, not {value!r}"
+    place = "".join(f"[{part!r}]" for part in error["loc"][1:])
+    expected = f"expected {_EXPECTED.get(kind, error['msg'])}, not {value!r}"
+    return f"{place}: {expected}" if place else expected
