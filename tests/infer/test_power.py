@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
@@ -78,7 +78,6 @@ def test_simulated():
     assert found == pytest.approx(power(0.2, 50, 0.08), abs=0.02)
 
 
-@settings(deadline=None)
 @given(effects, targets, tails)
 def test_queries_needed_is_the_smallest(effect, target, tail):
     n = queries_needed(1, effect, power=target, tail=tail)
@@ -87,7 +86,6 @@ def test_queries_needed_is_the_smallest(effect, target, tail):
         assert power(1, n - 1, effect, tail=tail) < target
 
 
-@settings(deadline=None)
 @given(st.integers(2, 5000), targets, tails)
 def test_detectable_difference_has_the_power(n, target, tail):
     delta = detectable_difference(0.3, n, power=target, tail=tail)
