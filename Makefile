@@ -11,6 +11,8 @@ endif
 INSTALLED := $(VENV)/.installed
 DEVELOPER := $(VENV)/.installed-dev
 # Modules are compiled when they are first imported: most never are, and it would double the time.
+# Each process would compile all it imports again if Python were not let to keep the result.
+unexport PYTHONDONTWRITEBYTECODE
 INSTALL := $(BIN)/python -m pip install --no-compile --disable-pip-version-check -c constraints.txt
 
 .PHONY: demo test lint types tests coverage docs bench clean

@@ -43,7 +43,7 @@ def refused(capsys, *arguments):
     return said.err.splitlines()[-1]
 
 
-QUICK = ("bias", "small", "--draws", "2", "--replicates", "5")
+QUICK = ("bias", "small", "--draws", "2", "--replicates", "2")
 
 
 def test_the_command_of_the_documentation(capsys):

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from heldout.cli import main
+from heldout.data import pydocs
+from heldout.data.pydocs import walk_docstrings
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -17,6 +19,16 @@ def console_blocks():
         text = page.read_text(encoding="utf-8")
         for number, block in enumerate(re.findall(r"```console\n(.*?)```", text, re.DOTALL), 1):
             yield pytest.param(block, id=f"{page.name}-{number}")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_pydocs(tmp_path_factory):
+    """A third of the collection, kept in a folder of its own: what it gives is shown nowhere."""
+    docstrings = walk_docstrings(["numpy"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HELDOUT_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setattr(pydocs, "walk_docstrings", lambda _: docstrings)
+        yield
 
 
 @pytest.mark.parametrize("block", list(console_blocks()))

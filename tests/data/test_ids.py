@@ -2,13 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.data.ids import SHORT, LongIds, ShortIds, id_column, same_ids
 from heldout.errors import InputError
-
-quickly = settings(deadline=None, database=None)
 
 # Few characters, so that ids share beginnings and differ late; one to four bytes each.
 NEAR = st.text("ab~é€😀", min_size=1, max_size=24)
@@ -27,7 +25,6 @@ def sign(left, right):
 
 @pytest.mark.parametrize("extra", [[], [LONG]], ids=["short", "long"])
 @given(ids=IDS)
-@quickly
 def test_comparison_is_bytewise(extra, ids):
     ids = [*filter(fits, ids), "z", *extra]
     rows, others = (grid.ravel() for grid in np.indices((len(ids), len(ids))))
@@ -37,7 +34,6 @@ def test_comparison_is_bytewise(extra, ids):
 
 @pytest.mark.parametrize("extra", [[], [LONG]], ids=["short", "long"])
 @given(ids=IDS, descending=st.booleans(), data=st.data())
-@quickly
 def test_order_is_by_group_and_then_bytewise(extra, ids, descending, data):
     ids = [*filter(fits, ids), "z", *extra]
     count = data.draw(st.integers(0, len(ids)))
@@ -55,7 +51,6 @@ def test_order_is_by_group_and_then_bytewise(extra, ids, descending, data):
 
 
 @given(ids=st.lists(NEAR | ANY | st.just(LONG), min_size=1, max_size=12), data=st.data())
-@quickly
 def test_ids_come_back_as_they_went_in(ids, data):
     ids_column = id_column(ids)
     assert ids_column.tolist() == ids
@@ -65,7 +60,6 @@ def test_ids_come_back_as_they_went_in(ids, data):
 
 
 @given(IDS, IDS, st.booleans(), st.booleans())
-@quickly
 def test_sameness_does_not_depend_on_how_wide_the_columns_are(left, right, long_left, long_right):
     right = right + left
     one = id_column(left + [LONG] * long_left)

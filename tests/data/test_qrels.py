@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout import DuplicateError, FormatError, InputError, Qrels, evaluate, read_qrels
@@ -203,7 +203,6 @@ ROWS = st.lists(
 
 
 @given(ROWS)
-@settings(deadline=None, database=None)
 def test_repeated_judgements_are_merged_wherever_they_stand(rows):
     # The grade follows from query and document, so that a repeated pair never clashes.
     grades = [len(query) + ord(doc) for query, doc in rows]

@@ -4,14 +4,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout import DuplicateError, InputError, Run, read_run
 from heldout.data.duplicates import BLOCK
 from heldout.data.files import write_atomically
-
-quickly = settings(deadline=None, database=None)
 
 QUERIES = ["q10", "q9", "q1"]
 DOCS = [*"abcdef", "a" * 9, "a" * 9 + "b", "é", "z€"]
@@ -54,7 +52,6 @@ def ranked_lists(run):
 @pytest.mark.parametrize("long", [False, True], ids=["short ids", "long ids"])
 @pytest.mark.parametrize("ties", ["docid-desc", "docid-asc", "input"])
 @given(rows=ROWS)
-@quickly
 def test_order_is_that_of_a_plain_sort(ties, long, rows):
     rows = [*rows, ("q9", LONG, 1.0)] if long else rows
     run = made(rows, ties=ties)
@@ -215,7 +212,6 @@ ID = st.text(st.characters(codec="utf-8", categories=["L", "N", "S", "P"]), min_
 @given(ranked=st.dictionaries(ID.filter(lambda name: name[0] not in "#{" ),
                               st.dictionaries(ID, FINITE, min_size=1, max_size=5),
                               min_size=1, max_size=4))  # fmt: skip
-@settings(deadline=None, database=None, max_examples=40)
 def test_what_is_written_is_read_back_to_the_last_bit(tmp_path_factory, ending, ranked):
     run = Run.from_dict(ranked, "mine")
     path = tmp_path_factory.mktemp("written") / f"mine{ending}"

@@ -10,15 +10,13 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.data.formats import source as source_module
 from heldout.data.formats.source import Source, open_source
 from heldout.data.words import PADDING
 from heldout.errors import InputError
-
-quickly = settings(deadline=None, database=None, max_examples=200)
 
 BOM = b"\xef\xbb\xbf"
 TEXT = b"first line\nsecond line\n\nlast line"
@@ -48,7 +46,6 @@ def ended(text):
 
 
 @given(LINES, st.booleans(), st.integers(1, 20), st.integers(1, 8))
-@quickly
 def test_pieces_put_together_are_the_text_with_a_newline_at_its_end(lines, newline, piece, slack):
     text = b"\n".join(lines) + b"\n" * newline
     pieces = [text for _, text in cut(from_memory(text), piece, slack)]
@@ -57,7 +54,6 @@ def test_pieces_put_together_are_the_text_with_a_newline_at_its_end(lines, newli
 
 
 @given(LINES, st.integers(1, 20), st.integers(1, 8))
-@quickly
 def test_a_piece_knows_where_it_stands(lines, piece, slack):
     text = ended(b"\n".join(lines))
     for offset, part in cut(from_memory(text), piece, slack):
@@ -65,7 +61,6 @@ def test_a_piece_knows_where_it_stands(lines, piece, slack):
 
 
 @given(LINES, st.integers(1, 20), st.integers(1, 8))
-@settings(deadline=None, database=None, max_examples=50)
 def test_a_file_is_cut_as_the_same_text_in_memory(tmp_path_factory, lines, piece, slack):
     text = b"x" + b"\n".join(lines)
     path = tmp_path_factory.mktemp("cut") / "text"
@@ -98,7 +93,6 @@ def test_a_byte_order_mark_in_a_file_is_left_out(tmp_path):
 
 
 @given(LINES, st.integers(1, 20), st.data())
-@quickly
 def test_a_line_number_is_one_more_than_the_line_ends_before(lines, piece, data):
     text = b"\n".join(lines) + b"\n"
     offset = data.draw(st.integers(0, len(text) - 1))

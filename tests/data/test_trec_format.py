@@ -1,15 +1,13 @@
 """TREC lines in bulk, held against a parser that goes line by line."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout import FormatError, InputError, read_qrels, read_run
 from heldout.data.formats import source as source_module
 from heldout.data.formats.source import Source
 from heldout.data.formats.trec import read_qrels_rows, read_run_rows, run_tag
-
-quickly = settings(deadline=None, database=None, max_examples=50)
 
 URL = "http://example.org/" + "path/" * 20
 
@@ -81,7 +79,6 @@ def ragged(draw, rows, extra=True):
 
 
 @given(st.data(), RUN_ROWS, st.integers(1, 120))
-@quickly
 def test_ragged_and_regular_runs_are_read_as_a_plain_parser_reads_them(data, rows, piece):
     regular = "".join(" ".join(row) + "\n" for row in rows)
     expected = naive_rows(regular, 2, 4)
@@ -97,7 +94,6 @@ def test_ragged_and_regular_runs_are_read_as_a_plain_parser_reads_them(data, row
     st.integers(1, 120),
     st.booleans(),
 )
-@quickly
 def test_ragged_and_regular_qrels_are_read_as_a_plain_parser_reads_them(data, rows, piece, three):
     rows = [(row[0], *row[2:]) for row in rows] if three else rows
     regular = "".join(" ".join(row) + "\n" for row in rows)
@@ -230,7 +226,6 @@ MIXED = st.lists(st.tuples(st.booleans(), BAD), min_size=1, max_size=20)
 
 
 @given(MIXED, st.integers(1, 100))
-@settings(deadline=None, database=None, max_examples=60)
 def test_skipping_leaves_out_the_bad_lines_and_only_those(tmp_path_factory, lines, piece):
     lines = [(True, ""), *lines]
     path = tmp_path_factory.mktemp("skip") / "mixed.run"

@@ -5,7 +5,7 @@ import struct
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.data.ids import LongIds, ShortIds, id_column
@@ -17,8 +17,6 @@ from heldout.data.words import (
     mix,
     parse_decimals,
 )
-
-quickly = settings(deadline=None, database=None)
 
 DIGITS = st.text("0123456789", min_size=1, max_size=25)
 SIGNS = st.sampled_from(["", "", "+", "-"])
@@ -56,19 +54,16 @@ def decimals(draw, digits=DIGITS):
 
 
 @given(st.lists(decimals(), min_size=1, max_size=20))
-@quickly
 def test_decimals_are_read_as_python_reads_them(texts):
     assert_right_where_not_hard(texts)
 
 
 @given(st.lists(decimals(st.text("0123456789", min_size=17, max_size=19)), min_size=1))
-@quickly
 def test_numbers_of_more_than_53_bits_are_rounded_correctly(texts):
     assert_right_where_not_hard(texts)
 
 
 @given(st.lists(decimals(st.text("0123456789", min_size=1, max_size=15)), min_size=1))
-@quickly
 def test_numbers_of_up_to_15_digits_are_never_left_to_the_slow_way(texts):
     values, hard = parse(texts)
     assert not any(hard)
@@ -76,7 +71,6 @@ def test_numbers_of_up_to_15_digits_are_never_left_to_the_slow_way(texts):
 
 
 @given(st.integers(1, 7), st.data())
-@quickly
 def test_a_column_printed_with_one_format_is_read_exactly(places, data):
     # All fields with the same number of decimals take a short cut of their own.
     whole = st.text("0123456789", min_size=1, max_size=8)
@@ -199,7 +193,6 @@ def unmix(value):
 
 
 @given(st.lists(st.integers(0, 2**64 - 1), min_size=1))
-@quickly
 def test_mixing_can_be_undone_so_different_keys_stay_different(keys):
     assert [unmix(one) for one in mix(np.array(keys, np.uint64)).tolist()] == keys
 
@@ -213,14 +206,12 @@ def hashes_in_text(ids):
 
 
 @given(st.lists(TEXT, min_size=1, max_size=20))
-@quickly
 def test_a_field_in_a_text_and_an_id_in_a_column_have_one_hash(ids):
     # 20 characters of up to 4 bytes do not always fit into 64 bytes: both kinds come up.
     assert id_column(ids).hashes(0, len(ids)).tolist() == hashes_in_text(ids)
 
 
 @given(st.lists(TEXT.filter(lambda text: len(text.encode()) <= 64), min_size=1, max_size=20))
-@quickly
 def test_short_and_long_columns_give_an_id_the_same_hash(ids):
     short, long = id_column(ids), id_column([*ids, "x" * 65])
     assert isinstance(short, ShortIds)
@@ -235,7 +226,6 @@ def test_fields_of_up_to_eight_bytes_never_share_a_hash():
 
 
 @given(st.lists(st.binary(min_size=0, max_size=30), min_size=1, max_size=10))
-@quickly
 def test_the_words_of_a_field_spell_its_bytes(fields):
     data, starts, ends = column(fields)
     words = field_words(data, starts, ends - starts)
@@ -246,6 +236,5 @@ def test_the_words_of_a_field_spell_its_bytes(fields):
 
 
 @given(st.lists(st.integers(0, 5)))
-@quickly
 def test_distinct_keeps_each_value_of_a_sorted_array_once(values):
     assert distinct(np.array(sorted(values), np.int64)).tolist() == sorted(set(values))

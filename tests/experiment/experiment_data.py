@@ -10,16 +10,16 @@ WORDS = [f"w{n}" for n in range(40)]
 def small_collection(documents=60, queries=24, seed=3):
     """Documents of random words and lengths; relevant are those that share words with a query."""
     random = np.random.default_rng(seed)
-    texts, bags = {}, []
+    texts, bags, zipf = {}, np.zeros((documents, len(WORDS)), np.int64), _zipf()
     for number in range(documents):
         length = int(random.integers(5, 60))
-        bag = random.choice(len(WORDS), length, p=_zipf())
-        bags.append(np.bincount(bag, minlength=len(WORDS)))
+        bag = random.choice(len(WORDS), length, p=zipf)
+        bags[number] = np.bincount(bag, minlength=len(WORDS))
         texts[f"d{number:03}"] = " ".join(WORDS[word] for word in bag)
     asked, judged = {}, {}
     for number in range(queries):
         words = random.choice(len(WORDS), 3, replace=False)
-        shares = np.array([bag[words].sum() / bag.sum() for bag in bags])
+        shares = bags[:, words].sum(axis=1) / bags.sum(axis=1)
         noisy = shares + random.normal(0, 0.03, documents)
         best = np.argsort(-noisy)[:6].tolist()
         asked[f"q{number:02}"] = " ".join(WORDS[word] for word in words)

@@ -20,7 +20,7 @@ def scales(draw):
     return -np.sort(-np.array(own)), -np.sort(-np.array(reference))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100)
 @given(scales(), arrays(np.float64, st.integers(1, 30), elements=SCORES))
 def test_the_map_rises_and_is_finite(scale, scores):
     own, reference = scale
@@ -31,14 +31,12 @@ def test_the_map_rises_and_is_finite(scale, scores):
     assert (np.diff(mapped) >= -tolerance).all()
 
 
-@settings(max_examples=100, deadline=None)
 @given(scales(), arrays(np.float64, st.integers(1, 30), elements=SCORES))
 def test_the_identity_where_both_scales_are_the_same(scale, scores):
     own, _ = scale
     assert np.allclose(align_scores(scores, own, own), scores, atol=1e-9)
 
 
-@settings(max_examples=50, deadline=None)
 @given(scales())
 def test_what_stands_at_a_place_goes_to_that_place(scale):
     own, reference = scale

@@ -67,7 +67,10 @@ def rank(train, test, power=1.0):
         raise OSError("the storage is away")
     if TROUBLE == "fails":
         raise ValueError("this never works")
-    if TROUBLE == "kills" and power == 0.5 and os.getpid() != int((HERE / "parent").read_text()):
+    # One task alone: a worker that is killed as it starts does not come back, and a run whose
+    # workers are all gone waits.
+    everything = power == 0.5 and len(train.query_ids()) == 12
+    if TROUBLE == "kills" and everything and os.getpid() != int((HERE / "parent").read_text()):
         os.kill(os.getpid(), 9)
     found = {{}}
     queries = test.collection.queries

@@ -8,6 +8,7 @@ import sys
 import pytest
 from experiment_data import small_collection, table_bytes
 
+from heldout.cli import main
 from heldout.data.export import export_collection
 
 distributed = pytest.importorskip("distributed", reason="needs the extra dask")
@@ -43,19 +44,13 @@ def cluster(certificate):
         yield one
 
 
-def run(folder, output, *options, **environment):
-    command = [sys.executable, "-c", "from heldout.cli import main; main()", "run", "data"]
-    return subprocess.run(  # noqa: S603 - this Python
-        [*command, "--system", "bm25", "--folds", "2", "--quiet", "-o", output, *options],
-        cwd=folder,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def command(output, *options):
+    fixed = ["run", "data", "--system", "bm25", "--folds", "2", "--quiet"]
+    return [*fixed, "-o", output, *options]
 
 
-def test_with_certificates_and_without(tmp_path, cluster, certificate):
+def test_with_certificates_and_without(tmp_path, cluster, certificate, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
     export_collection(small_collection(20, 8), tmp_path / "data")
     address = cluster.scheduler_address
     assert address.startswith("tls://")
@@ -64,12 +59,24 @@ def test_with_certificates_and_without(tmp_path, cluster, certificate):
         "DASK_DISTRIBUTED__COMM__TLS__CLIENT__CERT": certificate[0],
         "DASK_DISTRIBUTED__COMM__TLS__CLIENT__KEY": certificate[1],
     }
-    assert run(tmp_path, "here").returncode == 0
-    done = run(tmp_path, "there", "--dask", address, **settings)
+    main(command("here"))
+    done = subprocess.run(  # noqa: S603 - this Python
+        [
+            *(sys.executable, "-c", "from heldout.cli import main; main()"),
+            *command("there", "--dask", address),
+        ],
+        env={**os.environ, **settings},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert table_bytes(tmp_path / "there") == table_bytes(tmp_path / "here")
-    without = run(tmp_path, "without", "--dask", address)
-    assert without.returncode == 2
-    assert "does Dask's configuration name the certificates" in without.stderr
-    assert without.stderr.count("\n") == 1
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as ended:
+        main(command("without", "--dask", address))
+    said = capsys.readouterr().err
+    assert ended.value.code == 2
+    assert "does Dask's configuration name the certificates" in said
+    assert said.count("\n") == 1
     assert not (tmp_path / "without" / "manifest.json").exists()

@@ -185,7 +185,9 @@ def test_the_seed_decides_and_the_number_of_threads_does_not(fixed, monkeypatch)
     texts = []
     for threads, seed in (("1", 4), ("2", 4), ("2", 5)):
         monkeypatch.setenv("HELDOUT_THREADS", threads)
-        texts.append(study_json(study(fixed, seed=seed, fraction=0.3, draws=2), "bm25"))
+        texts.append(
+            study_json(study(fixed, seed=seed, fraction=0.3, draws=2, replicates=4), "bm25")
+        )
     assert texts[0] == texts[1]
     assert texts[0] != texts[2]
 

@@ -8,6 +8,7 @@ import pytest
 from experiment_data import small_collection
 
 import heldout
+from heldout.cli import main
 from heldout.data.export import export_collection
 from heldout.errors import HeldoutError, InputError, MeasureError, cause_of
 
@@ -55,33 +56,40 @@ name = "mine"
 """
 
 
-def run(folder, *options):
-    command = [sys.executable, "-c", "from heldout.cli import main; main()", "run"]
-    return subprocess.run(  # noqa: S603 - this Python
-        [*command, str(folder / "experiment.toml"), "-o", str(folder / "out"), "--quiet", *options],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def arguments(folder):
+    return ["run", str(folder / "experiment.toml"), "-o", str(folder / "out"), "--quiet"]
 
 
-def is_refused(done, *parts):
+def is_refused(code, out, err, *parts):
     """One line that names the system, exit code 2, no results."""
-    assert done.returncode == 2, done
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 1, done.stderr
-    assert done.stderr.startswith("heldout: ")
+    assert code == 2, err
+    assert out == ""
+    assert err.count("\n") == 1, err
+    assert err.startswith("heldout: ")
     for part in ("mine", "code.py", *parts):
-        assert part in done.stderr
+        assert part in err
+
+
+@pytest.fixture
+def refused(tmp_path, capsys):
+    """Run the experiment here, and see that it is refused."""
+
+    def run(*parts):
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main(arguments(tmp_path))
+        is_refused(ended.value.code, *capsys.readouterr(), *parts)
+
+    return run
 
 
 @pytest.mark.parametrize("code", ["0", "7", "", "'bye'"])
 @pytest.mark.parametrize("source", [AT_IMPORT, IN_THE_CALL])
-def test_an_exit_of_a_function_is_its_error(tmp_path, source, code):
+def test_an_exit_of_a_function_is_its_error(tmp_path, refused, source, code):
     export_collection(small_collection(20, 8), tmp_path / "data")
     (tmp_path / "code.py").write_text(source.format(code=code))
     (tmp_path / "experiment.toml").write_text(RANKING)
-    is_refused(run(tmp_path), f"sys.exit({code}) was called in code.py, line ")
+    refused(f"sys.exit({code}) was called in code.py, line ")
     assert not (tmp_path / "out" / "manifest.json").exists()
 
 
@@ -92,16 +100,21 @@ def test_so_it_is_in_other_processes(tmp_path, options):
     export_collection(small_collection(20, 8), tmp_path / "data")
     (tmp_path / "code.py").write_text(IN_THE_CALL.format(code=0))
     (tmp_path / "experiment.toml").write_text(RANKING)
-    is_refused(run(tmp_path, *options), "sys.exit(0) was called in code.py, line 3")
+    command = [sys.executable, "-c", "from heldout.cli import main; main()", *arguments(tmp_path)]
+    done = subprocess.run(  # noqa: S603 - this Python
+        [*command, *options], capture_output=True, text=True, check=False
+    )
+    said = "sys.exit(0) was called in code.py, line 3"
+    is_refused(done.returncode, done.stdout, done.stderr, said)
 
 
 @pytest.mark.parametrize("system", ["Exits", 'Exits"\nspace.level = [1, 2] # "', "ExitsAtOnce"])
-def test_an_exit_of_an_estimator_is_its_error(tmp_path, system):
+def test_an_exit_of_an_estimator_is_its_error(tmp_path, refused, system):
     (tmp_path / "code.py").write_text(ESTIMATOR)
     rows = [f"{n % 5},{n % 2}\n" for n in range(20)]
     (tmp_path / "table.csv").write_text("x,y\n" + "".join(rows))
     (tmp_path / "experiment.toml").write_text(f'{CLASSES}estimator = "code.py:{system}"\n')
-    is_refused(run(tmp_path), "sys.exit(0) was called in code.py, line ")
+    refused("sys.exit(0) was called in code.py, line ")
 
 
 def test_a_module_that_fails_at_import_is_named(tmp_path, monkeypatch):
@@ -157,7 +170,6 @@ def test_an_exit_of_a_measure_is_its_error():
 
 def test_whatever_else_exits_inside_a_command_is_an_error(monkeypatch, capsys):
     import heldout.report.measures as module
-    from heldout.cli import main
 
     monkeypatch.setattr(module, "describe_measures", sys.exit)
     with pytest.raises(SystemExit) as ended:

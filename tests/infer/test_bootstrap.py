@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -52,7 +52,6 @@ def test_replicates_as_taught():
 
 
 @pytest.mark.parametrize("tail", ["two-sided", "greater", "less"])
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.floats(-5, 5).map(lambda x: round(x, 3)), min_size=2, max_size=5))
 def test_enumeration_equals_counting(tail, values):
     if np.ptp(values) == 0:

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.errors import InputError
@@ -82,7 +82,6 @@ def test_drawn_assignments_come_near_all_of_them(tail, monkeypatch):
 
 
 @pytest.mark.parametrize("tail", TAILS)
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(-9, 9), min_size=2, max_size=10))
 def test_of_means_it_is_the_randomization_test(tail, values):
     one = np.column_stack([values, np.ones(len(values))])

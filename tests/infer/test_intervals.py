@@ -1,4 +1,4 @@
-"""Intervals of one system, against published numbers, statsmodels, and by their coverage."""
+"""Intervals of one system, against published numbers, SciPy, and by their coverage."""
 
 from __future__ import annotations
 
@@ -66,18 +66,39 @@ def test_newcombe_clopper_pearson(successes, n, low, high):
     assert (round(interval.low, 4), round(interval.high, 4)) == (low, high)
 
 
+@pytest.mark.parametrize(("ours", "theirs"), [(wilson, "wilson"), (clopper_pearson, "exact")])
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.999])
+@pytest.mark.parametrize(("successes", "n"), [(0, 7), (7, 7), (3, 11), (80, 100), (999, 1000)])
+def test_against_scipy(ours, theirs, level, successes, n):
+    expected = stats.binomtest(successes, n).proportion_ci(level, theirs)
+    interval = ours(successes, n, level)
+    assert (interval.low, interval.high) == pytest.approx(tuple(expected), abs=1e-10)
+
+
 @pytest.mark.parametrize(
-    ("ours", "theirs"),
-    [(wilson, "wilson"), (clopper_pearson, "beta"), (agresti_coull, "agresti_coull")],
+    ("successes", "n", "level", "low", "high"),
+    [
+        (0, 7, 0.8, 0, 0.222851972769),
+        (0, 7, 0.95, 0, 0.404439230585),
+        (0, 7, 0.999, 0, 0.662043336239),
+        (7, 7, 0.8, 0.777148027231, 1),
+        (7, 7, 0.95, 0.595560769415, 1),
+        (7, 7, 0.999, 0.337956663761, 1),
+        (3, 11, 0.8, 0.136730311857, 0.467774361410),
+        (3, 11, 0.95, 0.092045099346, 0.571060794730),
+        (3, 11, 0.999, 0.042675452697, 0.728256406544),
+        (80, 100, 0.8, 0.743849907009, 0.846455074996),
+        (80, 100, 0.95, 0.710411589667, 0.867392311409),
+        (80, 100, 0.999, 0.639291683991, 0.902089870013),
+        (999, 1000, 0.8, 0.996456733755, 0.999906864164),
+        (999, 1000, 0.95, 0.993758517257, 1),
+        (999, 1000, 0.999, 0.985436972884, 1),
+    ],
 )
-def test_against_statsmodels(ours, theirs):
-    reason = "compares with statsmodels"
-    proportion = pytest.importorskip("statsmodels.stats.proportion", reason=reason)
-    for successes, n in ((0, 7), (7, 7), (3, 11), (80, 100), (999, 1000)):
-        for level in (0.8, 0.95, 0.999):
-            expected = proportion.proportion_confint(successes, n, 1 - level, theirs)
-            interval = ours(successes, n, level)
-            assert (interval.low, interval.high) == pytest.approx(expected, abs=1e-10)
+def test_agresti_coull(successes, n, level, low, high):
+    # statsmodels 0.15.0: proportion_confint(successes, n, 1 - level, "agresti_coull")
+    interval = agresti_coull(successes, n, level)
+    assert (interval.low, interval.high) == pytest.approx((low, high), abs=1e-10)
 
 
 @pytest.mark.parametrize("make", PROPORTIONS)

@@ -8,7 +8,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.infer import lattice
@@ -54,7 +54,6 @@ def test_signed_tail_by_shifting_equals_counting(weights, at_least):
     )
 
 
-@settings(max_examples=30, deadline=None)
 @given(small, st.integers(-40, 40))
 def test_signed_tail_by_transform_equals_counting(weights, at_least):
     with pytest.MonkeyPatch.context() as patch:

@@ -1,22 +1,20 @@
-"""Adjusted p-values, against R's published example and statsmodels."""
+"""Adjusted p-values, against R's published example, closed testing and SciPy."""
 
 from __future__ import annotations
+
+from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from heldout.errors import InputError
 from heldout.infer.multiplicity import adjust
 
-NAMES = {
-    "holm": "holm",
-    "hochberg": "simes-hochberg",
-    "bonferroni": "bonferroni",
-    "bh": "fdr_bh",
-    "by": "fdr_by",
-}
+METHODS = ("holm", "hochberg", "bonferroni", "bh", "by")
+p_values = st.floats(0, 1) | st.sampled_from([0.01, 0.02, 1.0])
 
 
 def test_r():
@@ -25,19 +23,48 @@ def test_r():
     np.testing.assert_allclose(found, [0.05, 0.08, 0.09, 0.09, 0.09])
 
 
-@pytest.fixture(scope="module")
-def multitest():
-    return pytest.importorskip("statsmodels.stats.multitest")
+def closed(p, together):
+    """The largest p of all hypotheses that hold several at once: Marcus, Peritz & Gabriel (1976).
+
+    ``together`` is the p of some hypotheses being true together, of their p-values, sorted.
+    """
+    found = np.zeros(len(p))
+    for size in range(1, len(p) + 1):
+        for some in combinations(range(len(p)), size):
+            found[[*some]] = np.maximum(found[[*some]], together(sorted(p[i] for i in some)))
+    return found
 
 
-@pytest.mark.parametrize("method", NAMES)
-@given(p=st.lists(st.floats(0, 1) | st.sampled_from([0.01, 0.02, 1.0]), min_size=1, max_size=30))
-def test_statsmodels(multitest, method, p):
-    theirs = multitest.multipletests(p, method=NAMES[method])[1]
+def by_bonferroni(p):
+    return min(1, len(p) * p[0])
+
+
+def by_hochberg(p):
+    return min((len(p) - i) * one for i, one in enumerate(p))
+
+
+@pytest.mark.parametrize(
+    ("method", "together"), [("holm", by_bonferroni), ("hochberg", by_hochberg)]
+)
+@given(p=st.lists(p_values, min_size=1, max_size=6))
+def test_closed_testing(method, together, p):
+    np.testing.assert_allclose(adjust(p, method), closed(p, together), rtol=1e-12, atol=1e-300)
+
+
+@pytest.mark.parametrize("method", ["bh", "by"])
+@given(p=st.lists(p_values, min_size=1, max_size=30))
+def test_scipy(method, p):
+    theirs = stats.false_discovery_control(p, method=method)
     np.testing.assert_allclose(adjust(p, method), theirs, rtol=1e-12, atol=1e-300)
 
 
-@pytest.mark.parametrize("method", [*NAMES, "none"])
+@given(p=st.lists(p_values, min_size=1, max_size=30))
+def test_bonferroni(p):
+    expected = [min(1, len(p) * one) for one in p]
+    np.testing.assert_allclose(adjust(p, "bonferroni"), expected, rtol=1e-12, atol=1e-300)
+
+
+@pytest.mark.parametrize("method", [*METHODS, "none"])
 def test_order_is_kept_and_input_untouched(method):
     p = np.array([0.04, 0.001, 0.3, 0.02])
     before = p.copy()

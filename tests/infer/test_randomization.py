@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.errors import InputError
@@ -204,7 +204,6 @@ def test_bad_input(call, words):
         call()
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.floats(-5, 5).map(lambda x: round(x, 3)), min_size=6, max_size=9))
 def test_interval_holds_what_the_exact_test_does_not_reject(values):
     values = np.array(values)

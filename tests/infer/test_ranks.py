@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
@@ -30,7 +30,6 @@ def test_demsar(systems, level, q):
         assert round(found, 2) == 1.12
 
 
-@settings(deadline=None)
 @given(
     arrays(np.int64, st.tuples(st.integers(2, 8), st.integers(3, 6)), elements=st.integers(0, 4))
 )

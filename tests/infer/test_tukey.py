@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -129,17 +129,20 @@ def test_kramer_is_the_same_when_used_equally():
 
 
 def test_kramer_with_unequal_use():
-    sm = pytest.importorskip("statsmodels.api")
     wool, tension, number = np.indices(WARPBREAKS.shape).reshape(3, -1)
     keep = (number < 6) | (tension != wool)
     y, wool, tension = WARPBREAKS.ravel()[keep], wool[keep], tension[keep]
     design = np.column_stack([np.ones(len(y)), wool == 1, tension == 1, tension == 2])
-    fit = sm.OLS(y, design.astype(float)).fit()
-    test = fit.t_test([[0, 0, -1, 1]])
+    estimates, (squares,), *_ = np.linalg.lstsq(design.astype(float), y)
+    contrast, freedom = np.array([0, 0, -1, 1]), len(y) - 4
+    variance = squares / freedom * contrast @ np.linalg.inv(design.T @ design) @ contrast
+    t = contrast @ estimates / math.sqrt(variance)
+    # statsmodels 0.15.0: OLS(y, design).fit().t_test(contrast)
+    assert (t, freedom) == (pytest.approx(-0.9147274662521), 44)
     found = by_pair(tukey_kramer(y, tension, wool))[2, 1]
-    assert found.difference == pytest.approx(test.effect[0])
-    q = abs(test.tvalue[0][0]) * math.sqrt(2)
-    assert found.p == pytest.approx(stats.studentized_range.sf(q, 3, fit.df_resid), abs=1e-8)
+    assert found.difference == pytest.approx(-3.5282051282051)
+    q = abs(t) * math.sqrt(2)
+    assert found.p == pytest.approx(stats.studentized_range.sf(q, 3, freedom), abs=1e-8)
 
 
 def test_error_terms():
@@ -159,7 +162,6 @@ def test_interval_and_p_agree():
         assert (pair.p < 0.1) == (pair.low > 0 or pair.high < 0)
 
 
-@settings(deadline=None, max_examples=30)
 @given(shift=st.floats(-5, 5), scale=st.floats(0.1, 50), seed=st.integers(0, 1000))
 def test_shift_and_scale(shift, scale, seed):
     values = np.random.default_rng(seed).random((6, 3))

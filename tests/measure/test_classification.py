@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
@@ -91,7 +91,6 @@ def same(mine, theirs):
 
 
 @pytest.mark.filterwarnings("ignore:A single label", "ignore:y_pred contains classes")
-@settings(max_examples=60, deadline=None)
 @given(LABELS, st.sampled_from([0.5, 1.0, 2.0]), st.booleans())
 def test_scikit_learn_agrees(rows, beta, weighted):
     truth, guess = [row[0] for row in rows], [row[1] for row in rows]
@@ -127,7 +126,6 @@ def test_scikit_learn_agrees(rows, beta, weighted):
 
 
 @pytest.mark.filterwarnings("ignore:A single label", "ignore:y_pred contains classes")
-@settings(max_examples=60, deadline=None)
 @given(LABELS)
 def test_correlation_and_agreement_are_those_of_scikit_learn(rows):
     truth, guess = [row[0] for row in rows], [row[1] for row in rows]

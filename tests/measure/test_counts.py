@@ -6,7 +6,7 @@ from functools import partial
 
 import naive
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from naive import collections, compare, queries_of
 
 from heldout import evaluate
@@ -62,13 +62,11 @@ FAMILIES = {
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@settings(max_examples=40, deadline=None)
 @given(case=collections())
 def test_family_follows_its_definition(family, case):
     compare(*case, FAMILIES[family])
 
 
-@settings(max_examples=50, deadline=None)
 @given(case=collections())
 def test_counts_are_summed_over_queries_and_not_averaged(case):
     qrels, run = case

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import naive
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from naive import collections, queries_of
 
 from heldout import MeasureError, RankedList, define_measure, evaluate, parse_measure
@@ -68,7 +68,6 @@ def test_query_that_the_run_lacks_is_an_empty_list():
     assert lists["q2"].judged.tolist() == [1]
 
 
-@settings(max_examples=40, deadline=None)
 @given(case=collections())
 def test_known_measure_written_by_hand_has_its_values(case):
     @define_measure

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.errors import InputError
@@ -37,7 +37,6 @@ ROWS = st.lists(
 ).filter(lambda rows: 2 <= sum(row[0] for row in rows) <= len(rows) - 2)
 
 
-@settings(max_examples=60, deadline=None)
 @given(ROWS)
 def test_midranks_give_what_all_pairs_give(rows):
     flags = np.array([row[0] for row in rows])

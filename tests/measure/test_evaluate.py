@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from naive import collections
 
 from heldout import (
@@ -179,7 +179,6 @@ def test_frame_has_one_row_for_each_run_query_and_measure():
     assert picked["value"].to_list() == [0.5, 0.0, 0.0]
 
 
-@settings(max_examples=40, deadline=None)
 @given(case=collections())
 def test_frame_and_values_say_the_same(case):
     result = evaluate(*case, ["AP", "nDCG@5", "NumRet"])
@@ -314,7 +313,6 @@ def test_senseless_number_of_threads_means_the_number_of_cores(count, monkeypatc
     assert evaluate(qrels, runs[:2], "AP").names == ("run", "run (2)")
 
 
-@settings(max_examples=30, deadline=None)
 @given(first=collections(), second=collections())
 def test_each_run_is_evaluated_as_if_it_were_alone(first, second):
     qrels, run = first

@@ -6,7 +6,7 @@ from functools import partial
 
 import naive
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from naive import collections, compare
 
 from heldout import evaluate
@@ -87,7 +87,6 @@ FAMILIES = {
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@settings(max_examples=40, deadline=None)
 @given(case=collections())
 def test_family_follows_its_definition(family, case):
     compare(*case, FAMILIES[family])

@@ -47,7 +47,7 @@ def rows_of(judged):
     return list(zip(names, judged.rank.tolist(), judged.grade.tolist(), strict=True))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100)
 @given(case=cases(), depth=st.none() | st.integers(1, 6))
 def test_join_equals_a_join_of_dictionaries(case, depth):
     qrels, run = case
@@ -69,7 +69,6 @@ def test_join_finds_documents_when_only_one_side_has_long_ids(judged_long, run_l
     assert rows_of(judged) == naive_join(qrels, run)
 
 
-@settings(max_examples=100, deadline=None)
 @given(case=cases(ids=st.sampled_from("abcdefgh")))
 def test_groups_of_equal_scores_are_found_for_every_judged_document(case):
     qrels, run = case
@@ -88,7 +87,6 @@ def test_groups_of_equal_scores_are_found_for_every_judged_document(case):
     assert place == len(judged.query)
 
 
-@settings(max_examples=100, deadline=None)
 @given(case=cases(ids=st.sampled_from("abcdefgh")))
 def test_only_judged_closes_up_ranks_and_ties(case):
     qrels, run = case

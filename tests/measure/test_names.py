@@ -60,7 +60,7 @@ def measures(draw):
     return make_measure(name, draw(CUTOFFS[family.cutoff]), given_values)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=100)
 @given(measure=measures())
 def test_printed_name_reads_back_to_the_same_measure(measure):
     again = parse_measure(str(measure))
@@ -69,7 +69,7 @@ def test_printed_name_reads_back_to_the_same_measure(measure):
     assert str(again) == str(measure)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100)
 @given(first=measures(), second=measures())
 def test_measures_are_equal_iff_their_printed_names_are(first, second):
     assert (first == second) == (str(first) == str(second))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout import ClassPredictions, NumberPredictions
@@ -43,7 +43,6 @@ def same(value, found):
     return found == pytest.approx(value, abs=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.integers(2, 4), st.booleans(), st.integers(4, 30))
 def test_sums_give_the_value_of_the_measure(seed, size, weights, units):
     one = classed(seed, size, units, weights)
@@ -76,7 +75,6 @@ def test_sums_of_no_use():
     assert np.isnan(found.score(found.table.sum(axis=0, keepdims=True))).all()
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.integers(2, 4), st.integers(4, 30))
 def test_weights_give_the_value_of_the_units_drawn(seed, size, units):
     """Ties among scores come from rounding; a unit of weight 2 is a unit that stands twice."""
@@ -100,7 +98,6 @@ def test_weights_give_the_value_of_the_units_drawn(seed, size, units):
         assert same(measure.compute(many, "b"), value), str(measure)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.integers(2, 12))
 def test_the_median_of_the_units_drawn(seed, units):
     source = np.random.default_rng(seed)

@@ -30,7 +30,7 @@ def columns(qrels, run, names, **how):
     return {name: result.values(0, at).tolist() for at, name in enumerate(names)}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100)
 @given(case=collections())
 def test_values_stay_within_the_bounds_of_their_family(case):
     for name, values in columns(*case, [*EVERY, *MORE]).items():
@@ -41,7 +41,6 @@ def test_values_stay_within_the_bounds_of_their_family(case):
         assert max(values) <= high + slack, name
 
 
-@settings(max_examples=60, deadline=None)
 @given(case=without_ties(), names=st.permutations([f"ω{n}-{'x' * n}" for n in range(len(DOCS))]))
 def test_renaming_documents_changes_nothing_without_ties(case, names):
     qrels, run = case
@@ -52,7 +51,6 @@ def test_renaming_documents_changes_nothing_without_ties(case, names):
     assert columns(qrels, run, measures) == columns(other_qrels, other_run, measures)
 
 
-@settings(max_examples=60, deadline=None)
 @given(case=collections(), chance=st.randoms(use_true_random=False))
 def test_order_of_the_input_changes_nothing_even_with_ties(case, chance):
     def shuffled(nested):
@@ -86,7 +84,7 @@ def neighbours(draw):
     return [*above, worse, better, *below], len(above), missed
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100)
 @given(case=neighbours())
 def test_a_better_document_that_moves_up_never_lowers_a_measure(case):
     grades, place, missed = case
@@ -113,7 +111,6 @@ PERFECT += [
 PERFECT += ["Rprec", "Bpref", "RR", "Success@1", "RelP@5", "IPrec11", "IPrec@1", "SetR", "binG"]
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     grades=st.lists(st.integers(0, 6), min_size=1, max_size=60).filter(any),
     others=st.integers(0, 5),
@@ -126,7 +123,6 @@ def test_perfect_ranking_gives_exactly_one(grades, others):
     assert values == {name: [1.0] for name in PERFECT}
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     grades=st.lists(st.integers(0, 6), min_size=1, max_size=40).filter(any),
     chance=st.randoms(use_true_random=False),
@@ -144,7 +140,6 @@ def test_no_ranking_is_better_than_perfect(grades, chance):
         assert values[0] <= 1.0, name
 
 
-@settings(max_examples=60, deadline=None)
 @given(case=without_ties())
 def test_judged_only_equals_a_list_without_unjudged_documents(case):
     qrels, run = case
@@ -157,7 +152,6 @@ def test_judged_only_equals_a_list_without_unjudged_documents(case):
     assert columns(qrels, run, measures, judged_only=True) == columns(qrels, kept, measures)
 
 
-@settings(max_examples=60, deadline=None)
 @given(case=collections(), depth=st.integers(1, 14))
 def test_depth_equals_a_list_that_was_cut_there(case, depth):
     qrels, run = case
@@ -166,7 +160,6 @@ def test_depth_equals_a_list_that_was_cut_there(case, depth):
     assert columns(qrels, run, measures, depth=depth) == columns(qrels, cut, measures)
 
 
-@settings(max_examples=60, deadline=None)
 @given(case=collections(), rel=st.integers(2, 4))
 def test_a_higher_threshold_equals_judgements_made_binary_there(case, rel):
     qrels, run = case
@@ -185,7 +178,6 @@ def _with_rel(name, rel):
     return f"{stem}(rel={rel}){at}{cutoff}"
 
 
-@settings(max_examples=40, deadline=None)
 @given(case=collections(grades=st.integers(0, 1)))
 def test_all_gain_variants_agree_on_binary_grades_where_they_must(case):
     # 2^1 - 1 = 1 and 2^0 - 1 = 0: the exponential gain is the grade itself.

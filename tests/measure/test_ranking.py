@@ -7,7 +7,7 @@ from functools import partial
 
 import naive
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from naive import collections, compare, queries_of
 
 from heldout import evaluate
@@ -94,13 +94,11 @@ FAMILIES = {
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@settings(max_examples=40, deadline=None)
 @given(case=collections())
 def test_family_follows_its_definition(family, case):
     compare(*case, FAMILIES[family])
 
 
-@settings(max_examples=60, deadline=None)
 @given(case=collections())
 def test_geometric_means_take_no_value_below_a_hundred_thousandth(case):
     qrels, run = case

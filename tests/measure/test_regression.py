@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
@@ -16,7 +16,6 @@ NUMBERS = st.floats(-1e3, 1e3).map(lambda value: round(value, 3))
 ROWS = st.lists(st.tuples(NUMBERS, NUMBERS, st.integers(1, 4)), min_size=2, max_size=40)
 
 
-@settings(max_examples=60, deadline=None)
 @given(ROWS, st.booleans())
 def test_scikit_learn_agrees(rows, weighted):
     truth, guess = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
@@ -83,7 +83,6 @@ LABELLED = st.lists(st.tuples(st.booleans(), st.integers(0, 8)), min_size=2, max
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(LABELLED)
 def test_the_area_is_the_share_of_pairs_in_order(rows):
     """By all pairs, by the curve, by scikit-learn: ties are half."""
@@ -108,7 +107,6 @@ def test_the_area_is_the_share_of_pairs_in_order(rows):
     assert mine.recall[::-1] == pytest.approx(theirs[1][:-1])
 
 
-@settings(max_examples=60, deadline=None)
 @given(LABELLED, st.data())
 def test_a_weight_counts_a_unit_several_times(rows, data):
     flags = np.array([row[0] for row in rows])
@@ -129,7 +127,6 @@ CLASSIFIERS = st.dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(CLASSIFIERS)
 def test_the_hull_is_convex_and_above_every_point(points):
     hull = roc_hull(points)
@@ -147,7 +144,6 @@ def test_the_hull_is_convex_and_above_every_point(points):
     assert set(turned.dominated) == set(hull.dominated)
 
 
-@settings(max_examples=60, deadline=None)
 @given(LABELLED)
 def test_the_hull_of_a_curve_has_no_smaller_area(rows):
     curve = roc_curve([row[0] for row in rows], [row[1] for row in rows])
@@ -159,7 +155,6 @@ def test_the_hull_of_a_curve_has_no_smaller_area(rows):
             assert curve.at(point.threshold) == (point.fp_rate, point.tp_rate)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.floats(0, 1), CLASSIFIERS)
 def test_a_mixture_gives_the_rates_it_promises(rate, points):
     mixed = roc_hull(points).mix(rate)

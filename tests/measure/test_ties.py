@@ -8,7 +8,7 @@ from statistics import fmean
 
 import naive
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from naive import Query, without_ties
 
@@ -60,7 +60,6 @@ def check_against_all_orders(judged, scores):
 SMALL = [f"d{number}" for number in range(8)]
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     judged=st.dictionaries(st.sampled_from(SMALL), st.integers(-1, 3), min_size=1, max_size=6),
     scores=st.dictionaries(st.sampled_from(SMALL), st.integers(0, 2), min_size=1, max_size=5),
@@ -91,7 +90,6 @@ def test_average_does_not_depend_on_the_tie_policy():
     assert first == pytest.approx(second, rel=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
 @given(case=without_ties())
 def test_average_equals_order_when_there_are_no_ties(case):
     qrels, run = case

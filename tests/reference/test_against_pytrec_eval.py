@@ -95,19 +95,17 @@ def check(qrels, run, *, rel=1, judged_only=False):
             assert close, f"{name}, {query}: {mine[query][name]} instead of {wanted}"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100)
 @given(case=collections())
 def test_every_measure_equals_that_of_trec_eval_nine(case):
     check(*case)
 
 
-@settings(max_examples=60, deadline=None)
 @given(case=collections())
 def test_every_measure_with_a_higher_threshold(case):
     check(*case, rel=2)
 
 
-@settings(max_examples=60, deadline=None)
 @given(case=collections())
 def test_every_measure_of_judged_documents_only(case):
     qrels, run = case
@@ -193,7 +191,6 @@ def check_interpolated(qrels, run):
             assert values["11pt_avg"] == pytest.approx(sum(wanted) / 11, rel=1e-12)
 
 
-@settings(max_examples=100, deadline=None)
 @given(case=collections())
 def test_interpolated_precision_rounds_as_ten_does_and_not_as_nine(case):
     check_interpolated(*case)

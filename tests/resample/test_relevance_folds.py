@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import resample_checks as check
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout import Bootstrap, Collection, HoldOut, KFold, LeaveOneOut, PlanError, TwoWay
@@ -50,7 +50,6 @@ def test_where_a_document_has_one_query_every_fold_has_its_share(owners, k):
 
 
 @given(PAIRS)
-@settings(max_examples=50)
 def test_relevance_is_spread_better_than_by_chance(pairs):
     found = collection(pairs)
 

@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.retrieve.analyze import Analyzer
@@ -56,7 +56,6 @@ def counted(index, number):
 
 
 @pytest.mark.parametrize("analyzer", ANALYZERS, ids=Analyzer.signature)
-@settings(max_examples=60, deadline=None)
 @given(texts=st.lists(TEXTS, min_size=1, max_size=4))
 def test_documents_get_the_terms_of_the_reference(analyzer, texts):
     index = Index.build(texts, analyzer, threads=1)

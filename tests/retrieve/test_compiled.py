@@ -1,9 +1,11 @@
 """The note about compiling: said once, and never when the code is in the cache."""
 
+import importlib
 import os
-import subprocess
 import sys
 import time
+
+import pytest
 
 MODULE = """
 from heldout.retrieve.compiled import announce, kernel
@@ -22,39 +24,32 @@ announce("some loops", twice, thrice)
 """
 
 
-def run(folder, environment):
-    done = subprocess.run(
-        [sys.executable, "-c", "import loops"],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=folder,
-        env={**os.environ, **environment},
-    )
-    return done.stderr
+@pytest.fixture
+def said(tmp_path, monkeypatch, capsys):
+    """What is said when the module is loaded anew, with functions that nobody has called."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def load():
+        importlib.invalidate_caches()
+        importlib.import_module("loops_to_compile")
+        del sys.modules["loops_to_compile"]
+        return capsys.readouterr().err
+
+    return load
 
 
-def test_compiling_is_said_once_and_again_only_when_the_source_changes(tmp_path):
-    source = tmp_path / "loops.py"
+def test_compiling_is_said_once_and_again_only_when_the_source_changes(tmp_path, monkeypatch, said):
+    import numba
+
+    source = tmp_path / "loops_to_compile.py"
     source.write_text(MODULE)
-    for environment in ({}, {"NUMBA_CACHE_DIR": str(tmp_path / "elsewhere")}):
-        assert run(tmp_path, environment) == "compiling some loops, once: a few seconds\n"
-        assert run(tmp_path, environment) == ""
+    for folder in ("", str(tmp_path / "elsewhere")):
+        monkeypatch.setattr(numba.config, "CACHE_DIR", folder)  # NUMBA_CACHE_DIR
+        assert said() == "compiling some loops, once: a few seconds\n"
+        assert said() == ""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
     # Two seconds from now: a file system may count time in steps of that size.
     later = time.time_ns() + 2_000_000_000
     os.utime(source, ns=(later, later))
-    assert run(tmp_path, {}) == "compiling some loops, once: a few seconds\n"
-
-
-def test_the_note_stands_on_one_line_of_standard_error_when_an_index_is_built(tmp_path):
-    code = "from heldout.retrieve.index import Index; Index.build(['a b', 'b'])"
-    for expected in (["compiling the index builder, once: a few seconds"], []):
-        done = subprocess.run(  # noqa: S603 - this Python
-            [sys.executable, "-c", code],
-            capture_output=True,
-            text=True,
-            check=True,
-            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
-        )
-        assert done.stderr.splitlines() == expected
-        assert done.stdout == ""
+    assert said() == "compiling some loops, once: a few seconds\n"

@@ -1,5 +1,7 @@
 """A small experiment with names and texts as bad as can be, and a browser to look at it."""
 
+from dataclasses import replace
+
 import pytest
 
 from heldout.data.collection import Collection
@@ -52,6 +54,14 @@ def page_text(part):
 def page_file(page_text, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "report.html"
     write_page(path, page_text)
+    return path
+
+
+@pytest.fixture(scope="session")
+def table_file(part, tmp_path_factory):
+    """A page without charts, which take most of the time: for what is done in its table."""
+    path = tmp_path_factory.mktemp("page") / "table.html"
+    write_page(path, render_page("table", [replace(part, charts=())]))
     return path
 
 

@@ -65,8 +65,8 @@ def test_names_and_texts_are_text(visit, page_file):
     assert page.locator("#vg-tooltip-element img").count() == 0
 
 
-def test_sorting(visit, page_file):
-    page = visit().open(page_file)
+def test_sorting(visit, table_file):
+    page = visit().open(table_file)
     gaps = numbers(page, 2)
     assert gaps == sorted(gaps, reverse=True)
     head = page.locator('#part-1-units th[data-key="gap"]')
@@ -81,8 +81,8 @@ def test_sorting(visit, page_file):
     assert shown_units(page)[0] == "q39"
 
 
-def test_filtering_says_how_many_are_left(visit, page_file, results):
-    page = visit().open(page_file)
+def test_filtering_says_how_many_are_left(visit, table_file, results):
+    page = visit().open(table_file)
     part = page.locator("#part-1-units")
     scores = results.scores("nDCG@10")
     a, b = (
@@ -112,8 +112,8 @@ def test_filtering_says_how_many_are_left(visit, page_file, results):
     assert "No query is like that" in part.inner_text()
 
 
-def test_other_measures_and_systems(visit, page_file, results):
-    page = visit().open(page_file)
+def test_other_measures_and_systems(visit, table_file, results):
+    page = visit().open(table_file)
     part = page.locator("#part-1-units")
     part.get_by_label("Measure").select_option("AP")
     part.get_by_label("A", exact=True).select_option("C")
@@ -127,8 +127,8 @@ def test_other_measures_and_systems(visit, page_file, results):
     assert part.locator("thead th").count() == 5
 
 
-def test_opening_a_query_by_mouse_shows_both_rankings(visit, page_file, part):
-    page = visit().open(page_file)
+def test_opening_a_query_by_mouse_shows_both_rankings(visit, table_file, part):
+    page = visit().open(table_file)
     page.locator('#part-1-units th[data-key="unit"] button').click()
     page.locator("#part-1-units .open").first.click()
     dialog = page.get_by_role("dialog")
@@ -150,8 +150,8 @@ def test_opening_a_query_by_mouse_shows_both_rankings(visit, page_file, part):
     assert page.locator(":focus").inner_text() == "q1"  # where the reader was
 
 
-def test_opening_a_query_by_keyboard(visit, page_file):
-    page = visit().open(page_file)
+def test_opening_a_query_by_keyboard(visit, table_file):
+    page = visit().open(table_file)
     part = page.locator("#part-1-units")
     part.locator('th[data-key="unit"] button').focus()
     page.keyboard.press("Enter")
@@ -174,8 +174,8 @@ def test_opening_a_query_by_keyboard(visit, page_file):
     assert page.locator(".open:focus").inner_text() == "q0"
 
 
-def test_skip_link_comes_first(visit, page_file):
-    page = visit().open(page_file)
+def test_skip_link_comes_first(visit, table_file):
+    page = visit().open(table_file)
     page.keyboard.press("Tab")
     assert page.locator(":focus").inner_text() == "Skip to the answer"
     page.keyboard.press("Enter")
