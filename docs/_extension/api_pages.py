@@ -1,8 +1,8 @@
 """The directive ``public-names``: what a room of the library offers, from its docstrings.
 
 ``.. public-names:: infer`` documents every name of ``heldout.__all__`` whose home is in
-``heldout.infer``; under ``:modules:`` stand modules that are public by themselves, and whose other
-names are documented below.
+``heldout.infer``, then the other names of ``heldout.infer`` itself; under ``:modules:`` stand
+modules that are public by themselves, and whose other names are documented below.
 """  # noqa: INP001
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ class PublicNames(SphinxDirective):
         """Write what autodoc reads, and have it parsed."""
         room = f"heldout.{self.arguments[0]}"
         lines = list(_lines("heldout", _names_of(room)))
+        if hasattr(import_module(room), "__all__"):
+            lines += _lines(room, _other_names(room))
         for module in self.options.get("modules", "").split():
             lines += _module_lines(f"{room}.{module}")
         return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from heldout.errors import InputError
-from heldout.tune.choose import choose
+from heldout.tune.choice import choose
 
 
 def slow_choice(values, weights, *, rule, higher):

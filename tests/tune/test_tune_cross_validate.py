@@ -12,9 +12,9 @@ from heldout.resample.combined import TwoWay
 from heldout.resample.given import GivenFolds
 from heldout.resample.holdout import TestSet as HeldOutIds
 from heldout.resample.plans import Bootstrap, KFold, LeaveOneOut
-from heldout.tune.choose import choose
-from heldout.tune.cross_validate import cross_validate
+from heldout.tune.choice import choose
 from heldout.tune.space import Space, given, linear
+from heldout.tune.tuned_folds import cross_validate
 
 IDS = [f"q{number}" for number in range(23)]
 

@@ -10,7 +10,7 @@ from heldout.infer.compare import compare
 from heldout.measure.evaluate import evaluate
 from heldout.notes import Note
 from heldout.resample.plans import KFold
-from heldout.tune.choose import choose
+from heldout.tune.choice import choose
 from heldout.tune.runs import relevant_a_query, tune_runs
 
 QUERIES = [f"q{number:02}" for number in range(30)]

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from heldout.resample.plan import Plan
     from heldout.retrieve.analyze import Analyzer
     from heldout.retrieve.shards import AnyIndex
-    from heldout.tune.choose import Rule
+    from heldout.tune.choice import Rule
 
 __all__ = ["JOURNAL", "Experiment"]
 

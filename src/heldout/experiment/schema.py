@@ -14,7 +14,7 @@ from heldout.errors import HeldoutError
 from heldout.experiment.documents.methods import Method  # noqa: TC001 - pydantic reads it
 from heldout.infer.levels import check_level
 from heldout.resample.plan import MOST_REPEATS
-from heldout.tune.choose import Rule  # noqa: TC001 - the same
+from heldout.tune.choice import Rule  # noqa: TC001 - the same
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from heldout.resample.split import Split, Splits
     from heldout.retrieve.analyze import Analyzer
     from heldout.retrieve.shards import AnyIndex
-    from heldout.tune.choose import Rule
+    from heldout.tune.choice import Rule
 
 __all__ = ["PROCESS_BYTES", "PredictionSettings", "RankingSettings", "Settings"]
 

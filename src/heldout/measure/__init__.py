@@ -1,1 +1,48 @@
 """Predictions to one number per unit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from heldout.lazy import found_in
+
+if TYPE_CHECKING:
+    from heldout.measure.base import Measure
+    from heldout.measure.custom import RankedList, define_measure
+    from heldout.measure.evaluation import Evaluation
+    from heldout.measure.parse import parse_measure, parse_measures
+    from heldout.measure.prediction.hull import roc_hull
+    from heldout.measure.prediction.roc import roc_curve
+    from heldout.measure.undefined import Undefined
+
+_HOMES = {
+    "Evaluation": "heldout.measure.evaluation",
+    "Measure": "heldout.measure.base",
+    "RankedList": "heldout.measure.custom",
+    "Undefined": "heldout.measure.undefined",
+    "define_measure": "heldout.measure.custom",
+    "parse_measure": "heldout.measure.parse",
+    "parse_measures": "heldout.measure.parse",
+    "roc_curve": "heldout.measure.prediction.roc",
+    "roc_hull": "heldout.measure.prediction.hull",
+}
+
+__all__ = [
+    "Evaluation",
+    "Measure",
+    "RankedList",
+    "Undefined",
+    "define_measure",
+    "parse_measure",
+    "parse_measures",
+    "roc_curve",
+    "roc_hull",
+]
+
+
+def __getattr__(name: str) -> Any:
+    return found_in(__name__, _HOMES, name)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

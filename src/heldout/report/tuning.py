@@ -16,8 +16,8 @@ from heldout.report.terminal import aligned
 if TYPE_CHECKING:
     from heldout.infer.compare import Comparison
     from heldout.infer.results import Interval
-    from heldout.tune.cross_validate import TunedFold, TunedFolds
     from heldout.tune.runs import TunedRuns, TunedSystem
+    from heldout.tune.tuned_folds import TunedFold, TunedFolds
 
 __all__ = ["held_out_interval", "json_tuning", "tuning_lines", "tuning_tables", "tuning_text"]
 

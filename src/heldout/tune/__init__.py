@@ -1,1 +1,54 @@
 """Tuning: a search space, and a choice that is made on a train side alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from heldout.lazy import found_in
+
+if TYPE_CHECKING:
+    from heldout.tune.choice import Choice, choose
+    from heldout.tune.runs import TunedRuns, tune_runs
+    from heldout.tune.search import Trials, search_grid, search_optuna, search_random
+    from heldout.tune.space import Axis, Space, parse_axis
+    from heldout.tune.tuned_folds import TunedFolds, cross_validate
+
+_HOMES = {
+    "Axis": "heldout.tune.space",
+    "Choice": "heldout.tune.choice",
+    "Space": "heldout.tune.space",
+    "Trials": "heldout.tune.search",
+    "TunedFolds": "heldout.tune.tuned_folds",
+    "TunedRuns": "heldout.tune.runs",
+    "choose": "heldout.tune.choice",
+    "cross_validate": "heldout.tune.tuned_folds",
+    "parse_axis": "heldout.tune.space",
+    "search_grid": "heldout.tune.search",
+    "search_optuna": "heldout.tune.search",
+    "search_random": "heldout.tune.search",
+    "tune_runs": "heldout.tune.runs",
+}
+
+__all__ = [
+    "Axis",
+    "Choice",
+    "Space",
+    "Trials",
+    "TunedFolds",
+    "TunedRuns",
+    "choose",
+    "cross_validate",
+    "parse_axis",
+    "search_grid",
+    "search_optuna",
+    "search_random",
+    "tune_runs",
+]
+
+
+def __getattr__(name: str) -> Any:
+    return found_in(__name__, _HOMES, name)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -15,8 +15,8 @@ from heldout.errors import InputError, MeasureError
 from heldout.measure.parse import parse_measure
 from heldout.measure.ranking.evaluate import Missing, evaluate_runs
 from heldout.notes import Note, distinct
-from heldout.tune.cross_validate import cross_validate
 from heldout.tune.run_groups import run_groups
+from heldout.tune.tuned_folds import cross_validate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from heldout.measure.ranking.names import RankingMeasure
     from heldout.resample.plan import Plan
     from heldout.resample.split import Splits
-    from heldout.tune.choose import Rule
-    from heldout.tune.cross_validate import Edge, TunedFolds
+    from heldout.tune.choice import Rule
     from heldout.tune.listed import Listed
     from heldout.tune.run_groups import RunGroup
+    from heldout.tune.tuned_folds import Edge, TunedFolds
 
     Path_ = str | os.PathLike[str]
     RunsOf = Path_ | Iterable[Path_] | Mapping[str, RunLike]
@@ -186,7 +186,7 @@ def tune_runs(
     plan
         How to divide the queries; ten folds by default. All systems share the splits.
     rule
-        ``best`` or ``one-se``, see `heldout.tune.choose.choose`. The simpler run is the one with
+        ``best`` or ``one-se``, see `heldout.tune.choice.choose`. The simpler run is the one with
         the lower parameters in its name.
     missing
         What a judged query counts that a run lacks: ``zero``, or ``skip`` to leave out, for all

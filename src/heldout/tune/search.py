@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from heldout.errors import InputError, MissingExtraError
-from heldout.tune.choose import choose
+from heldout.tune.choice import choose
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from heldout.data.words import Floats
-    from heldout.tune.choose import Choice, Rule
+    from heldout.tune.choice import Choice, Rule
     from heldout.tune.space import Axis, Point, Space
 
     Objective = Callable[[Point], Any]

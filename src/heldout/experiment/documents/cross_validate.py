@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from heldout.retrieve.models import Model
     from heldout.retrieve.shards import AnyIndex
     from heldout.retrieve.sides import Side
-    from heldout.tune.choose import Rule
+    from heldout.tune.choice import Rule
 
     Floats = NDArray[np.float64]
     Numbers = NDArray[np.int32]
@@ -129,7 +129,7 @@ def choose_values(
         None: by the ranking of the train documents themselves; a number: by an inner division into
         so many folds, every train document held out once.
     """
-    from heldout.tune.choose import choose
+    from heldout.tune.choice import choose
 
     sample = folds >= 0
     if len(candidates) == 1:

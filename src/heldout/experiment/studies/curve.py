@@ -200,7 +200,7 @@ class _QueryDraw:
 
 
 def _best(values: Floats, measure: RankingMeasure) -> int | None:
-    from heldout.tune.choose import choose
+    from heldout.tune.choice import choose
 
     if not np.isfinite(values).any():
         return None

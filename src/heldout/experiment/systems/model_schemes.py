@@ -12,7 +12,7 @@ from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.execution.tasks import Task
 from heldout.experiment.systems.model_records import GridRecord
 from heldout.retrieve.sides import whole_side
-from heldout.tune.choose import choose
+from heldout.tune.choice import choose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from heldout.experiment.systems.outcomes import RankedOutcome
     from heldout.experiment.systems.records import Record
     from heldout.retrieve.shards import AnyIndex
-    from heldout.tune.choose import Choice
+    from heldout.tune.choice import Choice
 
     Floats = NDArray[np.float64]
 

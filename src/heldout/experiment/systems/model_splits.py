@@ -20,7 +20,7 @@ from heldout.experiment.systems.model_schemes import (
 from heldout.experiment.systems.outcomes import Chosen, FoldRow, HeldOut, Place, RankedOutcome
 from heldout.retrieve.sides import Side
 from heldout.retrieve.statistics import weighted_statistics
-from heldout.tune.choose import choose
+from heldout.tune.choice import choose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -13,7 +13,7 @@ from heldout.experiment.execution.tasks import EVERYTHING, Task
 from heldout.experiment.systems.base import System
 from heldout.experiment.systems.outcomes import Chosen
 from heldout.resample.hashing import seed_word
-from heldout.tune.choose import choose
+from heldout.tune.choice import choose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

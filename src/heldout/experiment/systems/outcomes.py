@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from heldout.experiment.documents.estimate import Estimate
     from heldout.experiment.documents.ranked_lists import Lists
     from heldout.resample.split import SplitKey
-    from heldout.tune.choose import Choice
+    from heldout.tune.choice import Choice
 
     Floats = NDArray[np.float64]
 

@@ -14,7 +14,7 @@ from heldout.experiment.documents.estimate import mean_of
 from heldout.experiment.documents.ranked_lists import NONE, Lists
 from heldout.experiment.execution.tasks import Task
 from heldout.experiment.systems.outcomes import Chosen, FoldRow, HeldOut, Place, RankedOutcome
-from heldout.tune.cross_validate import cross_validate
+from heldout.tune.tuned_folds import cross_validate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -10,7 +10,7 @@ import numpy as np
 
 from heldout.data.notes import named_few
 from heldout.errors import InputError
-from heldout.tune.choose import TIE, Choice, Rule, as_table, choose, complete_units
+from heldout.tune.choice import TIE, Choice, Rule, as_table, choose, complete_units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
