@@ -39,8 +39,9 @@ lint: $(DEVELOPER)
 types: $(DEVELOPER)
 	$(BIN)/mypy
 
+# In the order of collection: what is last, doctests, is short, so that no worker is long alone.
 tests: $(DEVELOPER)
-	$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile
+	$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 coverage: $(DEVELOPER)
 	$(BIN)/python -m pytest --cov --cov-report=term-missing
