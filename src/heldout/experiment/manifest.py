@@ -48,7 +48,8 @@ def make_manifest(settings: Settings, index: AnyIndex | None) -> dict[str, Any]:
 def versions_of(settings: Settings) -> dict[str, str]:
     """The versions of all that the results of an experiment depend on."""
     found = {"heldout": __version__, "python": platform.python_version()}
-    for name in settings.PACKAGES:
+    own = sorted({name for system in settings.systems for name in system.PACKAGES})
+    for name in (*settings.PACKAGES, *own):
         try:
             found[name] = version(name)
         except PackageNotFoundError:

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
+from heldout.data.notes import count_of
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -80,8 +81,10 @@ class System(ABC, Generic[S]):
     """Whether it searches an index of the collection."""
     needs_text: ClassVar[bool] = True
     """Whether it reads the text of the documents itself."""
-    calls_user_code: ClassVar[bool] = True
-    """Whether the time and memory of its tasks are those of code that users bring."""
+    PACKAGES: ClassVar[tuple[str, ...]] = ()
+    """Packages whose versions may change its results, beside those of all experiments."""
+    tries_everywhere: ClassVar[bool] = True
+    """Whether every point is tried on every train side."""
     has_document_methods: ClassVar[bool] = False
     """Whether held-out documents can be estimated by any method, for any number of documents."""
 
@@ -121,6 +124,10 @@ class System(ABC, Generic[S]):
         if self.space is None:
             return ({},)
         return tuple(dict(point) for point in self.space.points())
+
+    def shown_points(self) -> str:
+        """How many points are tried, in words."""
+        return count_of(len(self.points()), "value")
 
     @property
     def tuned(self) -> bool:
@@ -198,6 +205,17 @@ class System(ABC, Generic[S]):
     def collect(self, settings: S, records: Mapping[str, Record]) -> Outcome:
         """Put together what its tasks have found."""
 
+    def as_tried(self, settings: S, records: Mapping[str, Record]) -> System[S]:
+        """The same when all tasks are done: with the points that were tried, if it has found them.
+
+        Parameters
+        ----------
+        records
+            What all tasks have found, by the key of the task.
+        """
+        del settings, records
+        return self
+
     def read_record(self, task: Task, plain: Mapping[str, Any]) -> Record:
         """The record of a task from what the journal, or another process, holds."""
         try:
@@ -252,8 +270,3 @@ class System(ABC, Generic[S]):
         """Bytes that the largest of some tasks takes; 0: not known."""
         del tasks, context
         return 0
-
-    def seconds(self, tasks: Sequence[Task], context: Context[S]) -> float:
-        """How long some tasks take; 0: not known."""
-        del tasks, context
-        return 0.0

@@ -35,6 +35,8 @@ SYSTEM_KEYS: Final = (
     "parameters",
     "space",
     "sample",
+    "search",
+    "trials",
     "comparable",
 )
 SYSTEM_SOURCES: Final = ("model", "runs", "function", "object", "transformer")
@@ -47,6 +49,7 @@ _REFERENCE: Final = re.compile(r"(?:([^=]+)=)?((?:.*\.py|[\w.]+):[A-Za-z_]\w*)")
 _ENDING: Final = re.compile(
     r"(\.(run|trec|txt|csv|tsv|json|jsonl|parquet|res))?(\.(gz|xz|bz2|zst))?$", re.IGNORECASE
 )
+_SEARCHES: Final = ("grid", "random", "optuna")
 _NEXT_PARAMETER: Final = re.compile(r",\s*(?=[^\W\d]\w*\s*=)")
 
 
@@ -56,13 +59,15 @@ def system_of(given_system: Any, name: str | None = None, **settings: Any) -> Sy
         return _renamed(given_system, name)
     if isinstance(given_system, Model):
         fixed = {**dict(given_system.parameters), "k3": given_system.k3}
-        return ModelSystem(
+        space, trials = _drawn(_space(settings.pop("space", None)), settings)
+        made = ModelSystem(
             name=name or given_system.name,
             model=given_system.name,
             parameters=tuple(fixed.items()),
-            space=_drawn(_space(settings.pop("space", None)), settings.pop("sample", None)),
+            space=space,
             **_no_more(settings),
         )
+        return _searched(made, trials)
     if isinstance(given_system, str):
         return _of_text(given_system, name, settings)
     if isinstance(given_system, Run | os.PathLike):
@@ -127,7 +132,7 @@ def _attribute(reference: str) -> str:
 
 def _of_model(
     model: str, arguments: str, name: str | None, settings: dict[str, Any]
-) -> ModelSystem:
+) -> System[Any]:
     fixed: dict[str, Any] = dict(_pairs(settings.pop("parameters", None)))
     axes: list[Axis] = []
     for part in filter(str.strip, _NEXT_PARAMETER.split(arguments)):
@@ -143,18 +148,19 @@ def _of_model(
             fixed[key] = parse_value(value)
     space = _space(settings.pop("space", None))
     axes += [] if space is None else list(space.axes)
-    drawn = _drawn(Space(tuple(axes)) if axes else None, settings.pop("sample", None))
+    drawn, trials = _drawn(Space(tuple(axes)) if axes else None, settings)
     _no_more(settings)
-    return _checked_model(
-        ModelSystem(name=name or model, model=model, parameters=tuple(fixed.items()), space=drawn)
-    )
+    parameters = tuple(fixed.items())
+    made = ModelSystem(name=name or model, model=model, parameters=parameters, space=drawn)
+    return _searched(_checked_model(made), trials)
 
 
 def model_system(model: str, parameters: Sequence[str]) -> ModelSystem:
     """A built-in model by its name, with parameters such as ``k1=0.5:3:6``."""
     if model not in MODELS:
         raise InputError(f"{model} is not a built-in model: see heldout search --models")
-    return _of_model(model, ", ".join(parameters), model, {})
+    made: Any = _of_model(model, ", ".join(parameters), model, {})
+    return made  # type: ignore[no-any-return]
 
 
 def _checked_model(system: ModelSystem) -> ModelSystem:
@@ -210,7 +216,7 @@ def _labels(names: list[str]) -> list[str]:
 def _of_call(call: Any, name: str | None, settings: dict[str, Any]) -> System[Any]:
     kind = settings.pop("kind", None) or _kind_of(call)
     described = name or getattr(call, "__name__", None) or type(call).__name__
-    space = _drawn(_space(settings.pop("space", None)), settings.pop("sample", None))
+    space, trials = _drawn(_space(settings.pop("space", None)), settings)
     system = _call_class(kind)(
         name=described,
         call=call,
@@ -228,7 +234,7 @@ def _of_call(call: Any, name: str | None, settings: dict[str, Any]) -> System[An
             f"{described}: to set parameters, give a class or a function that makes the {kind}, "
             "not one that is made already"
         )
-    return system
+    return _searched(system, trials)
 
 
 def _call_class(kind: str) -> type[CallSystem]:
@@ -277,15 +283,34 @@ def _space(described: Any) -> Space | None:
     return Space(tuple(_axis(str(key), value) for key, value in described.items()))
 
 
-def _drawn(space: Space | None, sample: Any) -> Space | Listed | None:
-    """Points drawn at random between the ends of the axes: a random search of so many."""
-    if sample is None:
-        return space
+def _drawn(space: Space | None, settings: dict[str, Any]) -> tuple[Space | Listed | None, int]:
+    """The points to try, and how many Optuna proposes in place of them (0: none)."""
+    search, trials = settings.pop("search", None), settings.pop("trials", None)
+    sample = settings.pop("sample", None)
+    if search not in (None, *_SEARCHES):
+        raise InputError(f"search = {search!r}: expected one of {', '.join(_SEARCHES)}")
+    named = "trials" if sample is None else "sample"
+    if sample is not None:  # the name of a random search in 0.1
+        if search is not None or trials is not None:
+            raise InputError('sample is search = "random" with so many trials: give one of the two')
+        search, trials = "random", sample
+    if search in (None, "grid"):
+        if trials is not None:
+            raise InputError('trials is for search = "random" or "optuna"; a grid has its points')
+        return space, 0
     if space is None:
-        raise InputError("sample is how many points are drawn of a space: give one")
-    if isinstance(sample, bool) or not isinstance(sample, int) or sample < 1:
-        raise InputError(f"sample = {sample!r}: expected a whole number from 1 on")
-    return Listed(space.sample(sample))
+        raise InputError(f"{named} is how many points are drawn of a space: give one")
+    if isinstance(trials, bool) or not isinstance(trials, int) or trials < 1:
+        raise InputError(f"{named} = {trials!r}: expected a whole number from 1 on")
+    return (Listed(space.sample(trials)), 0) if search == "random" else (space, trials)
+
+
+def _searched(system: System[Any], trials: int) -> System[Any]:
+    if not trials:
+        return system
+    from heldout.experiment.systems.searched import searched
+
+    return searched(system, trials)
 
 
 def _axis(name: str, value: Any) -> Axis:
@@ -314,7 +339,7 @@ def system_from_table(table: Mapping[str, Any], folder: Path | None = None) -> S
     name = table.get("name")
     if name is not None and (not isinstance(name, str) or not name.strip()):
         raise InputError(f"name = {name!r}: expected a text")
-    keys = ("parameters", "space", "sample", "comparable")
+    keys = ("parameters", "space", "sample", "search", "trials", "comparable")
     settings = {key: table[key] for key in keys if key in table}
     if "comparable" in settings and not isinstance(settings["comparable"], bool):
         raise InputError(f"comparable = {settings['comparable']!r}: expected true or false")
@@ -336,7 +361,7 @@ def _runs_from(
     given_runs: Any, name: str | None, settings: dict[str, Any], folder: Path | None, kind: str
 ) -> System[Any]:
     del kind
-    for key in ("parameters", "space", "sample"):
+    for key in ("parameters", "space", "sample", "search", "trials"):
         if key in settings:
             raise InputError(f"runs have no {key}: their values are read from the files' names")
     _refuse_comparable(settings)
