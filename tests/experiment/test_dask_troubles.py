@@ -14,7 +14,7 @@ import pytest
 from experiment_data import overlap, small_collection, table_bytes
 
 from heldout.errors import InputError
-from heldout.experiment.execution.forecast import forecast
+from heldout.experiment.execution.memory import estimate_memory
 from heldout.experiment.execution.resources import Resources
 from heldout.experiment.execution.tasks import plan_tasks
 from heldout.experiment.experiment import Experiment
@@ -211,7 +211,7 @@ def test_what_is_no_scheduler_is_named(tmp_path, stranger, monkeypatch):
 def test_a_cluster_here_has_as_many_processes_as_fit(tmp_path):
     whole = Experiment(collection=small_collection(), systems=[("mine", overlap)])
     settings = whole.check()
-    found = forecast(settings, None, plan_tasks(settings), processes=4, away=True)
+    found = estimate_memory(settings, None, plan_tasks(settings), processes=4, away=True)
     said = []
     limit = found.own + 2 * found.worker + found.worker // 2
     assert (

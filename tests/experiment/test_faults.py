@@ -392,7 +392,6 @@ OWN_WAY = {
     "cli.py": "is the null device, in place of a stream that is closed",
     "data/aside.py": "is what writes aside",
     "experiment/execution/journal.py": "is appended to, with checksums",
-    "experiment/execution/lock.py": "is no content",
     "retrieve/indexing/spill.py": "is a temporary file without a name",
     "experiment/execution/parcels.py": "is in a temporary folder, and opened there",
 }

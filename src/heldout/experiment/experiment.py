@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -242,7 +243,7 @@ class Experiment:
             refused before it starts. It goes by an estimate, and a rough one; what systems of yours
             take is not known.
         told
-            Called with a sentence about the memory and time that are expected.
+            Called with a sentence about memory that is short, or a cluster without workers.
         """
         limit = parse_size(max_memory) if isinstance(max_memory, str) else max_memory
         resources = Resources(workers, dask, limit, told)
@@ -389,5 +390,7 @@ def _results(
 ) -> Results:
     timings: dict[str, Any] = {"tasks": {task.key: seconds[task.key] for task in tasks}}
     timings["total"] = sum(seconds.values())
-    outcomes = [system.collect(settings, records) for system in settings.systems]
+    systems = tuple(system.as_tried(settings, records) for system in settings.systems)
+    settings = replace(settings, systems=systems)
+    outcomes = [system.collect(settings, records) for system in systems]
     return settings.results(outcomes, manifest, timings)

@@ -41,7 +41,8 @@ def read_old_names(manifest: dict[str, Any]) -> None:
 def versions_of(settings: Settings) -> dict[str, str]:
     """The versions of all that the results of an experiment depend on."""
     found = {"heldout": __version__, "python": platform.python_version()}
-    for name in settings.PACKAGES:
+    own = sorted({name for system in settings.systems for name in system.PACKAGES})
+    for name in (*settings.PACKAGES, *own):
         try:
             found[name] = version(name)
         except PackageNotFoundError:

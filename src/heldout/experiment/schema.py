@@ -135,6 +135,8 @@ class SystemTable(Table):
     parameters: dict[str, Any] | None = None
     space: Any = None
     sample: Count | None = None
+    search: Literal["grid", "random", "optuna"] | None = None
+    trials: Count | None = None
     comparable: bool | None = None
 
 

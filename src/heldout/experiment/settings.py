@@ -229,7 +229,7 @@ class RankingSettings(Settings):
         if given is None:
             if limit is None or stack is None:
                 return Index.build(documents, self.analyzer)
-            from heldout.experiment.execution.forecast import peak_memory
+            from heldout.experiment.execution.memory import peak_memory
 
             folder = stack.enter_context(TemporaryDirectory(prefix="heldout-"))
             room = max((limit - peak_memory()) // 2, 1 << 20)

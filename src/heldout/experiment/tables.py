@@ -141,6 +141,7 @@ def _surface(pairs: Sequence[tuple[System[Any], Outcome]]) -> pl.DataFrame:
             rows += [
                 [*place, number, shown[number], _defined(mean)]
                 for number, mean in enumerate(means.tolist())
+                if system.tries_everywhere or np.isfinite(mean)
             ]
     own = {"number": pl.Int32, "parameters": pl.String, "mean": pl.Float64}
     return pl.DataFrame(rows, schema={"system": pl.String, **place_columns(), **own}, orient="row")

@@ -142,8 +142,7 @@ def plan_text(settings: Settings, tasks: tuple[Task, ...]) -> str:
     for system in settings.systems:
         mine = sum(task.system == system.name for task in tasks)
         lines.append(
-            f"{plain_text(system.name)}: {count_of(len(system.points()), 'value')}, "
-            f"{count_of(mine, 'task')}"
+            f"{plain_text(system.name)}: {system.shown_points()}, {count_of(mine, 'task')}"
         )
     loaded = [place for system in settings.systems for place in system.loaded()]
     said = f"loaded {', '.join(map(plain_text, dict.fromkeys(loaded)))}; " if loaded else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -21,7 +22,14 @@ if TYPE_CHECKING:
 
     Objective = Callable[[Point], Any]
 
-__all__ = ["SAMPLERS", "Trials", "search_grid", "search_optuna", "search_random"]
+__all__ = [
+    "SAMPLERS",
+    "Trials",
+    "check_optuna",
+    "search_grid",
+    "search_optuna",
+    "search_random",
+]
 
 SAMPLERS: Final = {
     "tpe": "TPESampler",
@@ -196,14 +204,24 @@ def _trials(
     return Trials(points, values, choice, how)
 
 
+def check_optuna() -> None:
+    """Refuse a search by Optuna where it is not installed."""
+    if find_spec("optuna") is None:
+        raise _without_optuna()
+
+
 def _optuna() -> Any:
     try:
-        import optuna  # an extra
+        import optuna  # an extra, and slow to import
     except ImportError:
-        raise MissingExtraError(
-            "this search needs a package: pip install 'heldout[optuna]' (or pip install optuna)"
-        ) from None
+        raise _without_optuna() from None
     return optuna
+
+
+def _without_optuna() -> MissingExtraError:
+    return MissingExtraError(
+        "this search needs a package: pip install 'heldout[optuna]' (or pip install optuna)"
+    )
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from heldout.errors import HeldoutError, InputError, MissingExtraError
 from heldout.experiment.execution.executors import local_processes
-from heldout.experiment.execution.forecast import check_machine
+from heldout.experiment.execution.memory import check_machine
 from heldout.experiment.execution.resources import check_cluster
 
 if TYPE_CHECKING:

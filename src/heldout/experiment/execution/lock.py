@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import socket
-import sys
+import stat
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from heldout.errors import InputError
-from heldout.experiment.execution.regular_files import open_regular
+from heldout.experiment.execution.regular_files import refuse_irregular, refuse_opening
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,59 +28,36 @@ def locked(folder: Path) -> Iterator[None]:
     The file is locked by the operating system, which lets go when its owner ends, however it ends;
     what stands in it says who that is.
     """
+    from filelock import FileLock, Timeout
+
     path = folder / _NAME
-    file = _open(path)
-    while not _is_at(file, path):  # the owner before us took it away between open and lock
-        os.close(file)
-        file = _open(path)
+    refuse_irregular(path)  # in words; whatever comes there later is not followed either
+    # A file system without locks is refused: a mere marker would outlive a killed process.
+    lock = FileLock(path, blocking=False, fallback_to_soft=False, on_acquired=_sign)
     try:
-        owner = {"process": os.getpid(), "host": socket.gethostname()}
-        os.ftruncate(file, 0)
-        os.write(file, (json.dumps(owner) + "\n").encode())
+        lock.acquire()
+    except Timeout:
+        raise InputError(
+            f"{folder} is in use by {_owner(path)}: wait until it has ended, or write to another "
+            "folder"
+        ) from None
+    except OSError as error:
+        refuse_opening(path, error)
+    try:
         yield
     finally:
         # Still held while it is removed: whoever comes next makes a new one.
         with suppress(OSError):
             path.unlink()
-        os.close(file)
+        lock.release()
 
 
-def _open(path: Path) -> int:
-    """The file, locked."""
-    file = open_regular(path, os.O_RDWR | os.O_CREAT)
-    if _take(file):
-        return file
-    os.close(file)
-    raise InputError(
-        f"{path.parent} is in use by {_owner(path)}: wait until it has ended, or write to another "
-        "folder"
-    )
-
-
-def _is_at(file: int, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(file), path.lstat())
-    except OSError:
-        return False
-
-
-def _take(file: int) -> bool:
-    """Lock a file if nobody has it."""
-    if sys.platform == "win32":
-        import msvcrt
-
-        try:
-            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-    import fcntl
-
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
+def _sign(file: int) -> None:
+    """Write into the file who holds it."""
+    if stat.S_ISREG(os.fstat(file).st_mode):
+        owner = {"process": os.getpid(), "host": socket.gethostname()}
+        os.ftruncate(file, 0)
+        os.write(file, (json.dumps(owner) + "\n").encode())
 
 
 def _owner(path: Path) -> str:

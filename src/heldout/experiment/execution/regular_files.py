@@ -12,7 +12,7 @@ from heldout.errors import InputError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["open_regular", "refuse_link"]
+__all__ = ["open_regular", "refuse_irregular", "refuse_link", "refuse_opening"]
 
 
 def open_regular(path: Path, flags: int) -> int:
@@ -23,19 +23,31 @@ def open_regular(path: Path, flags: int) -> int:
     try:
         file = os.open(path, flags, 0o644)
     except OSError as error:
-        if error.errno == errno.ELOOP:
-            _refuse(path, "a link")
-        raise InputError(f"{path}: cannot be written ({error.strerror})") from None
+        refuse_opening(path, error)
     if not stat.S_ISREG(os.fstat(file).st_mode):
         os.close(file)
         _refuse(path, "a device or a pipe")
     return file
 
 
+def refuse_opening(path: Path, error: OSError) -> NoReturn:
+    """Say why a file cannot be opened."""
+    if error.errno == errno.ELOOP:
+        _refuse(path, "a link")
+    raise InputError(f"{path}: cannot be written ({error.strerror})") from None
+
+
 def refuse_link(path: Path) -> None:
     """Refuse a link: what it names may be any file of the one who runs the experiment."""
     if path.is_symlink():
         _refuse(path, "a link")
+
+
+def refuse_irregular(path: Path) -> None:
+    """Refuse anything but a regular file, or a name that is still free."""
+    refuse_link(path)
+    if path.exists() and not path.is_file() and not path.is_dir():
+        _refuse(path, "a device or a pipe")
 
 
 def _refuse(path: Path, what: str) -> NoReturn:

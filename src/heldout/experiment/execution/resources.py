@@ -10,10 +10,10 @@ from heldout.data.paths import names_file
 from heldout.data.sizes import shown_size
 from heldout.errors import InputError, MissingExtraError
 from heldout.experiment.execution.executors import Processes, local_processes
-from heldout.experiment.execution.forecast import (
+from heldout.experiment.execution.memory import (
     check_machine,
     check_memory,
-    forecast,
+    estimate_memory,
     machine_memory,
 )
 from heldout.experiment.execution.tasks import plan_tasks
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from heldout.experiment.execution.executors import Executor
-    from heldout.experiment.execution.forecast import Forecast
+    from heldout.experiment.execution.memory import Memory
     from heldout.experiment.execution.tasks import Task
     from heldout.experiment.settings import Settings
     from heldout.retrieve.shards import AnyIndex
@@ -44,7 +44,7 @@ class Resources:
     limit
         Bytes that this process and others of this machine may take.
     told
-        Called with a sentence about what is expected.
+        Called with what a user should know before the work begins.
     """
 
     workers: int
@@ -75,7 +75,7 @@ class Resources:
         if self.limit is None:
             check_machine(self.processes)
             return self
-        found = self._expected(settings, index, plan_tasks(settings), timed=False)
+        found = self._expected(settings, index, plan_tasks(settings))
         # Without processes of its own, a cluster of this machine could do nothing.
         least = 1 if self.dask is not None and self.processes else 0
         fit = check_memory(found, self.limit, least=least)
@@ -88,14 +88,16 @@ class Resources:
         return replace(self, workers=max(fit, 1))
 
     def tell(self, settings: Settings, index: AnyIndex | None, tasks: Sequence[Task]) -> None:
-        """Say what is expected."""
-        if self.told is None:
-            return
-        found = self._expected(settings, index, tasks)
-        self.told(found.sentence())
+        """Say if the run may take more memory than there is."""
         there = machine_memory()
-        if there and found.memory > there:
-            text = f"this machine has {shown_size(there)} of memory"
+        if self.told is None or not there:
+            return
+        needed = self._expected(settings, index, tasks).total
+        if needed > there:
+            text = (
+                f"this run takes about {shown_size(needed)} of memory, and this machine has "
+                f"{shown_size(there)}"
+            )
             self.told(Note("little-memory", text).line())
 
     @contextmanager
@@ -117,19 +119,14 @@ class Resources:
         """Bytes that each process of a cluster of this machine may take."""
         if self.limit is None or not self.processes:
             return None
-        found = self._expected(settings, index, plan_tasks(settings), timed=False)
+        found = self._expected(settings, index, plan_tasks(settings))
         return max((self.limit - found.own) // self.processes, found.worker)
 
     def _expected(
-        self,
-        settings: Settings,
-        index: AnyIndex | None,
-        tasks: Sequence[Task],
-        *,
-        timed: bool = True,
-    ) -> Forecast:
+        self, settings: Settings, index: AnyIndex | None, tasks: Sequence[Task]
+    ) -> Memory:
         away = self.dask is not None
-        return forecast(settings, index, tasks, processes=self.processes, away=away, timed=timed)
+        return estimate_memory(settings, index, tasks, processes=self.processes, away=away)
 
 
 def check_cluster(where: Any) -> None:

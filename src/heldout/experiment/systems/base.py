@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar
 
+from heldout.data.notes import count_of
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -81,8 +82,10 @@ class System(ABC, Generic[S]):
     """Whether it searches an index of the collection."""
     needs_text: ClassVar[bool] = True
     """Whether it reads the text of the documents itself."""
-    calls_user_code: ClassVar[bool] = True
-    """Whether the time and memory of its tasks are those of code that users bring."""
+    PACKAGES: ClassVar[tuple[str, ...]] = ()
+    """Packages whose versions may change its results, beside those of all experiments."""
+    tries_everywhere: ClassVar[bool] = True
+    """Whether every point is tried on every train side."""
     has_document_methods: ClassVar[bool] = False
     """Whether held-out documents can be estimated by any method, for any number of documents."""
 
@@ -98,6 +101,8 @@ class System(ABC, Generic[S]):
         space: Space | Mapping[str, Any] | None = None,
         parameters: Mapping[str, Value] | None = None,
         sample: int | None = None,
+        search: Literal["grid", "random", "optuna"] | None = None,
+        trials: int | None = None,
         comparable: bool | None = None,
         kind: Literal["function", "object", "transformer"] | None = None,
     ) -> System[Any]:
@@ -116,8 +121,11 @@ class System(ABC, Generic[S]):
             The values to choose from, such as ``{"k1": "0.5:3:6", "b": [0.3, 0.75]}``.
         parameters
             Values that stay as they are.
+        search, trials
+            How the space is searched: all of its points (``grid``), or as many `trials` that are
+            drawn (``random``) or proposed (``optuna``).
         sample
-            How many points of the space are drawn at random, in place of all.
+            The same as ``search="random"`` with as many trials.
         comparable
             Whether the scores of a function or object for documents of different parts of a
             collection can be compared, so that folds of documents can be merged.
@@ -135,13 +143,18 @@ class System(ABC, Generic[S]):
             system_of,
         )
 
-        return system_of(given, name, SystemOptions(parameters, space, sample, comparable), kind)
+        options = SystemOptions(parameters, space, sample, comparable, search, trials)
+        return system_of(given, name, options, kind)
 
     def points(self) -> tuple[Point, ...]:
         """The parameter values to choose from, in order: the earlier is the simpler."""
         if self.space is None:
             return ({},)
         return tuple(dict(point) for point in self.space.points())
+
+    def shown_points(self) -> str:
+        """How many points are tried, in words."""
+        return count_of(len(self.points()), "value")
 
     @property
     def tuned(self) -> bool:
@@ -219,6 +232,17 @@ class System(ABC, Generic[S]):
     def collect(self, settings: S, records: Mapping[str, Record]) -> Outcome:
         """Put together what its tasks have found."""
 
+    def as_tried(self, settings: S, records: Mapping[str, Record]) -> System[S]:
+        """The same when all tasks are done: with the points that were tried, if it has found them.
+
+        Parameters
+        ----------
+        records
+            What all tasks have found, by the key of the task.
+        """
+        del settings, records
+        return self
+
     def read_record(self, task: Task, plain: Mapping[str, Any]) -> Record:
         """The record of a task from what the journal, or another process, holds."""
         try:
@@ -273,8 +297,3 @@ class System(ABC, Generic[S]):
         """Bytes that the largest of some tasks takes; 0: not known."""
         del tasks, context
         return 0
-
-    def seconds(self, tasks: Sequence[Task], context: Context[S]) -> float:
-        """How long some tasks take; 0: not known."""
-        del tasks, context
-        return 0.0

@@ -13,7 +13,7 @@ from heldout.experiment.documents.rank_table import RankTable
 from heldout.experiment.documents.ranked_lists import NONE, TOP, Lists, measure_lists
 from heldout.experiment.execution.tasks import EVERYTHING
 from heldout.experiment.systems.nested import TEST, TUNE
-from heldout.experiment.systems.outcomes import FoldRow, HeldOut, Place, RankedOutcome
+from heldout.experiment.systems.outcomes import Chosen, FoldRow, HeldOut, Place, RankedOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Tests = Mapping[int, RankedRecord]
 
-__all__ = ["collect_calls"]
+__all__ = ["collect_calls", "collect_tests"]
 
 
 def collect_calls(
@@ -43,14 +43,39 @@ def collect_calls(
         for task in system.tasks(settings)
         if task.kind == TEST
     }
+    training = _training(system, settings, records, chosen[EVERYTHING].number)
+    pooled = settings.by != "query" and bool(system.comparable)
+    return collect_tests(settings, chosen, tests, training, pooled=pooled)
+
+
+def collect_tests(
+    settings: RankingSettings,
+    chosen: Mapping[int, Chosen],
+    tests: Tests,
+    training: Floats,
+    *,
+    pooled: bool,
+) -> RankedOutcome:
+    """Put together what was found on each held-out side.
+
+    Parameters
+    ----------
+    chosen, tests
+        Of each split the point that was chosen, and what it got; the choice on everything, too.
+    training
+        Measures × queries: what the final point got on the data it was chosen on.
+    pooled
+        Whether the held-out documents of all folds are merged into one ranking.
+    """
     folds = tuple(
         FoldRow(Place.of(settings.splits.key(at)), chosen[at], mean_of(record.values[-1]))
         for at, record in tests.items()
     )
-    training = _training(system, settings, records, chosen[EVERYTHING].number)
     if settings.by != "query" and not settings.splits.partitions:
-        training[:] = np.nan  # of another size than what was held out: no match for it
-    if settings.by != "query" and system.comparable:
+        training = np.full_like(
+            training, np.nan
+        )  # of another size than what was held out: no match for it
+    if pooled:
         held_out, estimates = _pooled(settings, tests, training)
     else:
         held_out, estimates = [_alone(settings, at, one) for at, one in tests.items()], []

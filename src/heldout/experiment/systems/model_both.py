@@ -123,13 +123,6 @@ class TwoWayFolds(Scheme):
             found.append(record)
         return merged_outcome(folds, held_out, found)
 
-    def rankings(self, task: Task) -> float:
-        """All points without each fold of the documents; the chosen ones for each of queries."""
-        del task
-        splits = self.settings.splits
-        folds = float((len(splits) / splits.repeats) ** 0.5)
-        return (folds + 1) * len(self.system.points()) + 2 * folds
-
 
 def _folds_of(splits: TwoWaySplits, repeat: int) -> tuple[Numbers, Numbers]:
     """Folds of queries and of documents; a plan with one repeat goes with all of the other."""

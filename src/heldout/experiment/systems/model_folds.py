@@ -87,13 +87,6 @@ class DocumentFolds(Scheme):
             found.append(record)
         return merged_outcome(folds, held_out, found)
 
-    def rankings(self, task: Task) -> float:
-        """All points on each train side, and on everything; the chosen ones on what is held out."""
-        del task
-        splits, points = self.settings.splits, len(self.system.points())
-        folds = len(splits) / splits.repeats
-        return (folds + 1) * (points * (self.settings.inner or 1) if points > 1 else 0) + 4
-
 
 def single_point(numbers: Sequence[int]) -> int:
     """The point of several folds; −1: they have several."""

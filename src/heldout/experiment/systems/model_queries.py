@@ -61,11 +61,5 @@ class HeldOutQueries(Scheme):
         values = self.grid_values(records)
         return collect_static(self.system, self.settings, values, lists.by_point())
 
-    def rankings(self, task: Task) -> float:
-        """One for each point."""
-        if task.kind == GRID:
-            return len(task.points)
-        return min(len(self.system.points()), len(self.settings.splits))
-
     def _lists_task(self) -> Task:
         return Task(f"{self.system.name}/lists", self.system.name, LISTS, stage=1)

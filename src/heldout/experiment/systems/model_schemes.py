@@ -68,10 +68,6 @@ class Scheme(ABC):
     def collect(self, records: Mapping[str, Record]) -> RankedOutcome:
         """Put together what the tasks have found."""
 
-    @abstractmethod
-    def rankings(self, task: Task) -> float:
-        """How many rankings of all queries a task takes."""
-
     def points_at_once(self, task: Task) -> int:
         """How many points a task ranks at the same time."""
         return len(task.points) or len(self.system.points())

@@ -102,13 +102,6 @@ class DocumentSplits(Scheme):
         training = np.full(whole.shape[::2], np.nan)[:-1]
         return RankedOutcome(tuple(folds), final, tuple(held_out), training, tuple(estimates))
 
-    def rankings(self, task: Task) -> float:
-        """All points on the train side; the chosen one on the other side and on parts as large."""
-        if task.kind == GRID:
-            return len(task.points)
-        points = len(self.system.points())
-        return (points if points > 1 else 0) + _PARTS + 2
-
     def _side_tasks(self) -> Iterator[Task]:
         name, splits = self.system.name, self.settings.splits
         for split in range(len(splits)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -30,22 +29,17 @@ if TYPE_CHECKING:
     from heldout.experiment.systems.records import Record
     from heldout.resample.split import Splits
     from heldout.retrieve.shards import AnyIndex
-    from heldout.retrieve.statistics import Vocabulary
 
     RankingContext = Context[RankingSettings]
 
 __all__ = ["ModelSystem"]
 
-_SAMPLE: Final = 16
-"""Queries that are ranked to see how fast this machine is."""
 _DOCUMENT_BYTES: Final = 16
 """For each document: folds and sides."""
 _RANKED_BYTES: Final = 64
 """For each document of the part of the index that is ranked: ratios, and copies of the side."""
 _JUDGEMENT_BYTES: Final = 40
 """For each judgement and value: its rank, and what measures make of it."""
-_HALVING_SECONDS: Final = 1.2e-8
-"""For each place of a ranked list, replicate and measure; measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +61,6 @@ class ModelSystem(System["RankingSettings"]):
     }
     needs_index: ClassVar[bool] = True
     needs_text: ClassVar[bool] = False
-    calls_user_code: ClassVar[bool] = False
     has_document_methods: ClassVar[bool] = True
 
     model: str
@@ -179,42 +172,3 @@ class ModelSystem(System["RankingSettings"]):
 
         vocabulary = Vocabulary.of(index.encode(settings.collection.queries.texts))
         return score_room(index, vocabulary, self.models()[0], values)
-
-    def seconds(self, tasks: Sequence[Task], context: RankingContext) -> float:
-        """From some queries that are ranked on this machine, now."""
-        index, settings = context.index, context.settings
-        if index is None or not tasks:
-            return 0.0
-        scheme, whole = self._scheme(settings), settings.collection
-        speed = context.last(
-            "seconds a ranking", None, lambda: self._seconds_a_ranking(settings, index)
-        )
-        places = len(whole.queries) * min(settings.depth, len(whole.documents))
-        halving = _HALVING_SECONDS * places * settings.replicates * len(settings.measures)
-        return sum(speed * scheme.rankings(task) + scheme.halves(task) * halving for task in tasks)
-
-    def _seconds_a_ranking(self, settings: RankingSettings, index: AnyIndex) -> float:
-        """Seconds for one ranking of all queries at one point."""
-        from heldout.retrieve.rank import rank
-        from heldout.retrieve.sides import whole_side
-        from heldout.retrieve.statistics import Vocabulary
-
-        texts = settings.collection.queries.texts
-        step = max(len(texts) // _SAMPLE, 1)
-        every = Vocabulary.of(index.encode(texts))
-        some = Vocabulary.of(index.encode(texts[::step][:_SAMPLE]))
-        values = self.models()[:8]
-        side = whole_side(index, some)
-        for _ in range(2):  # the first may have to compile
-            begin = time.perf_counter()
-            rank(index, some, [list(values)], side, k=10)
-            took = time.perf_counter() - begin
-        share = _postings(index, some) / max(_postings(index, every), 1)
-        return took / max(len(values), 1) / max(share, 1e-12)
-
-
-def _postings(index: AnyIndex, vocabulary: Vocabulary) -> float:
-    """How many postings the queries have, each counted as often as it is walked."""
-    from heldout.retrieve.statistics import whole_statistics
-
-    return float(whole_statistics(index, vocabulary).df[vocabulary.places].sum())

@@ -18,10 +18,20 @@ from heldout.tune.choice import choose
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from heldout.experiment.settings import Settings
     from heldout.experiment.systems.records import Record, TuneRecord
 
-__all__ = ["TEST", "TUNE", "NestedSystem", "call_seed", "shown_split"]
+__all__ = [
+    "TEST",
+    "TUNE",
+    "NestedSystem",
+    "call_seed",
+    "fold_means",
+    "named_splits",
+    "shown_split",
+]
 
 S = TypeVar("S", bound="Settings")
 
@@ -54,13 +64,13 @@ class NestedSystem(System[S]):
         if self.tuned:
             yield from self._tuning(settings)
         points = () if self.tuned else (0,)
-        for split, shown in _named_splits(settings):
+        for split, shown in named_splits(settings):
             key = f"{self.name}/test/{shown}"
             yield Task(key, self.name, TEST, split, points=points, stage=int(self.tuned))
 
     def _tuning(self, settings: S) -> Iterator[Task]:
         inner = [-1] if settings.inner is None else range(settings.inner)
-        for split, shown in [*_named_splits(settings), (EVERYTHING, "all")]:
+        for split, shown in [*named_splits(settings), (EVERYTHING, "all")]:
             for fold in inner:
                 for point in range(len(self.points())):
                     part = f"/i{fold}" if fold >= 0 else ""
@@ -96,13 +106,7 @@ class NestedSystem(System[S]):
         rows = []
         for point in range(len(self.points())):
             mine = [one for one, task in zip(tried, tasks, strict=True) if task.points == (point,)]
-            parts = np.stack([one.values for one in mine])
-            if any(one.failed is not None for one in mine):
-                parts[:] = np.nan
-            there = np.isfinite(parts)
-            times = there.sum(axis=0)
-            total = np.where(there, parts, 0.0).sum(axis=0)
-            rows.append(np.where(times > 0, total / np.maximum(times, 1), np.nan))
+            rows.append(fold_means(mine))
         values = np.stack(rows)
         weights = None
         if split != EVERYTHING and settings.by in {"query", "both"}:
@@ -114,5 +118,17 @@ class NestedSystem(System[S]):
         )
 
 
-def _named_splits(settings: Settings) -> list[tuple[int, str]]:
+def fold_means(tried: Sequence[TuneRecord]) -> NDArray[np.float64]:
+    """What each query got at a point, averaged over the inner folds that it stood in."""
+    parts = np.stack([one.values for one in tried])
+    if any(one.failed is not None for one in tried):
+        parts[:] = np.nan
+    there = np.isfinite(parts)
+    times = there.sum(axis=0)
+    total = np.where(there, parts, 0.0).sum(axis=0)
+    return np.where(times > 0, total / np.maximum(times, 1), np.nan)
+
+
+def named_splits(settings: Settings) -> list[tuple[int, str]]:
+    """The number of each split, and its name in keys."""
     return [(at, str(settings.splits.key(at))) for at in range(len(settings.splits))]

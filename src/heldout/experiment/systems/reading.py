@@ -36,6 +36,7 @@ _REFERENCE: Final = re.compile(r"(?:([^=]+)=)?((?:.*\.py|[\w.]+):[A-Za-z_]\w*)")
 _ENDING: Final = re.compile(
     r"(\.(run|trec|txt|csv|tsv|json|jsonl|parquet|res))?(\.(gz|xz|bz2|zst))?$", re.IGNORECASE
 )
+_SEARCHES: Final = ("grid", "random", "optuna")
 _NEXT_PARAMETER: Final = re.compile(r",\s*(?=[^\W\d]\w*\s*=)")
 
 
@@ -46,6 +47,8 @@ class SystemOptions(NamedTuple):
     space: Any = None
     sample: int | None = None
     comparable: bool | None = None
+    search: str | None = None
+    trials: int | None = None
 
 
 def system_of(
@@ -60,12 +63,14 @@ def system_of(
         return _renamed(given_system, name)
     if isinstance(given_system, Model):
         fixed = {**dict(given_system.parameters), "k3": given_system.k3}
-        return ModelSystem(
+        space, trials = _drawn(_space(options.space), options)
+        made = ModelSystem(
             name=name or given_system.name,
             model=given_system.name,
             parameters=tuple(fixed.items()),
-            space=_drawn(_space(options.space), options.sample),
+            space=space,
         )
+        return _searched(made, trials)
     if isinstance(given_system, str):
         return _of_text(given_system, name, options, kind)
     if isinstance(given_system, Run | os.PathLike):
@@ -120,7 +125,7 @@ def _attribute(reference: str) -> str:
     return reference.rpartition(":")[2]
 
 
-def _of_model(model: str, arguments: str, name: str | None, options: SystemOptions) -> ModelSystem:
+def _of_model(model: str, arguments: str, name: str | None, options: SystemOptions) -> System[Any]:
     _refuse_comparable(options)
     fixed: dict[str, Any] = dict(_pairs(options.parameters))
     axes: list[Axis] = []
@@ -137,17 +142,18 @@ def _of_model(model: str, arguments: str, name: str | None, options: SystemOptio
             fixed[key] = parse_value(value)
     space = _space(options.space)
     axes += [] if space is None else list(space.axes)
-    drawn = _drawn(Space(tuple(axes)) if axes else None, options.sample)
-    return _checked_model(
-        ModelSystem(name=name or model, model=model, parameters=tuple(fixed.items()), space=drawn)
-    )
+    drawn, trials = _drawn(Space(tuple(axes)) if axes else None, options)
+    parameters = tuple(fixed.items())
+    made = ModelSystem(name=name or model, model=model, parameters=parameters, space=drawn)
+    return _searched(_checked_model(made), trials)
 
 
 def model_system(model: str, parameters: Sequence[str]) -> ModelSystem:
     """A built-in model by its name, with parameters such as ``k1=0.5:3:6``."""
     if model not in MODELS:
         raise InputError(f"{model} is not a built-in model: see heldout search --models")
-    return _of_model(model, ", ".join(parameters), model, SystemOptions())
+    made: Any = _of_model(model, ", ".join(parameters), model, SystemOptions())
+    return made  # type: ignore[no-any-return]
 
 
 def _checked_model(system: ModelSystem) -> ModelSystem:
@@ -211,7 +217,7 @@ def _of_call(
 ) -> System[Any]:
     what: Any = kind or _kind_of(call)
     described = name or getattr(call, "__name__", None) or type(call).__name__
-    space = _drawn(_space(options.space), options.sample)
+    space, trials = _drawn(_space(options.space), options)
     system = _call_class(what)(
         name=described,
         call=call,
@@ -228,7 +234,7 @@ def _of_call(
             f"{described}: to set parameters, give a class or a function that makes the {what}, "
             "not one that is made already"
         )
-    return system
+    return _searched(system, trials)
 
 
 def _call_class(kind: str) -> type[CallSystem]:
@@ -277,15 +283,33 @@ def _space(described: Any) -> Space | None:
     return Space(tuple(_axis(str(key), value) for key, value in described.items()))
 
 
-def _drawn(space: Space | None, sample: Any) -> Space | Listed | None:
-    """Points drawn at random between the ends of the axes: a random search of so many."""
-    if sample is None:
-        return space
+def _drawn(space: Space | None, options: SystemOptions) -> tuple[Space | Listed | None, int]:
+    """The points to try, and how many Optuna proposes in place of them (0: none)."""
+    search, trials, sample = options.search, options.trials, options.sample
+    if search not in (None, *_SEARCHES):
+        raise InputError(f"search = {search!r}: expected one of {', '.join(_SEARCHES)}")
+    named = "trials" if sample is None else "sample"
+    if sample is not None:  # the name of a random search in 0.1
+        if search is not None or trials is not None:
+            raise InputError('sample is search = "random" with so many trials: give one of the two')
+        search, trials = "random", sample
+    if search in (None, "grid"):
+        if trials is not None:
+            raise InputError('trials is for search = "random" or "optuna"; a grid has its points')
+        return space, 0
     if space is None:
-        raise InputError("sample is how many points are drawn of a space: give one")
-    if isinstance(sample, bool) or not isinstance(sample, int) or sample < 1:
-        raise InputError(f"sample = {sample!r}: expected a whole number from 1 on")
-    return Listed(space.sample(sample))
+        raise InputError(f"{named} is how many points are drawn of a space: give one")
+    if isinstance(trials, bool) or not isinstance(trials, int) or trials < 1:
+        raise InputError(f"{named} = {trials!r}: expected a whole number from 1 on")
+    return (Listed(space.sample(trials)), 0) if search == "random" else (space, trials)
+
+
+def _searched(system: System[Any], trials: int) -> System[Any]:
+    if not trials:
+        return system
+    from heldout.experiment.systems.searched import searched
+
+    return searched(system, trials)
 
 
 def _axis(name: str, value: Any) -> Axis:
@@ -318,7 +342,9 @@ def system_from_table(table: SystemTable, folder: Path | None = None) -> System[
 
 
 def _options(table: SystemTable) -> SystemOptions:
-    return SystemOptions(table.parameters, table.space, table.sample, table.comparable)
+    return SystemOptions(
+        table.parameters, table.space, table.sample, table.comparable, table.search, table.trials
+    )
 
 
 def _model_from(table: SystemTable, text: str) -> System[Any]:
@@ -329,7 +355,7 @@ def _model_from(table: SystemTable, text: str) -> System[Any]:
 
 
 def _runs_from(table: SystemTable, folder: Path | None) -> System[Any]:
-    for key in ("parameters", "space", "sample"):
+    for key in ("parameters", "space", "sample", "search", "trials"):
         if getattr(table, key) is not None:
             raise InputError(f"runs have no {key}: their values are read from the files' names")
     _refuse_comparable(_options(table))

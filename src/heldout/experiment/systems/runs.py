@@ -41,7 +41,6 @@ class RunSystem(System["RankingSettings"]):
 
     RECORDS: ClassVar[Mapping[str, type[Record]]] = {POINT: RankedRecord}
     needs_text: ClassVar[bool] = False
-    calls_user_code: ClassVar[bool] = False
 
     runs: tuple[Run | str, ...]
 

@@ -1,7 +1,6 @@
-"""What a run will take, said before it starts: memory from sizes, time from a measured sample.
+"""The memory that a run will take, estimated from sizes before it starts.
 
-Rough by nature: the time of a function or an estimator is known to nobody before it is called, and
-memory that a user's code takes is its own.
+Rough by nature: what a user's code takes is its own.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ if TYPE_CHECKING:
     from heldout.retrieve.shards import AnyIndex
 
 __all__ = [
-    "Forecast",
+    "Memory",
     "check_machine",
     "check_memory",
-    "forecast",
+    "estimate_memory",
     "machine_memory",
     "peak_memory",
 ]
@@ -39,7 +38,7 @@ _SLACK: Final = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Forecast:
+class Memory:
     """What a run will take, roughly.
 
     Parameters
@@ -50,50 +49,26 @@ class Forecast:
         Bytes of one worker process.
     processes
         How many of those there are.
-    seconds
-        Of built-in models.
-    calls
-        How many calls and fits there are besides, whose time is their own.
     """
 
     own: int
     worker: int
     processes: int
-    seconds: float
-    calls: int
 
     @property
-    def memory(self) -> int:
+    def total(self) -> int:
         """Bytes of this process and its workers."""
         return self.own + self.worker * self.processes
 
-    def sentence(self) -> str:
-        """One line for people."""
-        words = [f"about {shown_size(self.memory)} of memory"]
-        if self.seconds:
-            words.append(f"{_duration(self.seconds)} for built-in models")
-        if self.calls:
-            words.append(f"{self.calls:,} calls or fits, whose time and memory are their own")
-        return f"expected, roughly: {', '.join(words)}"
 
-
-def _duration(seconds: float) -> str:
-    if seconds < 1:
-        return "less than a second"
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
-
-
-def forecast(
+def estimate_memory(
     settings: Settings,
     index: AnyIndex | None,
     tasks: Sequence[Task],
     *,
     processes: int = 0,
     away: bool = False,
-    timed: bool = True,
-) -> Forecast:
+) -> Memory:
     """Estimate what a run will take.
 
     Parameters
@@ -104,12 +79,9 @@ def forecast(
         Processes of this machine beside this one.
     away
         Whether those rank built-in models too.
-    timed
-        Whether to rank some queries to see how long the others will take.
     """
     held, context = held_memory(), Context(settings, index)
-    here = there = calls = 0
-    seconds = 0.0
+    here = there = 0
     for system in settings.systems:
         mine = [task for task in tasks if task.system == system.name]
         if not mine:
@@ -118,16 +90,12 @@ def forecast(
         here = max(here, needed)
         if system.runs_elsewhere(cluster=away):
             there = max(there, needed)
-        if system.calls_user_code:
-            calls += len(mine)
-        if timed:
-            seconds += system.seconds(mine, context)
     more = here + settings.record_bytes() * len(tasks) + _SLACK
     worker = settings.process_bytes(held) + there + (_SLACK if away else 0)
-    return Forecast(max(peak_memory(), held + more), worker, processes, seconds, calls)
+    return Memory(max(peak_memory(), held + more), worker, processes)
 
 
-def check_memory(found: Forecast, allowed: int, *, least: int = 0) -> int:
+def check_memory(found: Memory, allowed: int, *, least: int = 0) -> int:
     """How many of the processes that are wished for fit into the memory that is allowed.
 
     Parameters
