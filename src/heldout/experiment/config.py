@@ -173,7 +173,8 @@ def _systems(given: Any, problems: Problems, folder: Path | None) -> tuple[Syste
     found: list[System[Any]] = []
     for at, one in enumerate(listed):
         with problems.at(f"systems[{at}]"):
-            found.append(_system(one, f"systems[{at}].", problems, folder))
+            made = _system(one, f"systems[{at}].", problems, folder)
+            found += [] if made is None else [made]
     names = [one.name for one in found]
     for name in dict.fromkeys(names):
         if names.count(name) > 1:
@@ -181,7 +182,7 @@ def _systems(given: Any, problems: Problems, folder: Path | None) -> tuple[Syste
     return tuple(found)
 
 
-def _system(one: Any, under: str, problems: Problems, folder: Path | None) -> System[Any]:
+def _system(one: Any, under: str, problems: Problems, folder: Path | None) -> System[Any] | None:
     if isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str):
         name, described = one
         if not (isinstance(described, dict) and set(described) & set(SYSTEM_SOURCES)):
@@ -189,9 +190,11 @@ def _system(one: Any, under: str, problems: Problems, folder: Path | None) -> Sy
         one = {"name": name, **described}
     # In Python a mapping may also be runs by name; in a file it is always a table.
     if isinstance(one, dict) and (folder is not None or set(one) & set(SYSTEM_SOURCES)):
+        before = len(problems.found)
         table = checked(SystemTable, one, problems, under)
-        if table is not None:
-            return system_from_table(table, folder)
+        if table is None or len(problems.found) > before:
+            return None
+        return system_from_table(table, folder)
     return system_of(one)
 
 

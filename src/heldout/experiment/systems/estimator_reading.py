@@ -71,10 +71,11 @@ def estimator_systems(
     found = []
     for at, (name, one) in enumerate(listed):
         with problems.at(f"systems[{at}]"):
-            described = one
+            described, before = one, len(problems.found)
             if isinstance(one, Mapping):
-                table = checked(EstimatorTable, one, problems, f"systems[{at}].")
-                described = EstimatorTable() if table is None else table
+                described = checked(EstimatorTable, one, problems, f"systems[{at}].")
+            if len(problems.found) > before:
+                continue
             system = _system(name, described, folder)
             _check(system, task, tune_for)
             found.append(system)
