@@ -48,7 +48,7 @@ def parts_on_dask(where: Any) -> Iterator[EachPart]:
 
         def each(work: Callable[[Part], _R], parts: Sequence[Part], /) -> Iterator[_R]:
             places = [part.place() for part in parts]
-            sent = client.scatter(work, broadcast=True, hash=False)
+            sent = _send(client, work)
             futures = client.map(_do_part, places, work=sent, pure=False, retries=RETRIES)
             try:
                 for future in as_completed(futures):
@@ -59,6 +59,22 @@ def parts_on_dask(where: Any) -> Iterator[EachPart]:
                     client.cancel([*futures, sent])
 
         yield each
+
+
+def _send(client: Any, work: Any) -> Any:
+    """What a task gives that any worker can do again.
+
+    Data that are scattered would be lost with the worker that has them: of copies on several, Dask
+    keeps one.
+    """
+    import dask
+
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
+        return client.submit(_same, work, pure=False)
+
+
+def _same(work: Any) -> Any:
+    return work
 
 
 def _do_part(place: tuple[str, int, str], work: Callable[[Part], Any]) -> Any:
