@@ -43,6 +43,7 @@ _DESCRIBING = {
     "by": "by",
     "folds": "folds",
     "repeats": "repeats",
+    "bootstrap": "bootstrap",
     "stratify": "stratify",
     "measure": "-m",
     "tune_for": "tune-for",
@@ -124,6 +125,12 @@ def _add_description(parser: argparse.ArgumentParser) -> None:
         help="how many folds (default 10 of queries, 5 of documents, 5 of each of both)",
     )
     add("--repeats", type=positive, metavar="N", help="divide N times (default 1)")
+    add(
+        "--bootstrap",
+        type=positive,
+        metavar="N",
+        help="N draws with replacement in place of folds; what was never drawn is held out",
+    )
     add("--stratify", metavar="NAME", help="relevance, length, or a field of the queries")
     add("-m", "--measure", action="append", metavar="NAME", help="a measure (repeat)")
     add("--tune-for", metavar="NAME", help="choose parameters by it (default the first measure)")
@@ -190,6 +197,11 @@ def _check(options: argparse.Namespace) -> None:
         raise InputError("--resume goes on and --force starts anew: give one of them")
     if options.dask is not None and options.workers > 1:
         raise InputError("--workers are processes here, --dask is a cluster: give one of them")
+    for name in ("folds", "repeats", "stratify"):
+        if options.bootstrap is not None and getattr(options, name) is not None:
+            raise InputError(f"--bootstrap draws, --{name} divides: give one of them")
+    if options.bootstrap is not None and options.by == "both":
+        raise InputError("--bootstrap draws queries or documents: give --by query or document")
     if options.system:
         return
     given = [flag for name, flag in _DESCRIBING.items() if getattr(options, name) is not None]
@@ -233,6 +245,8 @@ def _fields(options: argparse.Namespace) -> dict[str, Any]:
         for name in ("folds", "repeats", "stratify")
         if getattr(options, name) is not None
     }
+    if options.bootstrap is not None:
+        plan = {"kind": "bootstrap", "replicates": options.bootstrap}
     if plan:
         both = options.by == "both"
         fields["plan"] = {"queries": plan, "documents": plan} if both else plan

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["ReplicateLists", "draw_documents", "rank_bootstrap", "rank_weighted"]
+__all__ = ["ReplicateLists", "draw_documents", "rank_bootstrap", "rank_times", "rank_weighted"]
 
 _CELLS = 1 << 27
 """Documents × replicates that are held at a time (a byte each)."""
@@ -120,24 +120,50 @@ def rank_weighted(
     side: Literal["seen", "unseen"] = "seen",
 ) -> ReplicateLists:
     """Rank documents that have multiplicities (documents × replicates)."""
-    from heldout.retrieve.kernels.replicates import rank_replicates
-
-    announce("the bootstrap", rank_replicates)
     likelihood = model.form.kind == LIKELIHOOD
     known = weighted_statistics(
         index, vocabulary, weights, occurrences=likelihood, documents=not likelihood
     )
-    added, parts = int(side == "unseen"), index.parts
+    added = side == "unseen"
+    times = (weights == 0).astype(np.uint8) if added else weights
+    return rank_times(index, vocabulary, model, known, times, added=added, k=k)
+
+
+def rank_times(
+    index: AnyIndex,
+    vocabulary: Vocabulary,
+    model: Model,
+    known: TermStatistics,
+    times: NDArray[np.uint8],
+    *,
+    added: bool,
+    k: int,
+) -> ReplicateLists:
+    """Rank some documents by the statistics of each replicate's train side.
+
+    Parameters
+    ----------
+    known
+        The statistics of each replicate's train side.
+    times
+        Documents × replicates: how often a document comes into the list; 0: not at all.
+    added
+        Whether a document is scored as if it were added to the train side.
+    """
+    from heldout.retrieve.kernels.replicates import rank_replicates
+
+    announce("the bootstrap", rank_replicates)
+    parts = index.parts
     found = in_turn(
         lambda part: _rank_part(
-            part, vocabulary, model, weights[part.rows()], known, added=added, k=k
+            part, vocabulary, model, times[part.rows()], known, added=added, k=k
         ),
         parts,
     )
     if len(parts) == 1:
         return next(iter(found))
     count = len(vocabulary.offsets) - 1
-    best = Best((count, weights.shape[1], k))
+    best = Best((count, times.shape[1], k))
     scored = np.zeros(count, np.int64)
     for part, own in zip(parts, found, strict=True):
         best.add(part, own.documents, own.scores)
@@ -149,10 +175,10 @@ def _rank_part(
     part: Part,
     vocabulary: Vocabulary,
     model: Model,
-    weights: NDArray[np.uint8],
+    times: NDArray[np.uint8],
     known: TermStatistics,
     *,
-    added: int,
+    added: bool,
     k: int,
 ) -> ReplicateLists:
     """The lists of one part's documents, by the statistics of all."""
@@ -163,9 +189,9 @@ def _rank_part(
     most = int(np.max(index.counts, initial=0)) if model.form.kind == FRACTION_SHIFTED else 0
     data = Replicates(
         model.form.kind,
-        added,
-        weights,
-        model.term_weights(known, added),
+        int(added),
+        times,
+        model.term_weights(known, int(added)),
         known.documents,
         known.length,
         coefficients([model])[:, 0].copy(),
@@ -176,7 +202,7 @@ def _rank_part(
     )
     count, postings = len(vocabulary.offsets) - 1, vocabulary.postings(part)
     queries = Queries(vocabulary.offsets, vocabulary.places, model.query_weights(vocabulary.counts))
-    documents = np.full((count, weights.shape[1], k), -1, np.int32)
+    documents = np.full((count, times.shape[1], k), -1, np.int32)
     scores = np.full(documents.shape, -np.inf)
     scored = np.zeros(count, np.int64)
     run_stretches(

@@ -128,6 +128,13 @@ class TermStatistics:
             whole.cf - self.cf,
         )
 
+    def take(self, columns: Sequence[int]) -> TermStatistics:
+        """The statistics of some of the train sides."""
+        some = list(columns)
+        return TermStatistics(
+            self.documents[some], self.length[some], self.df[:, some], self.cf[:, some]
+        )
+
     def merged(self) -> TermStatistics:
         """The statistics of all parts together."""
         return TermStatistics(

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Numbers = NDArray[np.int32]
 
-__all__ = ["SAME_SIZE", "Spread", "half_sample_spread", "interval"]
+__all__ = ["SAME_SIZE", "Spread", "half_sample_spread", "interval", "places_that_matter"]
 
 _CELLS: Final = 1 << 24
 _TOGETHER: Final = 1 << 17
@@ -150,7 +150,7 @@ def half_sample_spread(
         The size of the target over that of the sample. Where it is not 1, each half of a few cuts
         is carried over to a target, to find the variance of the estimate that was carried over.
     """
-    reach = _reach(lists.shape[1], measures, ratio)
+    reach = places_that_matter(lists.shape[1], measures, ratio)
     reader = _Reader.make(table, lists[:, :reach], sample)
     one, other = [], []
     for begin, end in _stretches(len(sample), table, reach, replicates):
@@ -184,7 +184,7 @@ def _halves(documents: int, replicates: int, seed: int, first: int) -> NDArray[n
     return np.ascontiguousarray(drawn.T)
 
 
-def _reach(places: int, measures: Sequence[RankingMeasure], ratio: float) -> int:
+def places_that_matter(places: int, measures: Sequence[RankingMeasure], ratio: float = 1.0) -> int:
     """How many places of a list can matter when half of the documents are gone.
 
     In a target that is smaller than the sample, documents from far below come to the top.
@@ -324,17 +324,17 @@ class _Reader:
         """Replicates × judgements: documents before each; replicates × queries: retrieved."""
         replicates, queries = weights.shape[1], len(self.places)
         before = np.zeros((replicates, len(self.rank)), np.int32)
-        retrieved = np.empty((replicates, queries), np.int64)
-        bounds = np.searchsorted(self.query, np.arange(queries + 1))
-        for q in range(queries):
-            standing = weights[self.places[q]]
-            standing[self.ends[q]] = 0
-            total = np.cumsum(standing, axis=0, dtype=np.int32)
-            retrieved[:, q] = total[-1]
-            found = np.arange(bounds[q], bounds[q + 1])
-            found = found[self.rank[found] > 1]
-            before[:, found] = total[self.rank[found] - 2].T
-        return before, retrieved
+        total = np.zeros((queries, replicates), np.int32)
+        by_rank = np.argsort(self.rank, kind="stable")
+        longest = int(np.flatnonzero(~self.ends.all(axis=0)).max(initial=-1)) + 1
+        bounds = np.searchsorted(self.rank[by_rank], np.arange(1, longest + 2))
+        for place in range(longest):  # all queries at once: there are many, and few places
+            mine = by_rank[bounds[place] : bounds[place + 1]]
+            before[:, mine] = total[self.query[mine]].T
+            standing = weights[self.places[:, place]]
+            standing[self.ends[:, place]] = 0
+            total += standing
+        return before, total.T.astype(np.int64)
 
     def _rows(self, times: NDArray[np.uint8], before: NDArray[np.int32], queries: int) -> Rows:
         """Judged documents as often as they are there, replicate by replicate."""

@@ -2,7 +2,7 @@
 
 A collection can be larger than memory and is not to be sent with every task: one that was read
 from files is read again there, once for each process, and told by its fingerprint. One that came as
-an object is sent as plain columns. The same holds for an index: opened from its file, or sent.
+an object is sent whole. The same holds for an index: opened from its file, or sent.
 Built-in models need no text: for those alone queries and judgements are sent, and the index knows
 the documents.
 """
@@ -21,8 +21,6 @@ from typing import TYPE_CHECKING, Any
 from heldout.data.collection import Collection
 from heldout.data.document_ids import document_ids
 from heldout.data.documents import BATCH, Documents, documents_of
-from heldout.data.queries import Queries
-from heldout.data.run import Qrels
 from heldout.errors import InputError
 from heldout.measure.ranking.names import add_family, find_family
 
@@ -30,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from heldout.data.documents import TextBatch
+    from heldout.data.queries import Queries
+    from heldout.data.run import Qrels
     from heldout.experiment.settings import RankingSettings
     from heldout.retrieve.shards import AnyIndex
 
@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class CollectionParcel:
     """A collection on its way to another process.
 
@@ -56,21 +56,25 @@ class CollectionParcel:
     fingerprint
         Of the collection that is meant.
     source
-        How to read it again, as JSON; empty: it is in `columns`.
-    columns
-        Ids and texts of documents (none: the index has the ids, and no text is needed), ids, texts
-        and fields of queries, judgements, as JSON.
+        How to read it again, as JSON; empty: it is in `parts`.
+    parts
+        Documents (None: the index has the ids, and no text is needed), queries, judgements, name.
     """
 
     fingerprint: str
     source: str = ""
-    columns: bytes = b""
+    parts: tuple[Documents | None, Queries, Qrels, str] | None = None
 
     def open(self, index: AnyIndex | None = None) -> Collection:
         """The collection; read once in each process."""
-        if self.source:
+        if self.parts is None:
             return _read(self.source, self.fingerprint)
-        return _assemble(self.columns, index)
+        documents, queries, qrels, name = self.parts
+        if documents is None:
+            if index is None:
+                raise InputError("the documents were not sent here, and there is no index")
+            documents = _NamedDocuments(index.document_ids)
+        return Collection(documents, queries, qrels, name=name)
 
 
 def pack_collection(
@@ -89,26 +93,16 @@ def pack_collection(
         # A worker may have been started in another folder.
         placed = {key: _absolute(value) for key, value in source.items()}
         return CollectionParcel(whole.fingerprint(), json.dumps(placed))
-    return _packed(whole, list(whole.documents.pairs()))
+    ids, texts = zip(*whole.documents.pairs(), strict=True)  # out of files, if they stand in some
+    parts = documents_of(ids, texts), whole.queries, whole.qrels, whole.name
+    return CollectionParcel(whole.fingerprint(), parts=parts)
 
 
 def pack_questions(whole: Collection) -> CollectionParcel:
     """Make queries and judgements ready to be sent, for whoever has an index of the documents."""
-    return _packed(whole, None)
-
-
-def _packed(whole: Collection, documents: list[tuple[str, str]] | None) -> CollectionParcel:
-    qrels = whole.qrels
-    names = [qrels.queries[at] for at in qrels.query_of_row().tolist()]
-    fields = {key: tuple(value) for key, value in whole.queries.fields.items()}
-    columns = (
-        whole.name,
-        None if documents is None else [one for one, _ in documents],
-        None if documents is None else [text for _, text in documents],
-        (whole.queries.ids, whole.queries.texts, fields),
-        (names, qrels.docs.tolist(), qrels.grades.tolist()),
+    return CollectionParcel(
+        whole.fingerprint(), parts=(None, whole.queries, whole.qrels, whole.name)
     )
-    return CollectionParcel(whole.fingerprint(), columns=json.dumps(columns).encode())
 
 
 def _absolute(value: Any) -> Any:
@@ -150,24 +144,6 @@ class _NamedDocuments(Documents):
     def text(self, number: int) -> str:
         """Refuse, as well."""
         raise InputError(f"the text of document {number} was not sent to this process")
-
-
-def _assemble(columns: bytes, index: AnyIndex | None) -> Collection:
-    name, ids, texts, queries, judged = json.loads(columns)
-    asked, asked_texts, fields = queries
-    documents: Documents
-    if ids is not None:
-        documents = documents_of(ids, texts)
-    elif index is not None:
-        documents = _NamedDocuments(index.document_ids)
-    else:
-        raise InputError("the documents were not sent to this process, and there is no index")
-    return Collection(
-        documents,
-        Queries(tuple(asked), tuple(asked_texts), {k: tuple(v) for k, v in fields.items()}),
-        Qrels.from_columns(*judged),
-        name=name,
-    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

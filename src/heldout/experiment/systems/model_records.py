@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Numbers = NDArray[np.int32]
 
-__all__ = ["FoldsRecord", "GridRecord", "ListsRecord", "SideRecord", "TwoWayRecord"]
+__all__ = ["FoldsRecord", "GridRecord", "ListsRecord", "SideRecord", "SidesRecord", "TwoWayRecord"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -157,3 +157,26 @@ class SideRecord(_EstimatesRecord):
     estimates: tuple[Estimate, ...]
     documents: Numbers
     scores: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SidesRecord(Record):
+    """A model on several held-out sides of the documents.
+
+    Parameters
+    ----------
+    sides
+        One record each.
+    """
+
+    sides: tuple[SideRecord, ...]
+
+    def plain(self) -> dict[str, Any]:
+        """The records by name."""
+        return {"sides": [one.plain() for one in self.sides]}
+
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> Self:
+        """The record that `plain` has described."""
+        found = super(SidesRecord, cls).of(plain)
+        return cls(sides=tuple(SideRecord.of(one) for one in found.sides))  # type: ignore[arg-type]

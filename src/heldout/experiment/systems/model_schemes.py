@@ -76,6 +76,11 @@ class Scheme(ABC):
         """Whether a task makes intervals from halves of the documents."""
         return self.bytes_per_place > 0 and task.kind != GRID
 
+    def block_bytes(self, task: Task) -> int:
+        """Bytes that a task takes because it does several splits at once."""
+        del task
+        return 0
+
     def candidates(self, index: AnyIndex) -> Candidates:
         """The model at every point, ready to rank."""
         settings = self.settings

@@ -11,12 +11,14 @@ from heldout.experiment.documents.estimate import mean_of
 from heldout.experiment.documents.make_estimates import document_estimates
 from heldout.experiment.documents.ranked_lists import TOP, Lists
 from heldout.experiment.execution.tasks import Task
-from heldout.experiment.systems.model_records import SideRecord
-from heldout.experiment.systems.model_schemes import (
-    GRID,
-    Scheme,
-    choose_point,
+from heldout.experiment.systems.model_records import SideRecord, SidesRecord
+from heldout.experiment.systems.model_replicates import (
+    block_bytes,
+    evaluate_splits,
+    splits_at_once,
+    train_parts,
 )
+from heldout.experiment.systems.model_schemes import GRID, Scheme, choose_point
 from heldout.experiment.systems.outcomes import Chosen, FoldRow, HeldOut, Place, RankedOutcome
 from heldout.retrieve.sides import Side
 from heldout.retrieve.statistics import weighted_statistics
@@ -31,12 +33,12 @@ if TYPE_CHECKING:
     from heldout.resample.split import Split
     from heldout.retrieve.shards import AnyIndex
 
-__all__ = ["SIDE", "DocumentSplits"]
+__all__ = ["SIDE", "SIDES", "DocumentSplits"]
 
 SIDE = "side"
 """The kind of a task that evaluates one split."""
-_PARTS = 10
-"""Parts of a seen side that are measured beside a held-out one, at most."""
+SIDES = "sides"
+"""The kind of a task that evaluates several splits at once."""
 
 
 class DocumentSplits(Scheme):
@@ -45,43 +47,19 @@ class DocumentSplits(Scheme):
     bytes_per_place = 60
 
     def tasks(self) -> Iterator[Task]:
-        """The whole grid, then one for each split."""
+        """The whole grid, then the splits."""
         yield from self.grid_tasks()
         yield from self._side_tasks()
 
     def perform(self, task: Task, index: AnyIndex) -> Record:
-        """Measure some points on everything, or choose on one train side and measure the other."""
+        """Measure some points on everything, or choose on train sides and measure the others."""
         if task.kind == GRID:
             return self.perform_grid(task, index)
-        settings, split = self.settings, self.settings.splits[task.split]
-        candidates = self.candidates(index)
-        seen, unseen = _sides(candidates, split)
-        chosen = Chosen.none()
-        if len(candidates) > 1:
-            means = candidates.evaluate(seen, [settings.tune_for])[0]
-            chosen = Chosen.of(choose_point(settings, means, np.ones(means.shape[1], np.int32)))
-        found = candidates.rank(unseen, [chosen.number], k=max(settings.depth, TOP))
-        measures, lists = [*settings.measures, settings.tune_for], found.documents[:, 0, 0]
-        values = candidates.table.evaluate(
-            found.ranks, candidates.counted(unseen), found.retrieved[:, 0], measures, settings.depth
-        )[:, 0]
-        held = split.test > 0
-        estimates = document_estimates(
-            settings, candidates.table, lists, held, values[:-1], share=len(settings.splits)
-        )
-        train = _seen_alike(settings, candidates, seen, int(held.sum()), chosen.number)
-        return SideRecord(
-            number=chosen.number,
-            train=chosen.train,
-            surface=chosen.surface,
-            values=values,
-            estimates=tuple(
-                replace(one, train=mean, optimism=mean - one.value)
-                for one, mean in zip(estimates, train, strict=True)
-            ),
-            documents=lists[:, :TOP],
-            scores=found.scores[:, 0, 0, :TOP],
-        )
+        settings, candidates = self.settings, self.candidates(index)
+        if task.kind == SIDE:
+            return _evaluate_split(settings, candidates, settings.splits[task.split])
+        splits = [settings.splits[at] for at in self._mine(task)]
+        return SidesRecord(sides=tuple(evaluate_splits(settings, candidates, splits)))
 
     def collect(self, records: Mapping[str, Record]) -> RankedOutcome:
         """Each split by itself."""
@@ -90,9 +68,8 @@ class DocumentSplits(Scheme):
             choose(whole[-1], rule=settings.rule, higher_is_better=settings.higher_is_better)
         )
         folds, held_out, estimates = [], [], []
-        for task in self._side_tasks():
-            record: Any = records[task.key]
-            place = Place.of(settings.splits.key(task.split))
+        for split, record in self._sides(records):
+            place = Place.of(settings.splits.key(split))
             chosen = Chosen(record.number, record.train, record.surface)
             folds.append(FoldRow(place, chosen, mean_of(record.values[-1])))
             lists = Lists(record.documents, record.scores)
@@ -102,10 +79,60 @@ class DocumentSplits(Scheme):
         training = np.full(whole.shape[::2], np.nan)[:-1]
         return RankedOutcome(tuple(folds), final, tuple(held_out), training, tuple(estimates))
 
+    def block_bytes(self, task: Task) -> int:
+        """Bytes of the lists of several splits."""
+        return block_bytes(self.settings, len(self._mine(task))) if task.kind == SIDES else 0
+
+    def _at_once(self) -> int:
+        return splits_at_once(self.settings, self.system.models()[0])
+
     def _side_tasks(self) -> Iterator[Task]:
-        name, splits = self.system.name, self.settings.splits
-        for split in range(len(splits)):
-            yield Task(f"{name}/side/{splits.key(split)}", name, SIDE, split)
+        name, splits, step = self.system.name, self.settings.splits, self._at_once()
+        kind = SIDE if step == 1 else SIDES
+        for split in range(0, len(splits), step):
+            yield Task(f"{name}/{kind}/{splits.key(split)}", name, kind, split)
+
+    def _mine(self, task: Task) -> range:
+        """The splits of a task."""
+        return range(task.split, min(task.split + self._at_once(), len(self.settings.splits)))
+
+    def _sides(self, records: Mapping[str, Record]) -> Iterator[tuple[int, SideRecord]]:
+        """Each split with its record."""
+        for task in self._side_tasks():
+            record: Any = records[task.key]
+            sides = (record,) if task.kind == SIDE else record.sides
+            yield from zip(self._mine(task), sides, strict=True)
+
+
+def _evaluate_split(settings: RankingSettings, candidates: Candidates, split: Split) -> SideRecord:
+    """Choose on the train side of a split, and measure what was chosen on the other one."""
+    seen, unseen = _sides(candidates, split)
+    chosen = Chosen.none()
+    if len(candidates) > 1:
+        means = candidates.evaluate(seen, [settings.tune_for])[0]
+        chosen = Chosen.of(choose_point(settings, means, np.ones(means.shape[1], np.int32)))
+    found = candidates.rank(unseen, [chosen.number], k=max(settings.depth, TOP))
+    measures, lists = [*settings.measures, settings.tune_for], found.documents[:, 0, 0]
+    values = candidates.table.evaluate(
+        found.ranks, candidates.counted(unseen), found.retrieved[:, 0], measures, settings.depth
+    )[:, 0]
+    held = split.test > 0
+    estimates = document_estimates(
+        settings, candidates.table, lists, held, values[:-1], share=len(settings.splits)
+    )
+    train = _seen_alike(settings, candidates, seen, int(held.sum()), chosen.number)
+    return SideRecord(
+        number=chosen.number,
+        train=chosen.train,
+        surface=chosen.surface,
+        values=values,
+        estimates=tuple(
+            replace(one, train=mean, optimism=mean - one.value)
+            for one, mean in zip(estimates, train, strict=True)
+        ),
+        documents=lists[:, :TOP],
+        scores=found.scores[:, 0, 0, :TOP],
+    )
 
 
 def _sides(candidates: Candidates, split: Split) -> tuple[Side, Side]:
@@ -123,20 +150,12 @@ def _sides(candidates: Candidates, split: Split) -> tuple[Side, Side]:
 def _seen_alike(
     settings: RankingSettings, candidates: Candidates, seen: Side, size: int, number: int
 ) -> list[float]:
-    """Mean of each measure on parts of the seen side that are as large as the held-out one.
-
-    The train side is another number of documents, and a score depends on that number; so it is cut
-    into parts of the held-out side's size, each ranked by itself. NaN: it is smaller.
-    """
-    index, table = candidates.index, candidates.table
-    rows = np.flatnonzero(seen.statistics >= 0)
-    parts = min(len(rows) // max(size, 1), _PARTS)
+    """Mean of each measure on parts of the seen side that are as large as the held-out one."""
+    table = candidates.table
+    part = train_parts(settings, candidates, seen.statistics >= 0, size)
+    parts = int(part.max()) + 1
     if not parts:
         return [float("nan")] * len(settings.measures)
-    by_id = rows[np.argsort(np.asarray(index.id_order)[rows])]
-    drawn = np.random.default_rng([settings.seed, 0x7365656E]).permutation(by_id)[: parts * size]
-    part = np.full(index.n_documents, -1, np.int32)
-    part[drawn] = np.arange(len(drawn)) % parts
     ranked = np.where(part >= 0, 0, -1).astype(np.int32)
     side = replace(seen, statistics=ranked, lists=np.maximum(part, 0), n_lists=parts)
     found = candidates.rank(side, [number])

@@ -12,6 +12,7 @@ from heldout.experiment.systems.model_records import (
     GridRecord,
     ListsRecord,
     SideRecord,
+    SidesRecord,
     TwoWayRecord,
 )
 from heldout.resample.combined import TwoWaySplits
@@ -58,6 +59,7 @@ class ModelSystem(System["RankingSettings"]):
         "folds": FoldsRecord,
         "both": TwoWayRecord,
         "side": SideRecord,
+        "sides": SidesRecord,
     }
     needs_index: ClassVar[bool] = True
     needs_text: ClassVar[bool] = False
@@ -160,6 +162,7 @@ class ModelSystem(System["RankingSettings"]):
         if index is not None:
             largest = max(part.index.n_documents for part in index.parts)
         found += _DOCUMENT_BYTES * len(whole.documents) + _RANKED_BYTES * largest
+        found += scheme.block_bytes(task)
         if scheme.halves(task):
             found += scheme.bytes_per_place * queries * depth
         if index is None:

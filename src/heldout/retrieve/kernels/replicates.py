@@ -1,8 +1,8 @@
 """Bootstrap of the documents: every replicate is a lane.
 
-A replicate is a multiplicity for each document. Its train side are the documents that were drawn;
-they are ranked as often as they were drawn, or those that were never drawn are ranked, each scored
-as if it were added to the train side.
+A replicate has a train side of its own, and says how often each document comes into its list: those
+that were drawn as often as they were drawn, say, or those that were never drawn, each scored as if
+it were added to the train side.
 
 Documents are taken by falling bound of what they can score in any replicate, and the walk ends when
 no list can change any more; the result is that of scoring all of them.
@@ -33,13 +33,14 @@ _SLACK = 1e-9
 class Replicates(NamedTuple):
     """Replicates of the documents and a rule with one set of values.
 
-    `weights` (documents × replicates) are multiplicities, `terms` (terms × replicates) the idf of a
-    sum or the counts of a likelihood, `documents` and `totals` number and length of the train side.
+    `times` (documents × replicates) is how often a document is listed, `terms` (terms × replicates)
+    the idf of a sum or the counts of a likelihood, `documents` and `totals` number and length of
+    the train side.
     """
 
     kind: int
     added: int
-    weights: NDArray[np.uint8]
+    times: NDArray[np.uint8]
     terms: Floats
     documents: Floats
     totals: Floats
@@ -230,10 +231,7 @@ def _insert(
         score = scores[r]
         if score < least[r]:
             continue
-        times = int(data.weights[d, r])
-        if data.added:
-            times = 1 if times == 0 else 0
-        for _ in range(times):
+        for _ in range(int(data.times[d, r])):
             last = top_docs[q, r, k - 1]
             if last >= 0 and not better(
                 score, data.order[d], top_scores[q, r, k - 1], data.order[last]
@@ -271,7 +269,7 @@ def rank_replicates(
     A document that was drawn twice stands twice on the list. `scored` counts the documents that had
     to be scored.
     """
-    n, replicates = data.weights.shape
+    n, replicates = data.times.shape
     longest, widest = 0, 0
     for q in range(first, last):
         longest = max(longest, queries.offsets[q + 1] - queries.offsets[q])

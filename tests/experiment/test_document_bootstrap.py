@@ -1,0 +1,109 @@
+"""Many splits of the documents at once give the values of one after another, to the last bit."""
+
+import numpy as np
+import pytest
+from experiment_data import small_collection, table_bytes
+
+from heldout.cli import main
+from heldout.experiment.experiment import Experiment
+from heldout.experiment.systems import model_replicates, model_splits
+from heldout.retrieve.models import MODELS
+
+SUMS = [name for name in MODELS if not name.startswith("ql")]
+
+
+def experiment(system="bm25", **fields):
+    given = {
+        "collection": small_collection(80, 20),
+        "systems": {"s": system},
+        "by": "document",
+        "plan": {"kind": "bootstrap", "replicates": 5},
+        "measures": ["nDCG@10", "P@3"],
+    }
+    return Experiment(**given | fields)
+
+
+def both_ways(monkeypatch, tmp_path, whole):
+    """The bytes of the results, with splits at once and one after another."""
+    whole.run(tmp_path / "at once")
+    with monkeypatch.context() as patch:
+        patch.setattr(model_splits, "splits_at_once", lambda *_: 1)
+        whole.run(tmp_path / "plain")
+    return table_bytes(tmp_path / "at once"), table_bytes(tmp_path / "plain")
+
+
+@pytest.mark.parametrize("model", SUMS)
+def test_every_model(monkeypatch, tmp_path, model):
+    at_once, plain = both_ways(monkeypatch, tmp_path, experiment(model))
+    assert at_once == plain
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"system": "bm25(k1=0.5:3:4, b=0.2,0.8)"},
+        {"system": "bm25(k1=0.5:3:4)", "tune_for": "RR@5", "rule": "one-se"},
+        {"plan": {"kind": "bootstrap", "replicates": 4, "side": "test"}},
+        {"plan": {"kind": "holdout", "test": 0.1, "repeats": 3}, "system": "bm25(k1=1:3:3)"},
+        {"depth": 5},
+    ],
+)
+def test_every_plan_and_choice(monkeypatch, tmp_path, fields):
+    at_once, plain = both_ways(monkeypatch, tmp_path, experiment(**fields))
+    assert at_once == plain
+
+
+def test_blocks_of_any_size(monkeypatch, tmp_path):
+    whole = experiment("bm25(k1=0.5:3:4)")
+    whole.run(tmp_path / "five")
+    monkeypatch.setattr(model_replicates, "_MOST", 2)
+    whole.run(tmp_path / "two")
+    assert table_bytes(tmp_path / "five") == table_bytes(tmp_path / "two")
+
+
+@pytest.mark.parametrize(
+    ("system", "measures", "count"),
+    [
+        ("bm25", ["nDCG@10"], 5),
+        ("bm25", ["nDCG@10", "AP"], 1),
+        ("ql-dirichlet", ["nDCG@10"], 1),
+        ("bm25", ["nDCG(judged_only=True)@10"], 1),
+    ],
+)
+def test_only_where_the_top_of_a_list_is_enough(system, measures, count):
+    settings = experiment(system, measures=measures).check()
+    model = settings.systems[0].models()[0]
+    assert model_replicates.splits_at_once(settings, model) == count
+
+
+def test_other_processes_give_the_same_bytes(monkeypatch, tmp_path):
+    pytest.importorskip("distributed", reason="needs the extra dask")
+    monkeypatch.setattr(model_replicates, "_MOST", 5)
+    experiment().run(tmp_path / "here")
+    experiment().run(tmp_path / "there", dask="local:2")
+    assert table_bytes(tmp_path / "here") == table_bytes(tmp_path / "there")
+
+
+def test_the_command(tmp_path, capsys):
+    from heldout.data.export import export_collection
+
+    export_collection(small_collection(40, 12), tmp_path / "data")
+    command = ["run", str(tmp_path / "data"), "--system", "bm25", "--by", "document"]
+    main([*command, "--bootstrap", "7", "-o", str(tmp_path / "results"), "--quiet"])
+    found = Experiment(
+        collection=str(tmp_path / "data"),
+        systems="bm25",
+        by="document",
+        plan={"kind": "bootstrap", "replicates": 7},
+    ).run()
+    from heldout.experiment.results import Results
+
+    read = Results.read(tmp_path / "results")
+    assert read.folds.equals(found.folds)
+    assert found.folds.height == 7
+    assert np.isfinite(found.estimate("bm25")["value"])
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as ended:
+        main([*command, "--bootstrap", "7", "--folds", "3"])
+    assert ended.value.code == 2
+    assert "--bootstrap draws, --folds divides" in capsys.readouterr().err
