@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.data.documents import documents_of
-from heldout.data.formats import jsonl
-from heldout.data.formats.blocks import Reading, Replaced
+from heldout.data.io import jsonl
+from heldout.data.io.blocks import Reading, Replaced
 from heldout.errors import FormatError
 
 NAMES = ["_id", "id", "docno", "text", "contents", "body", "title", "other"]

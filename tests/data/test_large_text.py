@@ -7,11 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heldout import read_class_predictions, read_number_predictions
-from heldout.data.formats import large_text, prediction_columns
-from heldout.data.formats.cells import code_labels, read_labels, read_numbers
-from heldout.data.formats.delimited import read_delimited
-from heldout.data.formats.large_text import read_large_text
-from heldout.data.formats.prediction_table import number_cell
+from heldout.data.io import large_text
+from heldout.data.io import table as prediction_columns
+from heldout.data.io.cells import code_labels, read_labels, read_numbers
+from heldout.data.io.delimited import read_delimited
+from heldout.data.io.large_text import read_large_text
+from heldout.data.io.prediction_table import number_cell
 from heldout.errors import FormatError, HeldoutError
 
 PLAIN = [f"u{at},c{at % 3},{at / 7:.4f}" for at in range(40)]

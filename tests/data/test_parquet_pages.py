@@ -6,9 +6,9 @@ import itertools
 import polars as pl
 import pytest
 
-from heldout.data.formats.document_tables import parquet_rows
-from heldout.data.formats.parquet import read_parquet
-from heldout.data.formats.parquet_pages import check_pages
+from heldout.data.io.document_tables import parquet_rows
+from heldout.data.io.parquet import read_parquet
+from heldout.data.io.parquet_pages import check_pages
 from heldout.errors import InputError
 
 ROWS = 300

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from heldout.data.formats.cells import (
+from heldout.data.io.cells import (
     any_filled,
     cell_types,
     code_labels,
     read_labels,
     read_numbers,
 )
-from heldout.data.formats.prediction_columns import read_prediction_columns
-from heldout.data.formats.prediction_table import find_column, label_cell
+from heldout.data.io.prediction_table import find_column, label_cell
+from heldout.data.io.table import read_prediction_columns
 from heldout.data.notes import named_few
 from heldout.data.predictions import (
     ClassPredictions,
@@ -31,8 +31,8 @@ from heldout.notes import Note
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from heldout.data.formats.cells import Cells, Labels
-    from heldout.data.formats.prediction_columns import PredictionColumns
+    from heldout.data.io.cells import Cells, Labels
+    from heldout.data.io.table import PredictionColumns
     from heldout.data.places import Places
     from heldout.data.words import Floats, Ints
 

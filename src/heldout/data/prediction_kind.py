@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.data.formats.delimited import Table, read_delimited
-from heldout.data.formats.prediction_columns import PredictionColumns, read_prediction_columns
-from heldout.data.formats.prediction_table import find_column, json_object
-from heldout.data.formats.source import open_source
+from heldout.data.io.delimited import Table, read_delimited
+from heldout.data.io.prediction_table import find_column, json_object
+from heldout.data.io.source import open_source
+from heldout.data.io.table import PredictionColumns, read_prediction_columns
 from heldout.data.prediction_files import (
     GUESSES,
     OF_CLASSES,

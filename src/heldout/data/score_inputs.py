@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from heldout.data.columns import is_frame
-from heldout.data.formats.delimited import Table, refuse_repeated
-from heldout.data.formats.score_table import UNIT_NAMES, look_like_ids, understand, unit_column
+from heldout.data.io.delimited import Table, refuse_repeated
+from heldout.data.io.score_table import UNIT_NAMES, look_like_ids, understand, unit_column
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.data.formats.score_table import Pairs
+    from heldout.data.io.score_table import Pairs
 
 __all__ = ["score_pairs"]
 

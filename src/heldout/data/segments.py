@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.data.formats.jsonl import json_id, pick
-from heldout.data.formats.source import open_source
+from heldout.data.io.jsonl import json_id, pick
+from heldout.data.io.source import open_source
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
 
-    from heldout.data.formats.source import Source
+    from heldout.data.io.source import Source
 
     Path_ = str | os.PathLike[str]
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from heldout.data.formats.prediction_table import label_cell, number_cell, read_prediction_table
+from heldout.data.io.prediction_table import label_cell, number_cell, read_prediction_table
 from heldout.errors import HeldoutError, InputError
 from heldout.experiment.instances import Instances
 
 if TYPE_CHECKING:
-    from heldout.data.formats.delimited import Table
+    from heldout.data.io.delimited import Table
     from heldout.experiment.instances import PredictionTask
     from heldout.experiment.problems import Problems
 

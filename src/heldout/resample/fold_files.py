@@ -8,7 +8,7 @@ import re
 from io import StringIO
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from heldout.data.formats.source import open_source
+from heldout.data.io.source import open_source
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:

@@ -6,21 +6,21 @@ import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.data.formats.blocks import LONGEST, Replaced, is_packed, sniff, text_lines
-from heldout.data.formats.jsonl import ID_NAMES, TEXT_NAMES
-from heldout.data.formats.parquet import (
+from heldout.data.io.blocks import LONGEST, Replaced, is_packed, sniff, text_lines
+from heldout.data.io.jsonl import ID_NAMES, TEXT_NAMES
+from heldout.data.io.parquet import (
     parquet_errors,
     refuse_long_texts,
     refuse_many_rows,
 )
-from heldout.data.formats.parquet_pages import check_pages_of_file
-from heldout.data.formats.records import Record, RecordDocuments, joined_text
+from heldout.data.io.parquet_pages import check_pages_of_file
+from heldout.data.io.records import Record, RecordDocuments, joined_text
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from heldout.data.formats.blocks import Reading
+    from heldout.data.io.blocks import Reading
 
 __all__ = [
     "ParquetDocuments",

@@ -13,9 +13,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from heldout.data.columns import QUERY_NAMES
-from heldout.data.formats.delimited import Table, read_delimited
-from heldout.data.formats.parquet import parquet_errors, read_parquet
-from heldout.data.formats.source import open_source
+from heldout.data.io.delimited import Table, read_delimited
+from heldout.data.io.parquet import parquet_errors, read_parquet
+from heldout.data.io.source import open_source
 from heldout.data.notes import count_of
 from heldout.errors import FormatError, InputError
 

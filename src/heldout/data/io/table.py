@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from heldout.data.formats.delimited import read_delimited
-from heldout.data.formats.large_text import LARGE, read_large_text
-from heldout.data.formats.parquet import parquet_errors
-from heldout.data.formats.prediction_table import column_names, json_lines, parquet_frame
-from heldout.data.formats.source import open_source
+from heldout.data.io.delimited import read_delimited
+from heldout.data.io.large_text import LARGE, read_large_text
+from heldout.data.io.parquet import parquet_errors
+from heldout.data.io.prediction_table import column_names, json_lines, parquet_frame
+from heldout.data.io.source import open_source
 from heldout.data.places import Places
 
 if TYPE_CHECKING:
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from heldout.data.formats.cells import Cells
-    from heldout.data.formats.delimited import Table
-    from heldout.data.formats.large_text import TextColumns
+    from heldout.data.io.cells import Cells
+    from heldout.data.io.delimited import Table
+    from heldout.data.io.large_text import TextColumns
 
 __all__ = ["PredictionColumns", "read_prediction_columns"]
 

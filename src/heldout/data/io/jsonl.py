@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.data.formats.blocks import Replaced, blocks
-from heldout.data.formats.records import Record, RecordDocuments, joined_text
+from heldout.data.io.blocks import Replaced, blocks
+from heldout.data.io.records import Record, RecordDocuments, joined_text
 from heldout.errors import FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from heldout.data.formats.blocks import Reading
+    from heldout.data.io.blocks import Reading
 
 __all__ = ["ID_NAMES", "TEXT_NAMES", "JsonLines", "json_id", "json_objects", "json_text", "pick"]
 

@@ -7,9 +7,9 @@ import math
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.data.formats.delimited import Table, read_delimited, refuse_repeated
-from heldout.data.formats.parquet import parquet_errors, read_parquet
-from heldout.data.formats.source import open_source
+from heldout.data.io.delimited import Table, read_delimited, refuse_repeated
+from heldout.data.io.parquet import parquet_errors, read_parquet
+from heldout.data.io.source import open_source
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from heldout.data.formats.prediction_columns import PredictionColumns
+    from heldout.data.io.table import PredictionColumns
 
 __all__ = [
     "column_names",

@@ -1,7 +1,7 @@
 """Large tables in a text, read column by column.
 
 Every line is counted first, so that Polars meets nothing it could take otherwise than
-`heldout.data.formats.delimited` does. A text with anything odd is left to that one.
+`heldout.data.io.delimited` does. A text with anything odd is left to that one.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from heldout.data.formats.delimited import LINES_TO_TELL, find_separator, first_lines
+from heldout.data.io.delimited import LINES_TO_TELL, find_separator, first_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.data.formats.packing import RATIO
+from heldout.data.io.compression import RATIO
 from heldout.errors import InputError
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
-from heldout.data.formats.packing import LEAST_LIMIT, RATIO
-from heldout.data.formats.parquet_pages import check_pages
+from heldout.data.io.compression import LEAST_LIMIT, RATIO
+from heldout.data.io.parquet_pages import check_pages
 from heldout.errors import InputError
 
 if TYPE_CHECKING:

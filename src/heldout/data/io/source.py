@@ -17,8 +17,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from heldout.data.formats.blocks import readable
-from heldout.data.formats.packing import packing_of, unpack
+from heldout.data.io.blocks import readable
+from heldout.data.io.compression import packing_of, unpack
 from heldout.data.words import PADDING, Bytes
 from heldout.errors import FormatError, InputError
 

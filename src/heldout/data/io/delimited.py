@@ -2,7 +2,7 @@
 
 Polars reads millions of rows faster, but renames repeated columns and fills short lines up without
 a word. A table of scores is small, and every oddity in it must be named. Large tables without any
-oddity are read by `heldout.data.formats.large_text`.
+oddity are read by `heldout.data.io.large_text`.
 """
 
 from __future__ import annotations

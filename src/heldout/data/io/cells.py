@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from heldout.data.formats.prediction_table import label_cell, number_cell
+from heldout.data.io.prediction_table import label_cell, number_cell
 
 if TYPE_CHECKING:
     from collections.abc import Callable

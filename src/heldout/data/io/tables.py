@@ -10,9 +10,9 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
 from heldout.data.columns import pick_columns
-from heldout.data.formats.delimited import read_delimited, refuse_repeated
-from heldout.data.formats.json_lists import Columns, parse_lists
-from heldout.data.formats.parquet import read_parquet
+from heldout.data.io.delimited import read_delimited, refuse_repeated
+from heldout.data.io.json_lists import Columns, parse_lists
+from heldout.data.io.parquet import read_parquet
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from heldout.data.formats.source import Source
+    from heldout.data.io.source import Source
     from heldout.data.run import Qrels, Run
 
 __all__ = ["read_table", "write_table"]

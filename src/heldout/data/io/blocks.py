@@ -1,6 +1,6 @@
 """A text file of any size as blocks of whole lines, unpacked on the way.
 
-`heldout.data.formats.source` holds what is packed in memory, which is right for runs and qrels.
+`heldout.data.io.source` holds what is packed in memory, which is right for runs and qrels.
 A corpus can be larger than memory, so here a packed file is a stream.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, Literal, NamedTuple
 
-from heldout.data.formats.packing import open_packed, packing_of
+from heldout.data.io.compression import open_packed, packing_of
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
