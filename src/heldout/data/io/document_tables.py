@@ -13,7 +13,6 @@ from heldout.data.io.parquet import (
     refuse_long_texts,
     refuse_many_rows,
 )
-from heldout.data.io.parquet_pages import check_pages_of_file
 from heldout.data.io.records import Record, RecordDocuments, joined_text
 from heldout.errors import FormatError, InputError
 
@@ -157,8 +156,6 @@ def parquet_rows(path: str, begin: int = 0) -> Iterator[tuple[int, dict[str, Any
     with parquet_errors(path):
         frame = pl.scan_parquet(path)
         refuse_many_rows(frame.select(pl.len()).collect().item(), size, path)
-        if begin == 0:  # what comes later has been read from here before
-            check_pages_of_file(path)
         schema = frame.collect_schema()
         usable = [name for name, kind in schema.items() if not kind.is_nested()]
         columns = [pl.col(name).cast(pl.String).alias(name.strip().lower()) for name in usable]

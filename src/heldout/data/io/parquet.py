@@ -11,7 +11,6 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
 from heldout.data.io.compression import LEAST_LIMIT, RATIO
-from heldout.data.io.parquet_pages import check_pages
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,7 +38,6 @@ def read_parquet(content: bytes, name: str) -> pl.DataFrame:
     with parquet_errors(name):
         rows = pl.scan_parquet(BytesIO(content)).select(pl.len()).collect().item()
         refuse_many_rows(rows, len(content), name)
-        check_pages(content, name)
         frame = pl.read_parquet(BytesIO(content))
         refuse_long_texts(frame, len(content), name)
     return frame
