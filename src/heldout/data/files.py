@@ -92,9 +92,9 @@ def read_run(
     source = open_source(path)
     kind = detect_format(source)
     if kind != "trec":
-        from heldout.data.io.tables import read_table
+        from heldout.data.io.run_table import read_run_table
 
-        columns = read_table(
+        columns = read_run_table(
             source, kind, RUN_COLUMNS, skip_bad_lines=skip_bad_lines, report=report
         )
         run_name = name or _stem(source.name)
@@ -154,9 +154,9 @@ def _read_one_qrels(path: Path_, skip: bool, report: Callable[[str], None] | Non
     source = open_source(path)
     kind = detect_format(source)
     if kind != "trec":
-        from heldout.data.io.tables import read_table
+        from heldout.data.io.run_table import read_run_table
 
-        columns = read_table(source, kind, QRELS_COLUMNS, skip_bad_lines=skip, report=report)
+        columns = read_run_table(source, kind, QRELS_COLUMNS, skip_bad_lines=skip, report=report)
         fractions = sum(value % 1 != 0 for value in columns[2])
         if fractions > max(1, len(columns[2]) // 2):  # grades are whole numbers, but for a slip
             raise _looks_like_run(source)
@@ -262,9 +262,9 @@ def _write(
         ending = f".{kind}"
     with write_atomically(path) as aside:
         if ending in _ENDINGS:
-            from heldout.data.io.tables import write_table
+            from heldout.data.io.run_table import write_run_table
 
-            write_table(what, aside, ending)
+            write_run_table(what, aside, ending)
         else:
             with aside.open("w", encoding="utf-8", newline="\n") as file:
                 file.writelines(lines(what))

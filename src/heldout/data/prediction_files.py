@@ -11,13 +11,16 @@ import numpy as np
 
 from heldout.data.io.cells import (
     any_filled,
+    as_list,
+    cell_text,
     cell_types,
     code_labels,
+    label_cell,
     read_labels,
     read_numbers,
 )
-from heldout.data.io.prediction_table import find_column, label_cell
-from heldout.data.io.table import read_prediction_columns
+from heldout.data.io.source import open_source
+from heldout.data.io.table import find_column, read_table
 from heldout.data.notes import named_few
 from heldout.data.predictions import (
     ClassPredictions,
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from heldout.data.io.cells import Cells, Labels
-    from heldout.data.io.table import PredictionColumns
+    from heldout.data.io.table import Table
     from heldout.data.places import Places
     from heldout.data.words import Floats, Ints
 
@@ -57,7 +60,7 @@ class _Rows(NamedTuple):
     """The rows of one system."""
 
     name: str
-    table: PredictionColumns
+    table: Table
     numbers: Ints | None
     """Which rows; None for all."""
 
@@ -81,10 +84,7 @@ class _Rows(NamedTuple):
 
     def has(self, column: int) -> bool:
         """Whether any cell is filled: in a table of several systems some have no scores."""
-        return any_filled(self._first_cells(column)) or any_filled(self.cells(column))
-
-    def _first_cells(self, column: int) -> Cells:
-        return self.cells(column) if self.numbers is not None else self.table.first_cells(column)
+        return any_filled(self.cells(column))
 
     def writing(self, column: int) -> Callable[[str], str]:
         """How names of columns are to be read so that they are written as typed cells are.
@@ -92,7 +92,7 @@ class _Rows(NamedTuple):
         Parquet and JSON hold truths of True and 1.0, which Python writes into names of columns as
         they are, and which are the classes true and 1 here.
         """
-        kinds = cell_types(self._first_cells(column))
+        kinds = set() if self.table.is_text else cell_types(self.cells(column))
         if bool in kinds:
             return lambda name: name.lower() if name in {"True", "False"} else name
         if float in kinds:
@@ -111,23 +111,22 @@ class _Rows(NamedTuple):
             "places": self.places,
         }
         for key, names in (("folds", FOLDS), ("groups", GROUPS), ("repeats", REPEATS)):
-            column = find_column(self.table, names)
+            column = find_column(self.table.names, names)
             if column is not None:
                 labels = self.coded(column, names[0])
                 found[key] = tuple(map(labels.names.__getitem__, labels.codes.tolist()))
         found["repeats"] = self._with_runs(found.get("repeats", ()))
-        column = find_column(self.table, WEIGHTS)
+        column = find_column(self.table.names, WEIGHTS)
         if column is not None:
             found["weights"] = self._weights(column)
         return found
 
     def _with_runs(self, repeats: tuple[str, ...]) -> tuple[str, ...]:
         """Repeats, told apart by run too, as experiments write them; one alone repeats nothing."""
-        run = find_column(self.table, ("run",))
-        if run is not None and find_column(self.table, SYSTEMS) != run:
-            cells = self.cells(run)
-            runs = cells if isinstance(cells, list) else cells.to_list()
-            if all(one is not None for one in runs):
+        run = find_column(self.table.names, ("run",))
+        if run is not None and find_column(self.table.names, SYSTEMS) != run:
+            runs = list(map(cell_text, as_list(self.cells(run))))
+            if all(runs):
                 before = repeats or ("0",) * len(runs)
                 repeats = tuple(f"{one}/{two}" for one, two in zip(before, runs, strict=True))
         return repeats if len(set(repeats)) > 1 else ()
@@ -159,8 +158,8 @@ def _check_written_alike(rows: _Rows, scored: list[str], true: list[str]) -> Non
         )
 
 
-def _needed(table: PredictionColumns, names: tuple[str, ...], what: str) -> int:
-    column = find_column(table, names)
+def _needed(table: Table, names: tuple[str, ...], what: str) -> int:
+    column = find_column(table.names, names)
     if column is None:
         shown = named_few(table.names, len(table.names), 8)
         raise InputError(
@@ -171,8 +170,9 @@ def _needed(table: PredictionColumns, names: tuple[str, ...], what: str) -> int:
 
 
 def _systems(path: str | os.PathLike[str]) -> list[_Rows]:
-    table = read_prediction_columns(path)
-    column = find_column(table, SYSTEMS)
+    table = read_table(open_source(path))
+    table.refuse_empty("predictions")
+    column = find_column(table.names, SYSTEMS)
     if column is None:
         name = table.source if table.source.startswith("<") else Path(os.fspath(path)).name
         return [_Rows(name.split(".")[0] or name, table, None)]
@@ -227,7 +227,7 @@ def read_class_predictions(
 def _classes(rows: _Rows, positive: str | None, threshold: float | None) -> ClassPredictions:
     table = rows.table
     truth = rows.coded(_needed(table, TRUTHS, "the truth"), "truth")
-    column = find_column(table, GUESSES)
+    column = find_column(table.names, GUESSES)
     guesses = None if column is None else rows.coded(column, "prediction")
     written = rows.writing(_needed(table, TRUTHS, "the truth"))
     scored = [
@@ -285,7 +285,7 @@ def _in_order(labels: Labels, classes: tuple[str, ...]) -> Ints:
     return np.array([number[name] for name in labels.names], np.int64)[labels.codes]
 
 
-def _score_columns(table: PredictionColumns) -> list[tuple[str, int, bool]]:
+def _score_columns(table: Table) -> list[tuple[str, int, bool]]:
     """Class, column, and whether it holds probabilities."""
     found = []
     for at, name in enumerate(table.names):
@@ -296,7 +296,7 @@ def _score_columns(table: PredictionColumns) -> list[tuple[str, int, bool]]:
     return found
 
 
-def _all_alike(table: PredictionColumns, scored: list[tuple[str, int, bool]]) -> bool:
+def _all_alike(table: Table, scored: list[tuple[str, int, bool]]) -> bool:
     kinds = {probable for _, _, probable in scored}
     names = [name for name, _, _ in scored]
     if len(kinds) > 1 or len(set(names)) < len(names):
@@ -307,9 +307,9 @@ def _all_alike(table: PredictionColumns, scored: list[tuple[str, int, bool]]) ->
     return kinds.pop()
 
 
-def _single(table: PredictionColumns) -> int | None:
-    probability = find_column(table, PROBABILITY)
-    return probability if probability is not None else find_column(table, SCORE)
+def _single(table: Table) -> int | None:
+    probability = find_column(table.names, PROBABILITY)
+    return probability if probability is not None else find_column(table.names, SCORE)
 
 
 def _many(

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from heldout.data.io.prediction_table import label_cell, number_cell, read_prediction_table
+from heldout.data.io.cells import as_list, cell_text, read_labels, read_numbers
+from heldout.data.io.source import open_source
+from heldout.data.io.table import read_table
 from heldout.errors import HeldoutError, InputError
 from heldout.experiment.instances import Instances
 
 if TYPE_CHECKING:
-    from heldout.data.io.delimited import Table
+    from heldout.data.io.table import Table
+    from heldout.data.words import Floats
     from heldout.experiment.instances import PredictionTask
     from heldout.experiment.problems import Problems
 
@@ -77,12 +80,13 @@ def _of_file(given: Mapping[str, Any], task: PredictionTask, folder: Path | None
         if key in given and not isinstance(given[key], str):
             raise InputError(f"{key} = {given[key]!r}: expected a text")
     path = (folder or Path()) / given["file"]
-    table = read_prediction_table(path)
+    table = read_table(open_source(path))
+    table.refuse_empty("instances")
     target = _column(table, given["target"])
     truth: Any = (
         _labels(table, target)
         if task == "classification"
-        else np.array(_numbers(table, target))
+        else _numbers(table, target)
     )  # fmt: skip
     rows: Any = _texts(table, given) if "text" in given else _features(table, given)
     return Instances.of(
@@ -102,20 +106,18 @@ def _column(table: Table, name: Any) -> int:
 
 
 def _labels(table: Table, column: int) -> list[str]:
-    name = table.names[column]
-    return [label_cell(row[column], table.place(at), name) for at, row in enumerate(table.rows)]
+    return read_labels(table.cells(column), table.places.__getitem__, table.names[column])
 
 
-def _numbers(table: Table, column: int) -> list[float]:
-    name = table.names[column]
-    return [number_cell(row[column], table.place(at), name) for at, row in enumerate(table.rows)]
+def _numbers(table: Table, column: int) -> Floats:
+    return read_numbers(table.cells(column), table.places.__getitem__, table.names[column])
 
 
 def _texts(table: Table, given: Mapping[str, Any]) -> list[str]:
     if "features" in given:
         raise InputError("text and features: give one of the two")
     column = _column(table, given["text"])
-    return ["" if row[column] is None else str(row[column]) for row in table.rows]
+    return list(map(cell_text, as_list(table.cells(column))))
 
 
 def _features(table: Table, given: Mapping[str, Any]) -> Any:

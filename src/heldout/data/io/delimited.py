@@ -1,8 +1,8 @@
-"""Tables with a header in a text (CSV, TSV, semicolons), read cell by cell without guessing.
+"""Tables in a text (CSV, TSV, semicolons), read cell by cell without guessing.
 
 Polars reads millions of rows faster, but renames repeated columns and fills short lines up without
-a word. A table of scores is small, and every oddity in it must be named. Large tables without any
-oddity are read by `heldout.data.io.large_text`.
+a word. Here every oddity is named with its line. Large texts without any oddity are read by
+`heldout.data.io.regular_text`.
 """
 
 from __future__ import annotations
@@ -10,13 +10,19 @@ from __future__ import annotations
 import csv
 from io import StringIO
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from heldout.data.io.decode import decode_text
 from heldout.errors import FormatError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 __all__ = [
     "LINES_TO_TELL",
-    "Table",
+    "BadRow",
+    "DelimitedText",
+    "delimited_rows",
     "find_separator",
     "first_lines",
     "read_delimited",
@@ -28,70 +34,63 @@ SEPARATORS: Final = ("\t", ",", ";")
 LINES_TO_TELL: Final = 20
 """Lines that are looked at to tell the separator."""
 
+LONGEST: Final = 1 << 26
+"""Bytes that a cell may have: the longest line of a corpus."""
 
-class Table(NamedTuple):
-    """Columns with names, and rows that know where they stand.
+
+class BadRow(NamedTuple):
+    """A row that cannot be used: its line or number, and why."""
+
+    number: int
+    error: FormatError
+
+
+class DelimitedText(NamedTuple):
+    """A table in a text.
 
     Parameters
     ----------
-    source
-        The file.
     names
         The columns.
     rows
-        One cell a column: text, or what a Parquet file holds.
+        One cell a column, with the blanks around them.
     lines
-        The line of each row in its file; empty for a file without lines.
+        The line in which each row begins.
+    header_line
+        The line of the header.
     """
 
-    source: str
     names: list[str]
-    rows: list[list[Any]]
+    rows: list[list[str]]
     lines: list[int]
-
-    def place(self, row: int) -> str:
-        """``file:line`` of a row, or its number."""
-        return f"{self.source}:{self.lines[row]}" if self.lines else f"{self.source}, row {row + 1}"
+    header_line: int
 
 
-def read_delimited(content: bytes, source: str, separator: str = "") -> Table:
-    """Read a text with a header, whose cells stand between tabs, commas or semicolons.
-
-    Comments (``#``) are allowed above the header. Lines without any value are passed over; cells
-    are stripped of blanks around them.
+def delimited_rows(
+    lines: Iterable[str], source: str, separator: str, *, quoted: bool = True
+) -> Iterator[tuple[int, list[str]]]:
+    """Line and cells of each row, the header included.
 
     Parameters
     ----------
-    content
-        The bytes of the text.
+    lines
+        With their ends.
     source
-        What to call it in messages.
-    separator
-        The mark between cells; told by the first lines if it is not given.
+        What to call the file in messages.
+    quoted
+        Whether quotation marks hold cells together; else they are letters.
     """
-    text = _decode(content, source)
-    separator = separator or find_separator(first_lines(text))
-    reader = csv.reader(StringIO(text, newline=""), delimiter=separator, strict=True)
-    names: list[str] = []
-    rows: list[list[Any]] = []
-    lines: list[int] = []
+    # Python's reader refuses cells above 128 kB, for all of a process; texts are longer than that.
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
+    quoting: Any = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    reader = csv.reader(lines, delimiter=separator, quoting=quoting, strict=True)
     line = 1
     try:
         for cells in reader:
             begin, line = line, reader.line_num + 1
-            stripped = [cell.strip() for cell in cells]
-            if not any(stripped) or (not names and stripped[0].startswith("#")):
-                continue
-            if not names:
-                names = _header(stripped, f"{source}:{begin}")
-                continue
-            rows.append(_fitted(stripped, len(names), f"{source}:{begin}", separator))
-            lines.append(begin)
+            yield begin, cells
     except csv.Error as error:
         raise FormatError(f"{source}:{line}", _quoting(str(error))) from None
-    if not names:
-        raise InputError(f"{source} has no header: its first line names the columns")
-    return Table(source, names, rows, lines)
 
 
 def _quoting(error: str) -> str:
@@ -106,17 +105,51 @@ def _quoting(error: str) -> str:
     return f"not a table that can be read ({error})"
 
 
-def _decode(content: bytes, source: str) -> str:
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = 1 + content.count(b"\n", 0, error.start)
-        byte = f"byte 0x{content[error.start]:02x} is not UTF-8: save the table as UTF-8"
-        raise FormatError(f"{source}:{line}", byte) from None
-    if "\0" in text:
-        line = 1 + text.count("\n", 0, text.index("\0"))
-        raise FormatError(f"{source}:{line}", "not a text file (byte 0x00)")
-    return text
+def read_delimited(
+    content: bytes, source: str, separator: str = "", bad: list[BadRow] | None = None
+) -> DelimitedText:
+    """Read a text with a header, whose cells stand between tabs, commas or semicolons.
+
+    Comments (``#``) are allowed above the header, not below it, where ``#`` may begin an id. Lines
+    without any value are passed over.
+
+    Parameters
+    ----------
+    content
+        The bytes of the text.
+    source
+        What to call it in messages.
+    separator
+        The mark between cells; told by the first lines if it is not given.
+    bad
+        Takes up what is wrong with rows of too few or too many cells, which are left out then;
+        without it the first is refused.
+    """
+    text = decode_text(content, source)
+    separator = separator or find_separator(first_lines(text))
+    names: list[str] = []
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    header_line = 0
+    for line, cells in delimited_rows(StringIO(text, newline=""), source, separator):
+        if not any(map(str.strip, cells)) or (not names and cells[0].lstrip().startswith("#")):
+            continue
+        place = f"{source}:{line}"
+        if not names:
+            names, header_line = _header([cell.strip() for cell in cells], place), line
+            continue
+        if len(cells) > len(names) and not any(map(str.strip, cells[len(names) :])):
+            cells = cells[: len(names)]  # noqa: PLW2901 - separators behind the last cell
+        if len(cells) == len(names):
+            rows.append(cells)
+            lines.append(line)
+        elif bad is None:
+            raise _unfitting(cells, len(names), place, separator)
+        else:
+            bad.append(BadRow(line, _unfitting(cells, len(names), place, separator)))
+    if not names:
+        raise InputError(f"{source} has no header: its first line names the columns")
+    return DelimitedText(names, rows, lines, header_line)
 
 
 def first_lines(text: str) -> list[str]:
@@ -170,11 +203,6 @@ def refuse_repeated(names: list[str], place: str) -> None:
             )
 
 
-def _fitted(cells: list[str], width: int, place: str, separator: str) -> list[str]:
-    """The cells of a row, as many as there are columns."""
-    if len(cells) > width and not any(cells[width:]):
-        return cells[:width]
-    if len(cells) != width:
-        hint = "; a decimal comma?" if separator == "," and len(cells) > width else ""
-        raise FormatError(place, f"{len(cells)} cells, but the header has {width}{hint}")
-    return cells
+def _unfitting(cells: list[str], width: int, place: str, separator: str) -> FormatError:
+    hint = "; a decimal comma?" if separator == "," and len(cells) > width else ""
+    return FormatError(place, f"{len(cells)} cells, but the header has {width}{hint}")
