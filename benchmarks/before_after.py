@@ -52,7 +52,8 @@ class Cost(NamedTuple):
 
 def write_files(folder: Path) -> None:
     random = np.random.default_rng(0)
-    qrels, runs = [], {name: [] for name in "abc"}
+    qrels: list[str] = []
+    runs: dict[str, list[str]] = {name: [] for name in "abc"}
     for query in range(300):
         judged = random.choice(2000, 40, replace=False)
         grades = random.integers(0, 3, 40)
