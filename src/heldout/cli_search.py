@@ -140,7 +140,7 @@ def _search(options: argparse.Namespace) -> int:
 
 def _run_format(options: argparse.Namespace) -> str:
     """The format of the file that the run is written to, which may be compressed."""
-    from heldout.data.io.source import PACKERS
+    from heldout.data.io.compression import PACKERS
 
     if options.output is None:
         if options.format != "auto":

@@ -36,7 +36,7 @@ LINES = st.one_of(
 def close_look(raw):
     """What the careful code makes of a line."""
     reading, replaced = Reading("utf-8", "strict", None), Replaced()
-    found = jsonl._decoded(raw, "file:1", reading, replaced)
+    found = jsonl._decoded(raw, "file", 1, reading, replaced)
     one = jsonl.json_id(found, jsonl.ID_NAMES, "file:1")
     text = jsonl.joined_text(jsonl._fields(found, None, "file:1"))
     return one, replaced.encode(text, reading, lambda: "file:1")

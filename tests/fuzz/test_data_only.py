@@ -42,7 +42,6 @@ KNOWN = {
     ("data/docstrings.py", "importlib.import_module"): "NumPy, SciPy and scikit-learn",
     ("data/io/irds.py", "import_module"): "ir_datasets",
     ("data/io/compression.py", "import_module"): "gzip, lzma, bz2",
-    ("data/io/source.py", "import_module"): "gzip, lzma, bz2",
     ("data/pydocs.py", "subprocess.run"): "this Python, our own script",
     ("data/vectors.py", "np.load"): "allow_pickle=False",
     ("measure/text.py", "import_module"): "sacrebleu, rouge-score",

@@ -13,7 +13,8 @@ from heldout.data.collection import Collection
 from heldout.data.files import detect_format, read_qrels
 from heldout.data.io import trec
 from heldout.data.io.beir import beir_folder, is_beir_folder, judged_only
-from heldout.data.io.blocks import Reading, sniff
+from heldout.data.io.blocks import Reading
+from heldout.data.io.compression import sniff
 from heldout.data.io.document_tables import ParquetDocuments, TextTable, separator_of
 from heldout.data.io.jsonl import JsonLines
 from heldout.data.io.lines import LineDocuments

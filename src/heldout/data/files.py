@@ -13,7 +13,8 @@ import numpy as np
 from heldout.data.aside import make_aside, write_atomically
 from heldout.data.columns import QRELS_COLUMNS, RUN_COLUMNS
 from heldout.data.io import trec
-from heldout.data.io.source import PACKERS, open_source, pack
+from heldout.data.io.compression import PACKERS, pack
+from heldout.data.io.source import open_source
 from heldout.data.run import Qrels, Run
 from heldout.errors import DuplicateError, FormatError, InputError
 

@@ -67,7 +67,7 @@ class DelimitedText(NamedTuple):
 
 
 def delimited_rows(
-    lines: Iterable[str], source: str, separator: str, *, quoted: bool = True
+    lines: Iterable[str], source: str, separator: str, *, quoted: bool = True, first: int = 1
 ) -> Iterator[tuple[int, list[str]]]:
     """Line and cells of each row, the header included.
 
@@ -79,15 +79,17 @@ def delimited_rows(
         What to call the file in messages.
     quoted
         Whether quotation marks hold cells together; else they are letters.
+    first
+        The number of the first line.
     """
     # Python's reader refuses cells above 128 kB, for all of a process; texts are longer than that.
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
     quoting: Any = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
     reader = csv.reader(lines, delimiter=separator, quoting=quoting, strict=True)
-    line = 1
+    line = first
     try:
         for cells in reader:
-            begin, line = line, reader.line_num + 1
+            begin, line = line, reader.line_num + first
             yield begin, cells
     except csv.Error as error:
         raise FormatError(f"{source}:{line}", _quoting(str(error))) from None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import csv
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.data.io.blocks import LONGEST, Replaced, is_packed, sniff, text_lines
+from heldout.data.io.blocks import Replaced, text_lines
+from heldout.data.io.compression import is_packed, sniff
+from heldout.data.io.delimited import delimited_rows, refuse_repeated
 from heldout.data.io.jsonl import ID_NAMES, TEXT_NAMES
 from heldout.data.io.parquet import (
     parquet_errors,
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = [
     "ParquetDocuments",
     "TextTable",
-    "header_of",
     "parquet_rows",
     "separator_of",
     "text_rows",
@@ -42,12 +43,6 @@ def separator_of(head: str) -> str | None:
     return "," if len(cells) > 1 and cells & {*ID_NAMES, "qid", "query_id", "query-id"} else None
 
 
-def header_of(cells: Sequence[str], ids: Sequence[str]) -> list[str] | None:
-    """The column names in a first row; None when it is no header but a row."""
-    names = [cell.strip().lower() for cell in cells]
-    return names if set(names) & set(ids) else None
-
-
 def text_rows(
     path: str, separator: str, reading: Reading, replaced: Replaced, ids: Sequence[str]
 ) -> Iterator[tuple[int, dict[str, str]]]:
@@ -56,33 +51,24 @@ def text_rows(
     Without a header the columns are the id, a title if there are three, and the text; quotes are
     then taken as they are (MS MARCO).
     """
-    # Python's reader refuses cells above 128 kB, for all of a process; texts are longer than that.
-    csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
-    head = (line for _, line in text_lines(path, reading, Replaced()))
-    try:
-        first = next(csv.reader([next(head, "")], delimiter=separator), [])
-    except csv.Error as error:
-        raise FormatError(f"{path}:1", f"not a table that can be read ({error})") from None
-    names = header_of(first, ids)
-    quoting: Any = csv.QUOTE_MINIMAL if names else csv.QUOTE_NONE
-    if names is None:
-        names = ["id", "title", "text"] if len(first) == 3 else ["id", "text"]
     lines = (line for _, line in text_lines(path, reading, replaced))
-    rows = csv.reader(lines, delimiter=separator, quoting=quoting, strict=True)
-    line = 1
-    try:
-        for number, cells in enumerate(rows):
-            header = not number and quoting == csv.QUOTE_MINIMAL
-            if cells and not header:
-                if len(cells) != len(names):
-                    raise FormatError(
-                        f"{path}:{line}",
-                        f"{len(cells)} cells, expected {len(names)} ({', '.join(names)})",
-                    )
-                yield line, dict(zip(names, cells, strict=True))
-            line = rows.line_num + 1
-    except csv.Error as error:
-        raise FormatError(f"{path}:{line}", f"not a table that can be read ({error})") from None
+    first = next(lines, "")
+    names = [cell.strip().strip('"').lower() for cell in first.rstrip("\r\n").split(separator)]
+    has_header = not set(names).isdisjoint(ids)
+    rows = delimited_rows(chain([first], lines), path, separator, quoted=has_header)
+    if has_header:
+        line, cells = next(rows)
+        names = [cell.strip().lower() for cell in cells]
+        refuse_repeated(names, f"{path}:{line}")
+    else:
+        names = ["id", "title", "text"] if len(names) == 3 else ["id", "text"]
+    for line, cells in rows:
+        if cells and len(cells) != len(names):
+            raise FormatError(
+                f"{path}:{line}", f"{len(cells)} cells, expected {len(names)} ({', '.join(names)})"
+            )
+        if cells:
+            yield line, dict(zip(names, cells, strict=True))
 
 
 class TextTable(RecordDocuments):

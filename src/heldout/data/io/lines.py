@@ -13,7 +13,8 @@ import numpy as np
 
 from heldout.data.document_ids import NumberIds
 from heldout.data.documents import BATCH, Documents, TextBatch, stretches
-from heldout.data.io.blocks import Replaced, blocks, is_packed, readable
+from heldout.data.io.blocks import Replaced, blocks
+from heldout.data.io.compression import is_packed, readable
 from heldout.data.io.survey import Stamps, Survey, replaced_note
 from heldout.errors import InputError
 

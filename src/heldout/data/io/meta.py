@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from heldout.data.io.blocks import readable
+from heldout.data.io.compression import PACKERS, readable
 from heldout.data.io.toml import parse_toml
 from heldout.data.paths import names_file
 from heldout.errors import InputError
@@ -27,7 +27,7 @@ __all__ = [
     "meta_folder",
 ]
 
-_PACKED = ("", ".gz", ".xz", ".bz2", ".zst")
+_PACKED = ("", *PACKERS)
 _KINDS = ("line-corpus", "gz-corpus")
 
 

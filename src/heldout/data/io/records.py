@@ -10,7 +10,8 @@ import numpy as np
 
 from heldout.data.document_ids import IdCollector
 from heldout.data.documents import BATCH, Documents, TextBatch
-from heldout.data.io.blocks import Reading, Replaced, is_packed
+from heldout.data.io.blocks import Reading, Replaced
+from heldout.data.io.compression import is_packed
 from heldout.data.io.survey import Stamps, Survey, replaced_note
 from heldout.errors import FormatError, InputError
 
