@@ -56,6 +56,16 @@ OF_CLASSES: Final = {"prob_": True, "proba_": True, "p_": True, "score_": False}
 SUM_TOLERANCE: Final = 1e-6
 
 
+class _Scored(NamedTuple):
+    """A column with the scores of one class."""
+
+    name: str
+    column: int
+    probable: bool
+    """Whether they are probabilities."""
+    values: Floats
+
+
 class _Rows(NamedTuple):
     """The rows of one system."""
 
@@ -82,10 +92,6 @@ class _Rows(NamedTuple):
     def coded(self, column: int, what: str) -> Labels:
         return code_labels(self.cells(column), self.places.__getitem__, what)
 
-    def has(self, column: int) -> bool:
-        """Whether any cell is filled: in a table of several systems some have no scores."""
-        return any_filled(self.cells(column))
-
     def writing(self, column: int) -> Callable[[str], str]:
         """How names of columns are to be read so that they are written as typed cells are.
 
@@ -100,7 +106,15 @@ class _Rows(NamedTuple):
         return lambda name: name
 
     def values(self, column: int) -> Floats:
-        return read_numbers(self.cells(column), self.places.__getitem__, self.table.names[column])
+        return self._numbers(self.cells(column), column)
+
+    def values_if_any(self, column: int) -> Floats | None:
+        """None if no cell is filled: in a table of several systems some have no scores."""
+        cells = self.cells(column)
+        return self._numbers(cells, column) if any_filled(cells) else None
+
+    def _numbers(self, cells: Cells, column: int) -> Floats:
+        return read_numbers(cells, self.places.__getitem__, self.table.names[column])
 
     def common(self) -> dict[str, Any]:
         """What both kinds of predictions have."""
@@ -229,16 +243,12 @@ def _classes(rows: _Rows, positive: str | None, threshold: float | None) -> Clas
     truth = rows.coded(_needed(table, TRUTHS, "the truth"), "truth")
     column = find_column(table.names, GUESSES)
     guesses = None if column is None else rows.coded(column, "prediction")
-    written = rows.writing(_needed(table, TRUTHS, "the truth"))
-    scored = [
-        (written(name), column, probable)
-        for name, column, probable in _score_columns(table)
-        if rows.has(column)
-    ]
-    _check_written_alike(rows, [name for name, _, _ in scored], truth.names)
+    scored = _score_columns(rows)
+    scored_names = [one.name for one in scored]
+    _check_written_alike(rows, scored_names, truth.names)
     single = _single(table) if not scored else None
     guessed = [] if guesses is None else guesses.names
-    classes = class_order([*truth.names, *guessed, *(name for name, _, _ in scored)])
+    classes = class_order([*truth.names, *guessed, *scored_names])
     if single is not None and positive is not None:
         classes = class_order([*classes, positive])
     notes: list[Note] = []
@@ -285,23 +295,26 @@ def _in_order(labels: Labels, classes: tuple[str, ...]) -> Ints:
     return np.array([number[name] for name in labels.names], np.int64)[labels.codes]
 
 
-def _score_columns(table: Table) -> list[tuple[str, int, bool]]:
-    """Class, column, and whether it holds probabilities."""
+def _score_columns(rows: _Rows) -> list[_Scored]:
+    """The columns of scores of classes that hold any."""
     found = []
-    for at, name in enumerate(table.names):
-        for start, probable in OF_CLASSES.items():
-            if name.lower().startswith(start) and len(name) > len(start):
-                found.append((name[len(start) :], at, probable))
-                break
+    written = rows.writing(_needed(rows.table, TRUTHS, "the truth"))
+    for at, name in enumerate(rows.table.names):
+        start = next((one for one in OF_CLASSES if name.lower().startswith(one)), "")
+        if not start or name.lower() == start:
+            continue
+        values = rows.values_if_any(at)
+        if values is not None:
+            found.append(_Scored(written(name[len(start) :]), at, OF_CLASSES[start], values))
     return found
 
 
-def _all_alike(table: Table, scored: list[tuple[str, int, bool]]) -> bool:
-    kinds = {probable for _, _, probable in scored}
-    names = [name for name, _, _ in scored]
+def _all_alike(table: Table, scored: list[_Scored]) -> bool:
+    kinds = {one.probable for one in scored}
+    names = [one.name for one in scored]
     if len(kinds) > 1 or len(set(names)) < len(names):
         raise InputError(
-            f"{table.source}: columns {', '.join(table.names[at] for _, at, _ in scored)} mix "
+            f"{table.source}: columns {', '.join(table.names[one.column] for one in scored)} mix "
             "scores and probabilities: keep one kind, with one column a class"
         )
     return kinds.pop()
@@ -314,7 +327,7 @@ def _single(table: Table) -> int | None:
 
 def _many(
     rows: _Rows,
-    scored: list[tuple[str, int, bool]],
+    scored: list[_Scored],
     classes: tuple[str, ...],
     truth: Labels,
     probable: bool,
@@ -322,9 +335,9 @@ def _many(
 ) -> Floats:
     """Scores of every class; a class without a column was not seen in training."""
     scores = np.zeros((len(truth.codes), len(classes)))
-    known = {name: column for name, column, _ in scored}
-    for name, column in known.items():
-        scores[:, classes.index(name)] = rows.values(column)
+    known = [one.name for one in scored]
+    for one in scored:
+        scores[:, classes.index(one.name)] = one.values
     unknown = np.array([name not in known for name in truth.names])
     strange = np.flatnonzero(unknown[truth.codes])
     if len(strange) and not probable:

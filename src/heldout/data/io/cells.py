@@ -207,12 +207,7 @@ def read_numbers(cells: Cells, place: Place, what: str) -> Floats:
 
 def any_filled(cells: Cells) -> bool:
     """Whether there is anything in a column."""
-    if isinstance(cells, list):
-        # Also lists, which are refused later.
-        return any(cell is not None and str(cell).strip() != "" for cell in cells)
-    if _is_text(cells):
-        return bool((cells.fill_null("").str.strip_chars() != "").any())
-    return cells.null_count() < len(cells)
+    return any(cell_text(cell) for cell in cells)  # most often the first one is filled
 
 
 def cell_types(cells: Cells) -> set[type]:

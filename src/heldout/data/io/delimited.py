@@ -12,6 +12,7 @@ from io import StringIO
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from heldout.data.io.blocks import LONGEST
 from heldout.data.io.decode import decode_text
 from heldout.errors import FormatError, InputError
 
@@ -33,9 +34,6 @@ SEPARATORS: Final = ("\t", ",", ";")
 
 LINES_TO_TELL: Final = 20
 """Lines that are looked at to tell the separator."""
-
-LONGEST: Final = 1 << 26
-"""Bytes that a cell may have: the longest line of a corpus."""
 
 
 class BadRow(NamedTuple):

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from itertools import chain
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from heldout.data.io.blocks import Replaced, text_lines
-from heldout.data.io.compression import is_packed, sniff
+from heldout.data.io.compression import sniff
 from heldout.data.io.delimited import delimited_rows, refuse_repeated
 from heldout.data.io.jsonl import ID_NAMES, TEXT_NAMES
-from heldout.data.io.parquet import (
-    parquet_errors,
-    refuse_long_texts,
-    refuse_many_rows,
-)
+from heldout.data.io.parquet import parquet_rows
 from heldout.data.io.records import Record, RecordDocuments, joined_text
-from heldout.errors import FormatError, InputError
+from heldout.errors import FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,12 +21,9 @@ if TYPE_CHECKING:
 __all__ = [
     "ParquetDocuments",
     "TextTable",
-    "parquet_rows",
     "separator_of",
     "text_rows",
 ]
-
-_SLICE: Final = 1 << 14
 
 
 def separator_of(head: str) -> str | None:
@@ -130,23 +122,3 @@ class ParquetDocuments(RecordDocuments):
         """File and row of a document."""
         path, record = self._nth(number)
         return f"{path}, row {record.line}"
-
-
-def parquet_rows(path: str, begin: int = 0) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Number, from 1, and cells of each row; all cells as texts."""
-    import polars as pl  # slow to import, and text files do without
-
-    if is_packed(path):
-        raise InputError(f"{path}: a packed Parquet file cannot be read in slices: unpack it first")
-    size = Path(path).stat().st_size
-    with parquet_errors(path):
-        frame = pl.scan_parquet(path)
-        refuse_many_rows(frame.select(pl.len()).collect().item(), size, path)
-        schema = frame.collect_schema()
-        usable = [name for name, kind in schema.items() if not kind.is_nested()]
-        columns = [pl.col(name).cast(pl.String).alias(name.strip().lower()) for name in usable]
-        texts = frame.select(columns)
-        while len(part := texts.slice(begin, _SLICE).collect()):
-            refuse_long_texts(part, size, path)
-            yield from enumerate(part.iter_rows(named=True), begin + 1)
-            begin += len(part)

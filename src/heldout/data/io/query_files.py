@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from heldout.data.io.blocks import Replaced, text_lines
 from heldout.data.io.compression import sniff
-from heldout.data.io.document_tables import parquet_rows, separator_of, text_rows
+from heldout.data.io.document_tables import separator_of, text_rows
 from heldout.data.io.jsonl import TEXT_NAMES, json_id, json_objects, json_text
+from heldout.data.io.parquet import parquet_rows
 from heldout.data.io.survey import replaced_note
 from heldout.data.io.topics import QueryRow, is_topics, topics
 from heldout.data.queries import Queries

@@ -40,24 +40,34 @@ class RegularText(NamedTuple):
     ----------
     names
         The columns.
-    frame
-        The cells as texts, with the blanks around them.
+    content
+        The text from its header on, without quotation marks.
+    separator
+        What stands between cells.
+    rows
+        How many there are.
     first_line
         The line of the first row; each row is one line.
     """
 
     names: list[str]
-    frame: pl.DataFrame
+    content: bytes
+    separator: str
+    rows: int
     first_line: int
 
-    @property
-    def rows(self) -> int:
-        """How many rows there are."""
-        return self.frame.height
-
     def column(self, at: int) -> pl.Series:
-        """The cells of a column."""
-        return self.frame[:, at].fill_null("")
+        """The cells of a column, as texts; blanks around them are still there."""
+        import polars as pl  # slow to import
+
+        frame = pl.read_csv(
+            self.content,
+            columns=[at],
+            separator=self.separator,
+            quote_char=None,
+            infer_schema=False,
+        )
+        return frame.to_series().fill_null("")
 
 
 def read_regular(content: bytes, separator: str = "") -> RegularText | None:
@@ -100,11 +110,7 @@ def read_regular(content: bytes, separator: str = "") -> RegularText | None:
     names = [name.strip() for name in header.split(separator)]
     if "" in names or len(set(names)) < len(names):
         return None
-    import polars as pl  # slow to import
-
-    frame = pl.read_csv(content, separator=separator, quote_char=None, infer_schema=False)
-    # Were they not as many, Polars would see the lines otherwise than they were counted.
-    return RegularText(names, frame, line + 1) if frame.height == rows - 1 else None
+    return RegularText(names, content, separator, rows - 1, line + 1)
 
 
 def _header_at(content: bytes) -> tuple[int, int]:
