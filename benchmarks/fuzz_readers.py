@@ -74,7 +74,7 @@ from fuzz_reading import (
     use_vectors,
     use_wordnet,
 )
-from heldout.data.formats.source import pack
+from heldout.data.io.compression import pack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -47,8 +47,8 @@ def use_loosely(folder: Path) -> object:
 
 
 def use_queries(folder: Path) -> object:
-    from heldout.data.formats.blocks import Reading
-    from heldout.data.formats.query_files import read_queries
+    from heldout.data.io.blocks import Reading
+    from heldout.data.io.query_files import read_queries
 
     return read_queries(str(folder / "x"), Reading(), first_line=1)
 

@@ -134,7 +134,7 @@ def read_inputs(options: argparse.Namespace) -> list[Scores]:
 
 
 def _read_table(options: argparse.Namespace) -> list[Scores]:
-    from heldout.data.formats.score_table import read_score_table  # NumPy comes with it
+    from heldout.data.io.score_table import read_score_table  # NumPy comes with it
     from heldout.data.scores import table_scores
 
     if options.qrels is not None:

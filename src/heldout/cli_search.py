@@ -142,7 +142,7 @@ def _search(options: argparse.Namespace) -> int:
 
 def _run_format(options: argparse.Namespace) -> str:
     """The format of the file that the run is written to, which may be compressed."""
-    from heldout.data.formats.source import PACKERS
+    from heldout.data.io.compression import PACKERS
 
     if options.output is None:
         if options.format != "auto":
@@ -213,8 +213,8 @@ def _from_collection(options: argparse.Namespace) -> _Given:
 def _from_index(options: argparse.Namespace) -> _Given:
     """An index alone: queries and judgements must be given beside it."""
     from heldout.data.files import read_qrels
-    from heldout.data.formats.blocks import Reading
-    from heldout.data.formats.query_files import read_queries
+    from heldout.data.io.blocks import Reading
+    from heldout.data.io.query_files import read_queries
 
     if options.queries is None:
         raise InputError(
@@ -320,7 +320,7 @@ def _print_run(run: Run, *, json: bool) -> None:
 
         emit(json_text(run.to_dict(), indent=None))
         return
-    from heldout.data.formats.trec import run_lines
+    from heldout.data.io.trec import run_lines
 
     sys.stdout.writelines(run_lines(run))
 

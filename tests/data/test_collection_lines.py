@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from heldout import FormatError, InputError, read_collection
 from heldout.data.documents import documents_of
-from heldout.data.formats.blocks import Reading, blocks
-from heldout.data.formats.lines import LineDocuments
+from heldout.data.io.blocks import Reading, blocks
+from heldout.data.io.lines import LineDocuments
 
 PACKERS = {
     "plain": bytes,

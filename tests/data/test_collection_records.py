@@ -7,12 +7,12 @@ import polars as pl
 import pytest
 
 from heldout import FormatError, InputError, read_collection
-from heldout.data.formats import blocks as blocks_module
-from heldout.data.formats.blocks import Reading
-from heldout.data.formats.document_tables import TextTable
-from heldout.data.formats.jsonl import JsonLines
-from heldout.data.formats.query_files import read_queries
-from heldout.data.formats.trec_documents import TrecDocuments, markup_text
+from heldout.data.io import blocks as blocks_module
+from heldout.data.io.blocks import Reading
+from heldout.data.io.document_tables import TextTable
+from heldout.data.io.jsonl import JsonLines
+from heldout.data.io.query_files import read_queries
+from heldout.data.io.trec_documents import TrecDocuments, markup_text
 
 ROWS = [
     ("a", "A title", 'text with "quotes", commas'),
@@ -146,7 +146,7 @@ def test_lists_numbers_and_null_are_understood(write):
     ("content", "complaint"),
     [
         ("docno,text\na,b,c\n", r":2: 3 cells, expected 2 \(docno, text\)"),
-        ('docno,text\na,b\nc,"d\n', ":3: not a table"),
+        ('docno,text\na,b\nc,"d\n', ":3: a quotation mark .* never closed"),
         ("docno,words\na,b\n", ":2: no text: expected one of text.*found docno, words"),
         ("docno,text\na,b\na,c\n", ":3: the document id 'a' stands there again"),
         ("docno,text\n", "no documents in it"),
@@ -208,7 +208,7 @@ def test_trec_documents_may_lie_across_blocks(write, monkeypatch):
     def tiny(path, begin=0, line=1, size=7):
         return small(path, begin, line, size)
 
-    monkeypatch.setattr("heldout.data.formats.trec_documents.blocks", tiny)
+    monkeypatch.setattr("heldout.data.io.trec_documents.blocks", tiny)
     found = TrecDocuments([path], Reading())
     assert list(found.pairs()) == whole
     assert found.text(0) == whole[0][1]

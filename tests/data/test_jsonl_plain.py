@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.data.documents import documents_of
-from heldout.data.formats import jsonl
-from heldout.data.formats.blocks import Reading, Replaced
+from heldout.data.io import jsonl
+from heldout.data.io.blocks import Reading, Replaced
 from heldout.errors import FormatError
 
 NAMES = ["_id", "id", "docno", "text", "contents", "body", "title", "other"]
@@ -36,7 +36,7 @@ LINES = st.one_of(
 def close_look(raw):
     """What the careful code makes of a line."""
     reading, replaced = Reading("utf-8", "strict", None), Replaced()
-    found = jsonl._decoded(raw, "file:1", reading, replaced)
+    found = jsonl._decoded(raw, "file", 1, reading, replaced)
     one = jsonl.json_id(found, jsonl.ID_NAMES, "file:1")
     text = jsonl.joined_text(jsonl._fields(found, None, "file:1"))
     return one, replaced.encode(text, reading, lambda: "file:1")

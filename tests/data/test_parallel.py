@@ -6,7 +6,7 @@ import random
 import pytest
 
 from heldout import FormatError, evaluate, read_qrels, read_run
-from heldout.data.formats import source as source_module
+from heldout.data.io import source as source_module
 from heldout.data.parallel import run_threads, stream_threads, threads
 
 QUERIES, DEPTH = 40, 50

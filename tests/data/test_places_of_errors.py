@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from heldout import Experiment, read_collection, read_qrels, read_run
 from heldout.cli import main
-from heldout.data.formats.tables import _read_text
-from heldout.data.formats.toml import parse_toml
+from heldout.data.io.delimited import read_delimited
+from heldout.data.io.toml import parse_toml
 from heldout.errors import FormatError, InputError
 
 ROWS = [f"q{n}\td{n}\t1" for n in range(300)]
@@ -61,9 +61,8 @@ _CELL = st.text(alphabet='ab" ,\n', max_size=4).map(str.strip)
 def test_cells_that_are_quoted_come_back(rows):
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([("a", "b", "c"), *rows])
-    found = _read_text(text.getvalue().encode(), ",", "mine.csv", 0)
-    filled = [row for row in rows if any(row)]
-    assert [tuple(cell or "" for cell in row) for row in found.rows() if any(row)] == filled
+    found = read_delimited(text.getvalue().encode(), "mine.csv", ",")
+    assert list(map(tuple, found.rows)) == [row for row in rows if any(row)]
 
 
 JSON = {

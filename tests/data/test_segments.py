@@ -100,8 +100,8 @@ def test_segments_that_one_side_lacks_are_named():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"fine\n\xff\xfe\n", r"a:2: byte 1 of the line is not UTF-8"),
-        (b"fine\n\0\n", r"a:2: a zero byte"),
+        (b"fine\n\xff\xfe\n", r"a:2: byte 0xff is not UTF-8"),
+        (b"fine\n\0\n", r"a:2: not a text file \(byte 0x00\)"),
         (
             '{"id": 1, "text": "x"}\n{"id": 1, "text": "y"}\n',
             r"a:2: segment 1 stands twice.*line 1",

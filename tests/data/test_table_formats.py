@@ -95,14 +95,14 @@ BROKEN = {
     ),
     "empty number": ("query_id,doc_id,score\nq,a,1\nq,b,\n", r"mine\.dat:3: no score"),
     "empty id": ("query_id,doc_id,score\nq,a,1\nq,,1\n", r"mine\.dat:3: no doc"),
-    "short row": ("query_id,doc_id,score\nq,a\n", r"mine\.dat:2: no score"),
+    "short row": ("query_id,doc_id,score\nq,a\n", r"mine\.dat:2: 2 cells, but the header has 3"),
     "long row": ("query_id,doc_id,score\nq,a,1,2\n", r"mine\.dat:2: 4 cells, but the header has 3"),
     "open quote": ('query_id,doc_id,score\nq,"a,1\nq,b,2\n', r"mine\.dat:2: .* never closed"),
     "nan": ("query_id,doc_id,score\nq,a,nan\n", r"mine\.dat:2: 'nan' is not a finite number"),
     "inf": ("query_id,doc_id,score\nq,a,inf\n", r"mine\.dat:2: 'inf' is not a finite number"),
     "header only": ("query_id,doc_id,score\n", r"mine\.dat: .*no rows"),
     "twice": ("query_id,doc_id,score\nq,a,1\nq,a,2\n", r"mine\.dat: .*document a stands twice"),
-    "zero byte": ("query_id,doc_id,score\nq,a\0,1\n", "zero byte"),
+    "zero byte": ("query_id,doc_id,score\nq,a\0,1\n", r"mine\.dat:2: not a text file"),
     "bad json": ('{"q": {"a": 1},\n "r"}', r"mine\.dat:2: not JSON"),
     "json cut short": ('{"q": {"a": 1', r"mine\.dat:1: not JSON"),
     "json without documents": ('{"q": 3}', "query 'q' holds int, expected an object"),
@@ -139,3 +139,25 @@ def test_a_parquet_table_that_was_cut_short_is_refused(tmp_path, keep):
     whole = parquet(tmp_path, {"qid": ["q"], "docno": ["a"], "score": [1.0]}).read_bytes()
     with pytest.raises(InputError, match=r"mine\.dat: not a Parquet table"):
         read_run(saved(tmp_path, whole[:keep]))
+
+
+@pytest.mark.parametrize(
+    "footer",
+    [
+        b"",
+        b"\x99" * 2000,
+        b"\x9c" * 2000,
+        b"\x1c" * 2000,
+        b"\x19\xfc\xff\xff\xff\x0f",
+        b"\xff" * 30,
+    ],
+)
+def test_footers_that_are_none_are_refused(tmp_path, footer):
+    content = b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1"
+    with pytest.raises(InputError, match="not a Parquet table"):
+        read_run(saved(tmp_path, content))
+
+
+def test_a_footer_longer_than_the_file_is_refused(tmp_path):
+    with pytest.raises(InputError, match="not a Parquet table"):
+        read_run(saved(tmp_path, b"PAR1" + bytes(8) + b"\xff\xff\x00\x00PAR1"))

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout import FormatError, InputError, read_qrels, read_run
-from heldout.data.formats import source as source_module
-from heldout.data.formats.source import Source
-from heldout.data.formats.trec import read_qrels_rows, read_run_rows, run_tag
+from heldout.data.io import source as source_module
+from heldout.data.io.source import Source
+from heldout.data.io.trec import read_qrels_rows, read_run_rows, run_tag
 
 URL = "http://example.org/" + "path/" * 20
 

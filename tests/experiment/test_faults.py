@@ -397,7 +397,7 @@ OWN_WAY = {
 }
 CALLED_INSIDE = {
     # functions that are given a path aside, or write into a folder that is renamed as a whole
-    "data/formats/tables.py",
+    "data/io/run_table.py",
     "data/export.py",
     "data/pydocs.py",
     "resample/export.py",

@@ -19,7 +19,7 @@ import zstandard
 from attack_limits import done_with
 
 from heldout import InputError, Run, read_qrels, read_run
-from heldout.data.formats import packing
+from heldout.data.io import compression
 
 pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="memory is measured as Linux tells it"
@@ -33,8 +33,8 @@ READERS = {
     "qrels": "from heldout import read_qrels as read",
     "collection": "from heldout.data.collection_files import read_documents as read",
     "queries": (
-        "from heldout.data.formats.blocks import Reading\n"
-        "from heldout.data.formats.query_files import read_queries\n"
+        "from heldout.data.io.blocks import Reading\n"
+        "from heldout.data.io.query_files import read_queries\n"
         "read = lambda path: read_queries(path, Reading(), first_line=1)"
     ),
     "scores": "from heldout import read_scores as read",
@@ -94,11 +94,11 @@ def test_what_packs_well_and_means_something_is_read(tmp_path, monkeypatch):
     )
     for ending, pack in (("gz", gzip.compress), ("xz", lzma.compress), ("bz2", bz2.compress)):
         content = pack(lines.encode())
-        assert len(lines) < packing.RATIO / 2 * len(content)
+        assert len(lines) < compression.RATIO / 2 * len(content)
         (tmp_path / f"x.{ending}").write_bytes(content)
         assert len(read_run(tmp_path / f"x.{ending}").docs) == 50_000
     # The limit is on the ratio, and only beyond the least limit.
-    monkeypatch.setattr(packing, "LEAST_LIMIT", 1000)
+    monkeypatch.setattr(compression, "LEAST_LIMIT", 1000)
     (tmp_path / "y.gz").write_bytes(gzip.compress(b"q 0 d 1\n" * 10_000))
     with pytest.raises(InputError, match="over 200 times as much"):
         read_qrels(tmp_path / "y.gz")

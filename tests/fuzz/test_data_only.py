@@ -40,9 +40,8 @@ RUNNERS = {
 KNOWN = {
     ("__init__.py", "import_module"): "our own public names",
     ("data/docstrings.py", "importlib.import_module"): "NumPy, SciPy and scikit-learn",
-    ("data/formats/irds.py", "import_module"): "ir_datasets",
-    ("data/formats/packing.py", "import_module"): "gzip, lzma, bz2",
-    ("data/formats/source.py", "import_module"): "gzip, lzma, bz2",
+    ("data/io/irds.py", "import_module"): "ir_datasets",
+    ("data/io/compression.py", "import_module"): "gzip, lzma, bz2",
     ("data/pydocs.py", "subprocess.run"): "this Python, our own script",
     ("data/vectors.py", "np.load"): "allow_pickle=False",
     ("measure/text/base.py", "import_module"): "sacrebleu, rouge-score",
@@ -309,7 +308,7 @@ def test_an_index_names_its_function_and_does_not_load_it(tmp_path, mark):
 
 def test_bytes_of_a_pickle_begin_no_format(mark):
     """By its first bytes no pickle is taken for a packed file or a table."""
-    from heldout.data.formats.packing import packing_of
+    from heldout.data.io.compression import packing_of
 
     for protocol in range(6):
         buffer = io.BytesIO()

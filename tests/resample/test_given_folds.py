@@ -39,7 +39,7 @@ def test_all_forms_of_a_file_say_the_same(tmp_path, text):
         ("q1 1 x\n", "folds:1: 3 columns"),
         ("# a\n# b\nq1,1\nq2,2\nq1,2\n", r"folds:5: q1 stands twice \(fold 1 in .*folds:3"),
         ("# a\nq1 1\n\nq1 2\n", r"folds:4: q1 stands twice \(fold 1 in .*folds:2"),
-        ('q1,1\n"q2,2\n', "folds:2: not a table"),
+        ('q1,1\n"q2,2\n', "folds:2: a quotation mark .* never closed"),
         ("", "empty|no ids"),
         ("# nothing\n", "no ids"),
         ('{"q1": 1,\n "q2": }', "folds:2: not JSON"),
@@ -51,7 +51,7 @@ def test_all_forms_of_a_file_say_the_same(tmp_path, text):
         ),
         ("q1\t1\nq2\t2\n", r"no fold for 1 of 3 queries \(q3\).*strict=False"),
         ("q1\t1\nq2\t1\nq3\t1\n", "all queries are in one fold"),
-        (b"q1\t1\nq\xff\t2\n", "folds:2: not UTF-8"),
+        (b"q1\t1\nq\xff\t2\n", "folds:2: byte 0xff is not UTF-8"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(tmp_path, text, complaint):

@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING
 
 from heldout.data.collection import Collection
 from heldout.data.files import detect_format, read_qrels
-from heldout.data.formats import trec
-from heldout.data.formats.beir import beir_folder, is_beir_folder, judged_only
-from heldout.data.formats.blocks import Reading, sniff
-from heldout.data.formats.document_tables import ParquetDocuments, TextTable, separator_of
-from heldout.data.formats.jsonl import JsonLines
-from heldout.data.formats.lines import LineDocuments
-from heldout.data.formats.meta import is_meta_folder, line_files, meta_config, meta_folder
-from heldout.data.formats.query_files import read_queries
-from heldout.data.formats.source import open_source
-from heldout.data.formats.trec_documents import TrecDocuments
+from heldout.data.io import trec
+from heldout.data.io.beir import beir_folder, is_beir_folder, judged_only
+from heldout.data.io.blocks import Reading
+from heldout.data.io.compression import sniff
+from heldout.data.io.document_tables import ParquetDocuments, TextTable, separator_of
+from heldout.data.io.jsonl import JsonLines
+from heldout.data.io.lines import LineDocuments
+from heldout.data.io.meta import is_meta_folder, line_files, meta_config, meta_folder
+from heldout.data.io.query_files import read_queries
+from heldout.data.io.source import open_source
+from heldout.data.io.trec_documents import TrecDocuments
 from heldout.data.paths import is_there, names_folder, place_among
 from heldout.errors import HeldoutError, InputError
 from heldout.notes import Note
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heldout.data.documents import Documents
-    from heldout.data.formats.blocks import ErrorPolicy
-    from heldout.data.formats.meta import LineCorpus
+    from heldout.data.io.blocks import ErrorPolicy
+    from heldout.data.io.meta import LineCorpus
     from heldout.data.queries import Queries
     from heldout.data.run import Qrels
 
@@ -147,7 +148,7 @@ def read_documents(
 
         return read_pydocs().documents
     if given.startswith("irds:"):
-        from heldout.data.formats.irds import IrdsDocuments, load_irds
+        from heldout.data.io.irds import IrdsDocuments, load_irds
 
         name = given.removeprefix("irds:")
         return IrdsDocuments(name, load_irds(name), reading)
@@ -333,7 +334,7 @@ def _read_irds(
     query_field: str,
     given_name: str | None,
 ) -> Collection:
-    from heldout.data.formats.irds import IrdsDocuments, irds_qrels, irds_queries, load_irds
+    from heldout.data.io.irds import IrdsDocuments, irds_qrels, irds_queries, load_irds
 
     dataset = load_irds(name)
     documents = IrdsDocuments(name, dataset, reading)

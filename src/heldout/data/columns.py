@@ -11,7 +11,7 @@ from heldout.data.ids import IdColumn, as_id, encode_ids, id_column
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     import pandas as pd
     import polars as pl
@@ -29,6 +29,7 @@ __all__ = [
     "is_frame",
     "is_nested",
     "pick_columns",
+    "pick_names",
     "three_columns",
 ]
 
@@ -62,17 +63,24 @@ def is_nested(given: object) -> bool:
 
 def pick_columns(frame: Frame, known: dict[str, tuple[str, ...]], what: str) -> dict[str, Any]:
     """Find the columns of a frame by the names that the tools of the field give them."""
-    names = list(map(str, frame.columns))
+    picked = pick_names(list(map(str, frame.columns)), known, what)
+    return {role: frame[name] for role, name in picked.items()}
+
+
+def pick_names(
+    names: Sequence[str], known: dict[str, tuple[str, ...]], what: str
+) -> dict[str, str]:
+    """The name of the column for each role."""
     picked = {}
     for role, spellings in known.items():
-        found = next((name for name in spellings if name in names and name not in picked), None)
+        found = next((name for name in spellings if name in names), None)
         if found is None:
             raise InputError(
                 f"{what}: no column for the {role}; found {', '.join(names) or 'no columns'}, "
                 f"expected one of {', '.join(spellings)}"
             )
         picked[role] = found
-    return {role: frame[name] for role, name in picked.items()}
+    return picked
 
 
 class Stretches(NamedTuple):

@@ -12,8 +12,9 @@ import numpy as np
 
 from heldout.data.aside import make_aside, write_atomically
 from heldout.data.columns import QRELS_COLUMNS, RUN_COLUMNS
-from heldout.data.formats import trec
-from heldout.data.formats.source import PACKERS, open_source, pack
+from heldout.data.io import trec
+from heldout.data.io.compression import PACKERS, pack
+from heldout.data.io.source import open_source
 from heldout.data.run import Qrels, Run
 from heldout.errors import DuplicateError, FormatError, InputError
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator
 
-    from heldout.data.formats.scan import BadLine
-    from heldout.data.formats.source import Source
+    from heldout.data.io.scan import BadLine
+    from heldout.data.io.source import Source
     from heldout.data.run import TiePolicy
 
     Path_ = str | os.PathLike[str]
@@ -92,9 +93,9 @@ def read_run(
     source = open_source(path)
     kind = detect_format(source)
     if kind != "trec":
-        from heldout.data.formats.tables import read_table
+        from heldout.data.io.run_table import read_run_table
 
-        columns = read_table(
+        columns = read_run_table(
             source, kind, RUN_COLUMNS, skip_bad_lines=skip_bad_lines, report=report
         )
         run_name = name or _stem(source.name)
@@ -154,9 +155,9 @@ def _read_one_qrels(path: Path_, skip: bool, report: Callable[[str], None] | Non
     source = open_source(path)
     kind = detect_format(source)
     if kind != "trec":
-        from heldout.data.formats.tables import read_table
+        from heldout.data.io.run_table import read_run_table
 
-        columns = read_table(source, kind, QRELS_COLUMNS, skip_bad_lines=skip, report=report)
+        columns = read_run_table(source, kind, QRELS_COLUMNS, skip_bad_lines=skip, report=report)
         fractions = sum(value % 1 != 0 for value in columns[2])
         if fractions > max(1, len(columns[2]) // 2):  # grades are whole numbers, but for a slip
             raise _looks_like_run(source)
@@ -262,9 +263,9 @@ def _write(
         ending = f".{kind}"
     with write_atomically(path) as aside:
         if ending in _ENDINGS:
-            from heldout.data.formats.tables import write_table
+            from heldout.data.io.run_table import write_run_table
 
-            write_table(what, aside, ending)
+            write_run_table(what, aside, ending)
         else:
             with aside.open("w", encoding="utf-8", newline="\n") as file:
                 file.writelines(lines(what))

@@ -56,11 +56,14 @@ class Places(Sequence[str]):
     def __getitem__(self, at: int | slice) -> str | Places:
         if isinstance(at, slice):
             return self.select(np.arange(*at.indices(self._count)))
+        number = self.number(at)
+        return f"{self._source}:{number}" if self._lines else f"{self._source}, row {number}"
+
+    def number(self, at: int) -> int:
+        """The line of a row, or its number from 1 in a file without lines."""
         place = range(self._count)[at]  # also from the end; an error beyond it
         row = place if self._rows is None else int(self._rows[place])
-        if not self._lines:
-            return f"{self._source}, row {row + 1}"
-        return f"{self._source}:{self._lines[row]}"
+        return self._lines[row] if self._lines else row + 1
 
     def select(self, at: Sequence[int] | Ints) -> Places:
         """The places of some rows only."""

@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from heldout.data.formats.cells import (
+from heldout.data.io.cells import (
     any_filled,
+    as_list,
+    cell_text,
     cell_types,
     code_labels,
+    label_cell,
     read_labels,
     read_numbers,
 )
-from heldout.data.formats.prediction_columns import read_prediction_columns
-from heldout.data.formats.prediction_table import find_column, label_cell
+from heldout.data.io.source import open_source
+from heldout.data.io.table import find_column, read_table
 from heldout.data.notes import named_few
 from heldout.data.predictions import (
     ClassPredictions,
@@ -31,8 +34,8 @@ from heldout.notes import Note
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from heldout.data.formats.cells import Cells, Labels
-    from heldout.data.formats.prediction_columns import PredictionColumns
+    from heldout.data.io.cells import Cells, Labels
+    from heldout.data.io.table import Table
     from heldout.data.places import Places
     from heldout.data.words import Floats, Ints
 
@@ -53,11 +56,21 @@ OF_CLASSES: Final = {"prob_": True, "proba_": True, "p_": True, "score_": False}
 SUM_TOLERANCE: Final = 1e-6
 
 
+class _Scored(NamedTuple):
+    """A column with the scores of one class."""
+
+    name: str
+    column: int
+    probable: bool
+    """Whether they are probabilities."""
+    values: Floats
+
+
 class _Rows(NamedTuple):
     """The rows of one system."""
 
     name: str
-    table: PredictionColumns
+    table: Table
     numbers: Ints | None
     """Which rows; None for all."""
 
@@ -79,20 +92,13 @@ class _Rows(NamedTuple):
     def coded(self, column: int, what: str) -> Labels:
         return code_labels(self.cells(column), self.places.__getitem__, what)
 
-    def has(self, column: int) -> bool:
-        """Whether any cell is filled: in a table of several systems some have no scores."""
-        return any_filled(self._first_cells(column)) or any_filled(self.cells(column))
-
-    def _first_cells(self, column: int) -> Cells:
-        return self.cells(column) if self.numbers is not None else self.table.first_cells(column)
-
     def writing(self, column: int) -> Callable[[str], str]:
         """How names of columns are to be read so that they are written as typed cells are.
 
         Parquet and JSON hold truths of True and 1.0, which Python writes into names of columns as
         they are, and which are the classes true and 1 here.
         """
-        kinds = cell_types(self._first_cells(column))
+        kinds = set() if self.table.is_text else cell_types(self.cells(column))
         if bool in kinds:
             return lambda name: name.lower() if name in {"True", "False"} else name
         if float in kinds:
@@ -100,7 +106,15 @@ class _Rows(NamedTuple):
         return lambda name: name
 
     def values(self, column: int) -> Floats:
-        return read_numbers(self.cells(column), self.places.__getitem__, self.table.names[column])
+        return self._numbers(self.cells(column), column)
+
+    def values_if_any(self, column: int) -> Floats | None:
+        """None if no cell is filled: in a table of several systems some have no scores."""
+        cells = self.cells(column)
+        return self._numbers(cells, column) if any_filled(cells) else None
+
+    def _numbers(self, cells: Cells, column: int) -> Floats:
+        return read_numbers(cells, self.places.__getitem__, self.table.names[column])
 
     def common(self) -> dict[str, Any]:
         """What both kinds of predictions have."""
@@ -111,23 +125,22 @@ class _Rows(NamedTuple):
             "places": self.places,
         }
         for key, names in (("folds", FOLDS), ("groups", GROUPS), ("repeats", REPEATS)):
-            column = find_column(self.table, names)
+            column = find_column(self.table.names, names)
             if column is not None:
                 labels = self.coded(column, names[0])
                 found[key] = tuple(map(labels.names.__getitem__, labels.codes.tolist()))
         found["repeats"] = self._with_runs(found.get("repeats", ()))
-        column = find_column(self.table, WEIGHTS)
+        column = find_column(self.table.names, WEIGHTS)
         if column is not None:
             found["weights"] = self._weights(column)
         return found
 
     def _with_runs(self, repeats: tuple[str, ...]) -> tuple[str, ...]:
         """Repeats, told apart by run too, as experiments write them; one alone repeats nothing."""
-        run = find_column(self.table, ("run",))
-        if run is not None and find_column(self.table, SYSTEMS) != run:
-            cells = self.cells(run)
-            runs = cells if isinstance(cells, list) else cells.to_list()
-            if all(one is not None for one in runs):
+        run = find_column(self.table.names, ("run",))
+        if run is not None and find_column(self.table.names, SYSTEMS) != run:
+            runs = list(map(cell_text, as_list(self.cells(run))))
+            if all(runs):
                 before = repeats or ("0",) * len(runs)
                 repeats = tuple(f"{one}/{two}" for one, two in zip(before, runs, strict=True))
         return repeats if len(set(repeats)) > 1 else ()
@@ -159,8 +172,8 @@ def _check_written_alike(rows: _Rows, scored: list[str], true: list[str]) -> Non
         )
 
 
-def _needed(table: PredictionColumns, names: tuple[str, ...], what: str) -> int:
-    column = find_column(table, names)
+def _needed(table: Table, names: tuple[str, ...], what: str) -> int:
+    column = find_column(table.names, names)
     if column is None:
         shown = named_few(table.names, len(table.names), 8)
         raise InputError(
@@ -171,8 +184,9 @@ def _needed(table: PredictionColumns, names: tuple[str, ...], what: str) -> int:
 
 
 def _systems(path: str | os.PathLike[str]) -> list[_Rows]:
-    table = read_prediction_columns(path)
-    column = find_column(table, SYSTEMS)
+    table = read_table(open_source(path))
+    table.refuse_empty("predictions")
+    column = find_column(table.names, SYSTEMS)
     if column is None:
         name = table.source if table.source.startswith("<") else Path(os.fspath(path)).name
         return [_Rows(name.split(".")[0] or name, table, None)]
@@ -227,18 +241,14 @@ def read_class_predictions(
 def _classes(rows: _Rows, positive: str | None, threshold: float | None) -> ClassPredictions:
     table = rows.table
     truth = rows.coded(_needed(table, TRUTHS, "the truth"), "truth")
-    column = find_column(table, GUESSES)
+    column = find_column(table.names, GUESSES)
     guesses = None if column is None else rows.coded(column, "prediction")
-    written = rows.writing(_needed(table, TRUTHS, "the truth"))
-    scored = [
-        (written(name), column, probable)
-        for name, column, probable in _score_columns(table)
-        if rows.has(column)
-    ]
-    _check_written_alike(rows, [name for name, _, _ in scored], truth.names)
+    scored = _score_columns(rows)
+    scored_names = [one.name for one in scored]
+    _check_written_alike(rows, scored_names, truth.names)
     single = _single(table) if not scored else None
     guessed = [] if guesses is None else guesses.names
-    classes = class_order([*truth.names, *guessed, *(name for name, _, _ in scored)])
+    classes = class_order([*truth.names, *guessed, *scored_names])
     if single is not None and positive is not None:
         classes = class_order([*classes, positive])
     notes: list[Note] = []
@@ -285,36 +295,39 @@ def _in_order(labels: Labels, classes: tuple[str, ...]) -> Ints:
     return np.array([number[name] for name in labels.names], np.int64)[labels.codes]
 
 
-def _score_columns(table: PredictionColumns) -> list[tuple[str, int, bool]]:
-    """Class, column, and whether it holds probabilities."""
+def _score_columns(rows: _Rows) -> list[_Scored]:
+    """The columns of scores of classes that hold any."""
     found = []
-    for at, name in enumerate(table.names):
-        for start, probable in OF_CLASSES.items():
-            if name.lower().startswith(start) and len(name) > len(start):
-                found.append((name[len(start) :], at, probable))
-                break
+    written = rows.writing(_needed(rows.table, TRUTHS, "the truth"))
+    for at, name in enumerate(rows.table.names):
+        start = next((one for one in OF_CLASSES if name.lower().startswith(one)), "")
+        if not start or name.lower() == start:
+            continue
+        values = rows.values_if_any(at)
+        if values is not None:
+            found.append(_Scored(written(name[len(start) :]), at, OF_CLASSES[start], values))
     return found
 
 
-def _all_alike(table: PredictionColumns, scored: list[tuple[str, int, bool]]) -> bool:
-    kinds = {probable for _, _, probable in scored}
-    names = [name for name, _, _ in scored]
+def _all_alike(table: Table, scored: list[_Scored]) -> bool:
+    kinds = {one.probable for one in scored}
+    names = [one.name for one in scored]
     if len(kinds) > 1 or len(set(names)) < len(names):
         raise InputError(
-            f"{table.source}: columns {', '.join(table.names[at] for _, at, _ in scored)} mix "
+            f"{table.source}: columns {', '.join(table.names[one.column] for one in scored)} mix "
             "scores and probabilities: keep one kind, with one column a class"
         )
     return kinds.pop()
 
 
-def _single(table: PredictionColumns) -> int | None:
-    probability = find_column(table, PROBABILITY)
-    return probability if probability is not None else find_column(table, SCORE)
+def _single(table: Table) -> int | None:
+    probability = find_column(table.names, PROBABILITY)
+    return probability if probability is not None else find_column(table.names, SCORE)
 
 
 def _many(
     rows: _Rows,
-    scored: list[tuple[str, int, bool]],
+    scored: list[_Scored],
     classes: tuple[str, ...],
     truth: Labels,
     probable: bool,
@@ -322,9 +335,9 @@ def _many(
 ) -> Floats:
     """Scores of every class; a class without a column was not seen in training."""
     scores = np.zeros((len(truth.codes), len(classes)))
-    known = {name: column for name, column, _ in scored}
-    for name, column in known.items():
-        scores[:, classes.index(name)] = rows.values(column)
+    known = [one.name for one in scored]
+    for one in scored:
+        scores[:, classes.index(one.name)] = one.values
     unknown = np.array([name not in known for name in truth.names])
     strange = np.flatnonzero(unknown[truth.codes])
     if len(strange) and not probable:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from heldout.data.formats.delimited import Table, read_delimited
-from heldout.data.formats.prediction_columns import PredictionColumns, read_prediction_columns
-from heldout.data.formats.prediction_table import find_column, json_object
-from heldout.data.formats.source import open_source
+from heldout.data.io.source import open_source
+from heldout.data.io.table import find_column, read_names, read_table
 from heldout.data.prediction_files import (
     GUESSES,
     OF_CLASSES,
@@ -23,10 +21,9 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
-__all__ = ["told_task"]
+    from heldout.data.io.table import Table
 
-HEAD: Final = 1 << 16
-"""Bytes in which the header of a text must end."""
+__all__ = ["told_task"]
 
 
 def told_task(paths: Sequence[str | os.PathLike[str]]) -> str:
@@ -44,14 +41,15 @@ def told_task(paths: Sequence[str | os.PathLike[str]]) -> str:
     """
     if not _is_predictions(paths[0]):
         return ""
-    table = read_prediction_columns(paths[0])
+    table = read_table(open_source(paths[0]))
+    table.refuse_empty("predictions")
     guesses = _cells(table, GUESSES)
     numbers = [_number(cell) for cell in [*_cells(table, TRUTHS), *guesses]]
     if any(math.isnan(one) for one in numbers):
         return "classification"
     if guesses and any(not one.is_integer() for one in numbers):
         return "regression"
-    if _scored(table):
+    if _scored(table.names):
         return "classification"
     if len(set(numbers)) <= 2:
         return "classification"
@@ -63,34 +61,21 @@ def told_task(paths: Sequence[str | os.PathLike[str]]) -> str:
 
 def _is_predictions(path: str | os.PathLike[str]) -> bool:
     try:
-        table = _top(path)
+        names = read_names(open_source(path))
     except HeldoutError:
         return False  # whoever reads it as something else says what is wrong with it
-    known = find_column(table, UNITS) is not None and find_column(table, TRUTHS) is not None
-    return known and (find_column(table, GUESSES) is not None or _scored(table))
+    known = find_column(names, UNITS) is not None and find_column(names, TRUTHS) is not None
+    return known and (find_column(names, GUESSES) is not None or _scored(names))
 
 
-def _top(path: str | os.PathLike[str]) -> Table | PredictionColumns:
-    """The columns; of a text the header alone is read, for runs are large."""
-    source = open_source(path)
-    head = source.head(HEAD)
-    if head.startswith(b"PAR1"):
-        return read_prediction_columns(path)
-    first = head.lstrip().partition(b"\n")[0]
-    if first.startswith(b"{"):
-        return Table(source.name, list(json_object(first, source.name)), [], [])
-    return read_delimited(first, source.name)
+def _scored(names: Sequence[str]) -> bool:
+    single = find_column(names, PROBABILITY) is not None or find_column(names, SCORE) is not None
+    return single or any(name.lower().startswith(tuple(OF_CLASSES)) for name in names)
 
 
-def _scored(table: Table | PredictionColumns) -> bool:
-    names = [name.lower() for name in table.names]
-    single = find_column(table, PROBABILITY) is not None or find_column(table, SCORE) is not None
-    return single or any(name.startswith(tuple(OF_CLASSES)) for name in names)
-
-
-def _cells(table: PredictionColumns, names: tuple[str, ...]) -> list[Any]:
+def _cells(table: Table, names: tuple[str, ...]) -> list[Any]:
     """The different cells of a column."""
-    column = find_column(table, names)
+    column = find_column(table.names, names)
     if column is None:
         return []
     cells = table.cells(column)

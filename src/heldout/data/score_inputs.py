@@ -6,14 +6,15 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from heldout.data.columns import is_frame
-from heldout.data.formats.delimited import Table, refuse_repeated
-from heldout.data.formats.score_table import UNIT_NAMES, look_like_ids, understand, unit_column
+from heldout.data.io.delimited import refuse_repeated
+from heldout.data.io.score_table import UNIT_NAMES, look_like_ids, understand, unit_column
+from heldout.data.io.table import table_of
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.data.formats.score_table import Pairs
+    from heldout.data.io.score_table import Pairs
 
 __all__ = ["score_pairs"]
 
@@ -91,8 +92,7 @@ def understand_columns(
     elif unit_column(list(columns), source, named) is None:
         _refuse_texts(columns, systems, source)
         columns = {"unit": list(range(rows)), **columns}
-    cells = [list(row) for row in zip(*columns.values(), strict=True)]
-    found = understand(Table(source, list(columns), cells, []), systems=systems, units=named)
+    found = understand(table_of(source, columns), systems=systems, units=named)
     return found.pairs(measure)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from heldout.data.formats.score_table import read_score_table
+from heldout.data.io.score_table import read_score_table
 from heldout.data.score_inputs import score_pairs
 from heldout.errors import InputError
 from heldout.notes import Note, as_note
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from heldout.data.columns import Frame
-    from heldout.data.formats.score_table import ScoreTable
+    from heldout.data.io.score_table import ScoreTable
     from heldout.data.words import Floats
 
     Table = Frame | Mapping[Any, Mapping[Any, float]] | Mapping[Any, Sequence[Any]]

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.data.formats.jsonl import json_id, pick
-from heldout.data.formats.source import open_source
+from heldout.data.io.decode import decode_text, json_object
+from heldout.data.io.jsonl import json_id, pick
+from heldout.data.io.source import open_source
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
 
-    from heldout.data.formats.source import Source
+    from heldout.data.io.source import Source
 
     Path_ = str | os.PathLike[str]
 
@@ -202,25 +202,12 @@ def _stem(name: str) -> str:
 
 def _lines(source: Source) -> list[str]:
     """The lines of a text. Only line feeds end a line: other marks belong to the text."""
-    raw = source.whole()
-    rows = raw.split(b"\n")
+    rows = decode_text(source.whole(), source.name).split("\n")
     if not rows[-1]:
         rows.pop()
     if not rows:
         raise InputError(f"{source.name} holds no line")
-    return [_decode(row, f"{source.name}:{at}") for at, row in enumerate(rows, 1)]
-
-
-def _decode(row: bytes, where: str) -> str:
-    try:
-        text = row.decode()
-    except UnicodeDecodeError as error:
-        raise FormatError(
-            where, f"byte {error.start + 1} of the line is not UTF-8: convert the file first"
-        ) from None
-    if "\0" in text:
-        raise FormatError(where, "a zero byte: this is no text")
-    return text.removesuffix("\r")
+    return [row.removesuffix("\r") for row in rows]
 
 
 def _is_json(source: Source) -> bool:
@@ -277,16 +264,8 @@ def _from_records(source: Source, name: str, read: Any) -> Segments:
 
 def _objects(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
     for line, text in enumerate(_lines(source), 1):
-        if not text.strip():
-            continue
-        where = f"{source.name}:{line}"
-        try:
-            found = json.loads(text)
-        except (RecursionError, ValueError) as error:
-            raise FormatError(where, f"not JSON ({error})") from None
-        if not isinstance(found, dict):
-            raise FormatError(where, f"a JSON object is expected, not {type(found).__name__}")
-        yield line, found
+        if text.strip():
+            yield line, json_object(text, source.name, line)
 
 
 def _read_hypothesis(found: dict[str, Any], where: str) -> _Record:

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heldout.data.formats.packing import LEAST_LIMIT, RATIO
-from heldout.data.formats.source import open_source
+from heldout.data.io.compression import LEAST_LIMIT, RATIO
+from heldout.data.io.source import open_source
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from heldout.data.formats.source import Source
+    from heldout.data.io.source import Source
     from heldout.data.words import Floats
 
     Path_ = str | os.PathLike[str]

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heldout.data.formats.toml import parse_toml
+from heldout.data.io.toml import parse_toml
 from heldout.errors import InputError
 
 if TYPE_CHECKING:

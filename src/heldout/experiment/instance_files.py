@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from heldout.data.formats.prediction_table import label_cell, number_cell, read_prediction_table
+from heldout.data.io.cells import as_list, cell_text, read_labels, read_numbers
+from heldout.data.io.source import open_source
+from heldout.data.io.table import read_table
 from heldout.errors import InputError
 from heldout.experiment.instances import Instances
 from heldout.experiment.schema import ArrayData, FileData, checked
 
 if TYPE_CHECKING:
-    from heldout.data.formats.delimited import Table
+    from heldout.data.io.table import Table
+    from heldout.data.words import Floats
     from heldout.experiment.instances import PredictionTask
     from heldout.experiment.problems import Problems
 
@@ -69,12 +72,13 @@ def _is_pair(given: Any) -> bool:
 
 def _of_file(given: FileData, task: PredictionTask, folder: Path | None) -> Instances:
     path = (folder or Path()) / given.file
-    table = read_prediction_table(path)
+    table = read_table(open_source(path))
+    table.refuse_empty("instances")
     target = _column(table, given.target)
     truth: Any = (
         _labels(table, target)
         if task == "classification"
-        else np.array(_numbers(table, target))
+        else _numbers(table, target)
     )  # fmt: skip
     rows: Any = _features(table, given) if given.text is None else _texts(table, given, given.text)
     return Instances.of(
@@ -94,20 +98,18 @@ def _column(table: Table, name: Any) -> int:
 
 
 def _labels(table: Table, column: int) -> list[str]:
-    name = table.names[column]
-    return [label_cell(row[column], table.place(at), name) for at, row in enumerate(table.rows)]
+    return read_labels(table.cells(column), table.places.__getitem__, table.names[column])
 
 
-def _numbers(table: Table, column: int) -> list[float]:
-    name = table.names[column]
-    return [number_cell(row[column], table.place(at), name) for at, row in enumerate(table.rows)]
+def _numbers(table: Table, column: int) -> Floats:
+    return read_numbers(table.cells(column), table.places.__getitem__, table.names[column])
 
 
 def _texts(table: Table, given: FileData, text: str) -> list[str]:
     if given.features is not None:
         raise InputError("text and features: give one of the two")
     column = _column(table, text)
-    return ["" if row[column] is None else str(row[column]) for row in table.rows]
+    return list(map(cell_text, as_list(table.cells(column))))
 
 
 def _features(table: Table, given: FileData) -> Any:

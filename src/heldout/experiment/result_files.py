@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.aside import write_atomically
-from heldout.data.formats.parquet import read_parquet
+from heldout.data.io.parquet import read_parquet
 from heldout.errors import InputError
 from heldout.experiment.manifest import read_old_names
 from heldout.experiment.result_checks import check_results

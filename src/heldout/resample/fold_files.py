@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from io import StringIO
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from heldout.data.formats.source import open_source
+from heldout.data.io.decode import decode_text, parse_json
+from heldout.data.io.delimited import delimited_rows
+from heldout.data.io.source import open_source
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
@@ -90,21 +91,11 @@ def fold_lines(
 
 def _text(path: str | os.PathLike[str]) -> tuple[str, str]:
     source = open_source(path)
-    content = source.whole()
-    try:
-        return source.name, content.decode()
-    except UnicodeDecodeError as error:
-        line = 1 + content.count(b"\n", 0, error.start)
-        raise FormatError(f"{source.name}:{line}", "not UTF-8: save the file as UTF-8") from None
+    return source.name, decode_text(source.whole(), source.name)
 
 
 def _json_entries(text: str, name: str, what: str) -> Iterator[Entry]:
-    try:
-        pairs = json.loads(text, object_pairs_hook=list)
-    except (ValueError, RecursionError) as error:
-        line = getattr(error, "lineno", 1)
-        raise FormatError(f"{name}:{line}", f"not JSON ({error})") from None
-    for key, value in pairs:
+    for key, value in parse_json(text, name, object_pairs_hook=list):
         if isinstance(value, list) and all(isinstance(one, str | int) for one in value):
             for unit in value:
                 yield Entry(name, str(unit), key)
@@ -146,16 +137,10 @@ def _rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
     if mark is None:
         yield from ((number, line.split()) for number, line in _numbered(lines, begin))
         return
-    reader = csv.reader(lines[begin:], delimiter=mark, strict=True)
-    last = begin + 1
-    try:
-        for row in reader:
-            number, last = last, begin + reader.line_num + 1
-            cells = [cell.strip() for cell in row]
-            if any(cells):
-                yield number, cells
-    except csv.Error as error:
-        raise FormatError(f"{name}:{last}", f"not a table that can be read ({error})") from None
+    for number, row in delimited_rows(lines[begin:], name, mark, first=begin + 1):
+        cells = [cell.strip() for cell in row]
+        if any(cells):
+            yield number, cells
 
 
 def _is_passed(line: str) -> bool:

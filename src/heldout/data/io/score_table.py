@@ -10,18 +10,26 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from heldout.data.columns import QUERY_NAMES
-from heldout.data.formats.delimited import Table, read_delimited
-from heldout.data.formats.parquet import parquet_errors, read_parquet
-from heldout.data.formats.source import open_source
+from heldout.data.io.cells import (
+    as_list,
+    cell_text,
+    number_problem,
+    read_labels,
+    to_numbers,
+)
+from heldout.data.io.source import open_source
+from heldout.data.io.table import find_column, read_table
 from heldout.data.notes import count_of
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from heldout.data.io.table import Table
 
 __all__ = [
     "UNIT_NAMES",
@@ -43,13 +51,13 @@ SUMMARY: Final = "all"
 FEWEST_IDS: Final = 3
 """Fewer integers can all differ by chance: successes and failures on two units do."""
 
-# Python's float() also takes 1_000 and the digits of every script.
-NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 INTEGER: Final = re.compile(r"[+-]?[0-9]+")
-DECIMAL_COMMA: Final = re.compile(r"[+-]?[0-9.]*,[0-9]+")
 
 Pairs = tuple[dict[str, dict[str, float]], list[str]]
 """Scores by system and unit, and all units in order, those without a score included."""
+
+
+Key = TypeVar("Key")
 
 
 class ScoreTable(NamedTuple):
@@ -83,7 +91,7 @@ class ScoreTable(NamedTuple):
     def measures(self) -> list[str]:
         """The measures that the table names; none if it does not say what its scores are."""
         if self.measure is not None:
-            cells = (_text(row[self.measure]) for row in self.table.rows)
+            cells = map(cell_text, as_list(self.table.cells(self.measure)))
             return list(dict.fromkeys(filter(None, cells)))
         return [] if self.system is None else list(filter(None, self.columns))
 
@@ -109,42 +117,60 @@ class ScoreTable(NamedTuple):
         return name, (found, units)
 
     def _wide(self) -> Pairs:
-        found: dict[str, dict[str, float]] = {name: {} for name in self.columns}
+        places = self.table.places
+        units = self._labels(self.unit, "unit")
         rows: dict[str, int] = {}
-        for at, cells in enumerate(self.table.rows):
-            place = self.table.place(at)
-            what = _id(cells[self.unit], place, "unit")
-            if what == SUMMARY:
-                continue
-            if rows.setdefault(what, at) != at:
-                first = self.table.place(rows[what])
-                raise FormatError(place, f"unit {what} appears twice (first in {first})")
-            for name, column in self.columns.items():
-                number = _number(cells[column], f"{place}, column {name}")
-                if number is not None:
-                    found[name][what] = number
+        for at, unit in enumerate(units):
+            if unit != SUMMARY and rows.setdefault(unit, at) != at:
+                first = places[rows[unit]]
+                raise FormatError(places[at], f"unit {unit} appears twice (first in {first})")
+        found = {
+            name: dict(self._scores(column, rows, f", column {name}"))
+            for name, column in self.columns.items()
+        }
         return found, list(rows)
 
     def _stacked(self, system: int, measure: str) -> Pairs:
+        places = self.table.places
         column = self.columns[measure if measure in self.columns else ""]
-        found: dict[str, dict[str, float]] = {name: {} for name in self.systems}
+        wanted = set(range(len(self.table)))
+        if self.measure is not None:
+            measures = self._labels(self.measure, "measure")
+            wanted = {at for at, one in enumerate(measures) if one == measure}
+        systems, units = self._labels(system, "system"), self._labels(self.unit, "unit")
         rows: dict[tuple[str, str], int] = {}
-        for at, cells in enumerate(self.table.rows):
-            place = self.table.place(at)
-            if self.measure is not None and _id(cells[self.measure], place, "measure") != measure:
-                continue
-            who, what = _id(cells[system], place, "system"), _id(cells[self.unit], place, "unit")
+        for at in sorted(wanted):
+            who, what = systems[at], units[at]
             if what == SUMMARY or (self.systems and who not in self.systems):
                 continue
             first = rows.setdefault((who, what), at)
             if first != at:
-                before = self.table.place(first)
-                raise FormatError(place, f"system {who} has unit {what} twice (first in {before})")
-            scores = found.setdefault(who, {})
-            number = _number(cells[column], place)
-            if number is not None:
-                scores[what] = number
+                before = places[first]
+                raise FormatError(
+                    places[at], f"system {who} has unit {what} twice (first in {before})"
+                )
+        found: dict[str, dict[str, float]] = {name: {} for name in self.systems}
+        for who, _ in rows:
+            found.setdefault(who, {})
+        for (who, what), score in self._scores(column, rows):
+            found[who][what] = score
         return found, list(dict.fromkeys(what for _, what in rows))
+
+    def _labels(self, column: int, what: str) -> list[str]:
+        return read_labels(self.table.cells(column), self.table.places.__getitem__, what)
+
+    def _scores(
+        self, column: int, rows: Mapping[Key, int], where: str = ""
+    ) -> Iterator[tuple[Key, float]]:
+        """The scores in some rows of a column by their keys; an empty cell holds none."""
+        cells = self.table.cells(column)
+        numbers = to_numbers(cells).tolist()
+        for key, at in rows.items():
+            if not math.isnan(numbers[at]):
+                yield key, numbers[at]
+            elif cell_text(cells[at]):
+                place = self.table.places[at] + where
+                raise FormatError(place, number_problem(cells[at]))
 
 
 def read_score_table(
@@ -154,12 +180,7 @@ def read_score_table(
     units: str | None = None,
 ) -> ScoreTable:
     """Read a table of scores, as `heldout.read_scores` describes it."""
-    source = open_source(path)
-    if source.head(4) == b"PAR1":
-        table = _parquet(source.read(0, source.size), source.name)
-    else:
-        table = read_delimited(source.whole(), source.name)
-    return understand(table, systems=systems, units=units)
+    return understand(read_table(open_source(path)), systems=systems, units=units)
 
 
 def understand(
@@ -174,20 +195,19 @@ def understand(
     units
         The column of unit ids, where it is named.
     """
-    if not table.rows:
-        raise InputError(f"{table.source}: a header, but no scores below it")
+    table.refuse_empty("scores")
     unit = unit_column(table.names, table.source, units)
     if unit is None:
         raise InputError(
             f"{table.source}: no column of unit ids (found {_few(table.names)}): add one named "
             f"unit, or {', '.join(UNIT_NAMES[1:])}"
         )
-    system, value = _find(table.names, SYSTEM_NAMES), _find(table.names, VALUE_NAMES)
+    system, value = find_column(table.names, SYSTEM_NAMES), find_column(table.names, VALUE_NAMES)
     if system is None or (value is None and not _is_stacked(table, unit, system)):
         return ScoreTable(table, unit, _wide_columns(table, unit, systems))
     wanted = _wanted_systems(table, system, systems)
     if value is not None:
-        measure = _find(table.names, MEASURE_NAMES)
+        measure = find_column(table.names, MEASURE_NAMES)
         return ScoreTable(table, unit, {"": value}, system, measure, wanted)
     columns = {name.strip(): at for at, name in enumerate(table.names) if at not in {unit, system}}
     if not columns:
@@ -201,7 +221,7 @@ def understand(
 def unit_column(names: Sequence[str], source: str, given: str | None = None) -> int | None:
     """The number of the column of unit ids, by the name given or by one that is usual."""
     if given is None:
-        return _find(names, UNIT_NAMES)
+        return find_column(names, UNIT_NAMES)
     if given not in names:
         raise InputError(f"{source}: no column {given!r} of unit ids; found {_few(names)}")
     return list(names).index(given)
@@ -209,15 +229,15 @@ def unit_column(names: Sequence[str], source: str, given: str | None = None) -> 
 
 def _is_stacked(table: Table, unit: int, system: int) -> bool:
     """Whether a column named like that of systems is one, and not a system of that name."""
-    if any(_is_text(row[system]) for row in table.rows):
+    if any(map(_is_text, as_list(table.cells(system)))):
         return True
-    units = [_text(row[unit]) for row in table.rows]
+    units = list(map(cell_text, as_list(table.cells(unit))))
     return len(set(units)) < len(units)  # in a wide table every unit has one row
 
 
 def _is_text(cell: Any) -> bool:
     """Whether a cell holds the name of a system rather than a score or nothing."""
-    return isinstance(cell, str) and bool(cell) and not re.match(r"[+-]?\.?[0-9]", cell)
+    return isinstance(cell, str) and bool(cell.strip()) and not re.match(r"\s*[+-]?\.?[0-9]", cell)
 
 
 def _wide_columns(table: Table, unit: int, systems: Sequence[str] | None) -> dict[str, int]:
@@ -229,7 +249,7 @@ def _wide_columns(table: Table, unit: int, systems: Sequence[str] | None) -> dic
     found = {
         name: at
         for at, name in enumerate(names)
-        if at != unit and not _is_text_of_units(name, [row[at] for row in table.rows])
+        if at != unit and not _is_text_of_units(name, as_list(table.cells(at)))
     }
     if not found:
         raise InputError(f"{table.source}: no column of a system beside {table.names[unit]}")
@@ -239,7 +259,7 @@ def _wide_columns(table: Table, unit: int, systems: Sequence[str] | None) -> dic
             raise InputError(
                 f"{table.source}: columns {names[unit]} and {name} both look like unit ids: {say}"
             )
-        if look_like_ids([row[at] for row in table.rows]):
+        if look_like_ids(as_list(table.cells(at))):
             raise InputError(
                 f"{table.source}: column {name} has a different integer in every row, which looks "
                 f"like ids and not like scores: {say}"
@@ -256,7 +276,7 @@ def look_like_ids(cells: Sequence[Any]) -> bool:
     """Whether all cells are integers, and all different."""
     if len(cells) < FEWEST_IDS:
         return False
-    texts = [_text(cell) for cell in cells]
+    texts = [cell_text(cell) for cell in cells]
     whole = all(
         not isinstance(cell, float | bool) and INTEGER.fullmatch(text)
         for cell, text in zip(cells, texts, strict=True)
@@ -267,7 +287,7 @@ def look_like_ids(cells: Sequence[Any]) -> bool:
 def _wanted_systems(table: Table, system: int, systems: Sequence[str] | None) -> tuple[str, ...]:
     if systems is None:
         return ()
-    there = list(dict.fromkeys(_text(row[system]) for row in table.rows))
+    there = list(dict.fromkeys(map(cell_text, as_list(table.cells(system)))))
     _refuse_unknown(systems, there, table.source)
     return tuple(systems)
 
@@ -297,46 +317,5 @@ def _one_measure(known: Sequence[str], wanted: str | None, source: str) -> str:
     return alike[0]
 
 
-def _parquet(content: bytes, name: str) -> Table:
-    frame = read_parquet(content, name)
-    with parquet_errors(name):  # dates beyond those of Python
-        return Table(name, frame.columns, [list(row) for row in frame.iter_rows()], [])
-
-
-def _find(names: Iterable[str], known: tuple[str, ...]) -> int | None:
-    """The number of the first column that goes by one of these names."""
-    spelled = [name.strip().lower() for name in names]
-    return next((spelled.index(one) for one in known if one in spelled), None)
-
-
 def _few(names: Sequence[str]) -> str:
     return ", ".join(names[:5]) + (", …" if names[5:] else "")
-
-
-def _text(cell: Any) -> str:
-    return "" if cell is None else str(cell).strip()
-
-
-def _number(cell: Any, place: str) -> float | None:
-    """A number; None where there is none."""
-    text = _text(cell)
-    if not text:
-        return None
-    if NUMBER.fullmatch(text) and math.isfinite(float(text)):
-        return float(text)
-    reason = "is not a number"
-    if DECIMAL_COMMA.fullmatch(text):
-        reason = "has a comma: write a decimal point, and no marks between thousands"
-    elif text.lower().lstrip("+-") in {"nan", "inf", "infinity"} or NUMBER.fullmatch(text):
-        reason = "is not a finite number"
-    elif text.lower() in {"na", "n/a", "null", "none", "-"}:
-        reason = "is not a number: leave the cell empty where there is no score"
-    raise FormatError(place, f"{cell!r} {reason}")
-
-
-def _id(cell: Any, place: str, what: str) -> str:
-    """An id as text; refused if it is missing."""
-    text = _text(cell)
-    if not text:
-        raise FormatError(place, f"the {what} is missing")
-    return text

@@ -6,6 +6,8 @@ import re
 import tomllib
 from typing import Any, Final, NamedTuple
 
+from heldout.data.io.compression import BOM
+from heldout.data.io.decode import decode_text
 from heldout.errors import FormatError
 
 __all__ = ["parse_toml"]
@@ -41,12 +43,7 @@ def parse_toml(content: bytes, name: str) -> tuple[dict[str, Any], str]:
     name
         What to call it in messages.
     """
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = 1 + content.count(b"\n", 0, error.start)
-        byte = f"byte 0x{error.object[error.start]:02x} is not UTF-8"
-        raise FormatError(f"{name}:{line}", f"{byte}: save the file as UTF-8") from None
+    text = decode_text(content.removeprefix(BOM), name)
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     try:
         return tomllib.loads(text), text

@@ -7,11 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heldout import read_class_predictions, read_number_predictions
-from heldout.data.formats import large_text, prediction_columns
-from heldout.data.formats.cells import code_labels, read_labels, read_numbers
-from heldout.data.formats.delimited import read_delimited
-from heldout.data.formats.large_text import read_large_text
-from heldout.data.formats.prediction_table import number_cell
+from heldout.data.io import regular_text, table
+from heldout.data.io.cells import code_labels, number_cell, read_labels, read_numbers
+from heldout.data.io.delimited import read_delimited
+from heldout.data.io.regular_text import read_regular
 from heldout.errors import FormatError, HeldoutError
 
 PLAIN = [f"u{at},c{at % 3},{at / 7:.4f}" for at in range(40)]
@@ -41,20 +40,21 @@ ODD = [
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(large_text, "BLOCK", 200)
+    monkeypatch.setattr(regular_text, "BLOCK", 200)
 
 
 def check_same(content):
     """Read by columns it is what it is read by lines, or nothing."""
-    found = read_large_text(content)
+    found = read_regular(content)
     if found is None:
         return False
-    table = read_delimited(content, "t")
-    assert found.names == table.names
+    strict = read_delimited(content, "t")
+    assert found.names == strict.names
     lines = range(found.first_line, found.first_line + found.rows)
-    assert list(lines) == table.lines
+    assert list(lines) == strict.lines
+    assert found.first_line - 1 == strict.header_line
     for at in range(len(found.names)):
-        assert [cell.strip() for cell in found.column(at)] == [row[at] for row in table.rows]
+        assert list(found.column(at)) == [row[at] for row in strict.rows]
     return True
 
 
@@ -75,11 +75,11 @@ def test_any_text_is_read_alike_or_left_alone(odd, header, above, end, closed):
     text = above + "\n".join(lines) + ("\n" if closed else "")
     content = text.replace("\n", end).encode()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(large_text, "BLOCK", 200)
+        patch.setattr(regular_text, "BLOCK", 200)
         try:
             read_delimited(content, "t")
         except HeldoutError:
-            assert read_large_text(content) is None
+            assert read_regular(content) is None
         else:
             check_same(content)
 
@@ -99,8 +99,8 @@ def test_plain_texts_are_read_by_columns(end, mark, quoted):
 def test_bytes_that_are_no_text_are_left_alone():
     content = "\n".join(["unit,truth,x", *PLAIN]).encode()
     assert check_same(content)
-    assert read_large_text(content.replace(b"u17", b"u\xff")) is None
-    assert read_large_text(content.replace(b"u17", b"u" * large_text.LONGEST)) is None
+    assert read_regular(content.replace(b"u17", b"u\xff")) is None
+    assert read_regular(content.replace(b"u17", b"u" * regular_text.LONGEST)) is None
 
 
 NUMBERS = st.one_of(
@@ -191,7 +191,7 @@ def some_classes(path, seed=0, extra=""):
 def test_predictions_of_a_large_text_are_those_of_a_small_one(tmp_path, monkeypatch):
     path = some_classes(tmp_path / "p.csv")
     small = read_class_predictions(path)
-    monkeypatch.setattr(prediction_columns, "LARGE", 0)
+    monkeypatch.setattr(table, "LARGE", 0)
     large = read_class_predictions(path)
     assert [one.name for one in large] == [one.name for one in small] == ["S", "T"]
     for one, two in zip(large, small, strict=True):
@@ -220,7 +220,7 @@ def test_what_is_wrong_is_said_with_the_same_words(tmp_path, monkeypatch, extra)
     path = some_classes(tmp_path / "p.csv", extra=extra)
     with pytest.raises(HeldoutError) as small:
         read_class_predictions(path)
-    monkeypatch.setattr(prediction_columns, "LARGE", 0)
+    monkeypatch.setattr(table, "LARGE", 0)
     with pytest.raises(HeldoutError) as large:
         read_class_predictions(path)
     assert str(large.value) == str(small.value)
@@ -230,12 +230,12 @@ def test_a_table_of_a_megabyte_is_read_by_columns(tmp_path, monkeypatch):
     path = tmp_path / "numbers.csv"
     lines = [f"unit {at},{at / 3!r},{at / 3 + 1!r}" for at in range(30_000)]
     path.write_text("\n".join(["unit,truth,prediction", *lines]))
-    assert path.stat().st_size > prediction_columns.LARGE
+    assert path.stat().st_size > table.LARGE
 
     def refuse(*_):
         raise AssertionError("read line by line")
 
-    monkeypatch.setattr(prediction_columns, "read_delimited", refuse)
+    monkeypatch.setattr(table, "read_delimited", refuse)
     [found] = read_number_predictions(path)
     assert found.units[:2] == ("unit 0", "unit 1")
     assert found.truth.tolist() == [at / 3 for at in range(30_000)]

@@ -10,19 +10,17 @@ import os
 import sys
 import threading
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from heldout.data.formats.blocks import readable
-from heldout.data.formats.packing import packing_of, unpack
+from heldout.data.io.compression import BOM, packing_of, readable, unpack
 from heldout.data.words import PADDING, Bytes
 from heldout.errors import FormatError, InputError
 
-__all__ = ["PACKERS", "STDIN", "Piece", "Source", "open_source", "pack"]
+__all__ = ["LONGEST", "STDIN", "Piece", "Source", "open_source"]
 
 STDIN: Final = "-"
 PIECE: Final = 1 << 20
@@ -30,7 +28,6 @@ LONGEST: Final = 1 << 24
 """Bytes that a line may have: of a row or a cell, no sense can be made of more."""
 _SLACK: Final = 1 << 12
 _NEWLINE: Final = 10
-_BOM: Final = b"\xef\xbb\xbf"
 _MAGIC: Final = 6
 
 _local = threading.local()
@@ -235,42 +232,16 @@ def open_source(path: str | os.PathLike[str]) -> Source:
     name = os.fspath(path)
     if name == STDIN:
         return _unpack("<stdin>", sys.stdin.buffer.read())
-    try:
+    with readable(name):
         if Path(name).is_dir():
             raise InputError(f"{name} is a directory: give the path of a file in it")
         with open(name, "rb", buffering=0) as file:  # noqa: PTH123 - no second buffer
             size = os.fstat(file.fileno()).st_size
             magic = file.read(_MAGIC)
             if not packing_of(magic) and size >= len(magic) > 0:
-                return Source(name, size, name, begin=len(_BOM) if magic.startswith(_BOM) else 0)
+                return Source(name, size, name, begin=len(BOM) if magic.startswith(BOM) else 0)
             # Packed, or no plain file (a pipe has no size): take it all.
             return _unpack(name, magic + file.read())
-    except FileNotFoundError:
-        raise InputError(f"{name}: no such file") from None
-    except PermissionError:
-        raise InputError(f"{name}: no permission to read it") from None
-    except OSError as error:
-        raise InputError(f"{name}: cannot be read ({error.strerror or error})") from None
-    except ValueError as error:  # a path that no system can have
-        raise InputError(f"{name!r}: cannot be read ({error})") from None
-
-
-PACKERS: Final = {".gz": "gzip", ".xz": "lzma", ".bz2": "bz2", ".zst": ""}
-"""Endings of packed files, and the module that packs them."""
-
-
-def pack(content: bytes, ending: str) -> bytes:
-    """Pack content as the ending of a file says."""
-    if ending != ".zst":
-        packed: bytes = import_module(PACKERS[ending]).compress(content)
-        return packed
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-
-        return zstd.compress(content)  # type: ignore[no-any-return]
-    import zstandard
-
-    return zstandard.ZstdCompressor().compress(content)
 
 
 def _unpack(name: str, content: bytes) -> Source:
@@ -280,5 +251,5 @@ def _unpack(name: str, content: bytes) -> Source:
             content = unpack(content, packing, name)
     if not content:
         raise InputError(f"{name} is empty")
-    begin = len(_BOM) if content.startswith(_BOM) else 0
+    begin = len(BOM) if content.startswith(BOM) else 0
     return Source(name, len(content), None, content, begin)

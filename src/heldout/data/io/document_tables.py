@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
-from heldout.data.formats.blocks import LONGEST, Replaced, is_packed, sniff, text_lines
-from heldout.data.formats.jsonl import ID_NAMES, TEXT_NAMES
-from heldout.data.formats.parquet import (
-    parquet_errors,
-    refuse_long_texts,
-    refuse_many_rows,
-)
-from heldout.data.formats.parquet_pages import check_pages_of_file
-from heldout.data.formats.records import Record, RecordDocuments, joined_text
-from heldout.errors import FormatError, InputError
+from heldout.data.io.blocks import Replaced, text_lines
+from heldout.data.io.compression import sniff
+from heldout.data.io.delimited import delimited_rows, refuse_repeated
+from heldout.data.io.jsonl import ID_NAMES, TEXT_NAMES
+from heldout.data.io.parquet import parquet_rows
+from heldout.data.io.records import Record, RecordDocuments, joined_text
+from heldout.errors import FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from heldout.data.formats.blocks import Reading
+    from heldout.data.io.blocks import Reading
 
 __all__ = [
     "ParquetDocuments",
     "TextTable",
-    "header_of",
-    "parquet_rows",
     "separator_of",
     "text_rows",
 ]
-
-_SLICE: Final = 1 << 14
 
 
 def separator_of(head: str) -> str | None:
@@ -43,12 +35,6 @@ def separator_of(head: str) -> str | None:
     return "," if len(cells) > 1 and cells & {*ID_NAMES, "qid", "query_id", "query-id"} else None
 
 
-def header_of(cells: Sequence[str], ids: Sequence[str]) -> list[str] | None:
-    """The column names in a first row; None when it is no header but a row."""
-    names = [cell.strip().lower() for cell in cells]
-    return names if set(names) & set(ids) else None
-
-
 def text_rows(
     path: str, separator: str, reading: Reading, replaced: Replaced, ids: Sequence[str]
 ) -> Iterator[tuple[int, dict[str, str]]]:
@@ -57,33 +43,24 @@ def text_rows(
     Without a header the columns are the id, a title if there are three, and the text; quotes are
     then taken as they are (MS MARCO).
     """
-    # Python's reader refuses cells above 128 kB, for all of a process; texts are longer than that.
-    csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
-    head = (line for _, line in text_lines(path, reading, Replaced()))
-    try:
-        first = next(csv.reader([next(head, "")], delimiter=separator), [])
-    except csv.Error as error:
-        raise FormatError(f"{path}:1", f"not a table that can be read ({error})") from None
-    names = header_of(first, ids)
-    quoting: Any = csv.QUOTE_MINIMAL if names else csv.QUOTE_NONE
-    if names is None:
-        names = ["id", "title", "text"] if len(first) == 3 else ["id", "text"]
     lines = (line for _, line in text_lines(path, reading, replaced))
-    rows = csv.reader(lines, delimiter=separator, quoting=quoting, strict=True)
-    line = 1
-    try:
-        for number, cells in enumerate(rows):
-            header = not number and quoting == csv.QUOTE_MINIMAL
-            if cells and not header:
-                if len(cells) != len(names):
-                    raise FormatError(
-                        f"{path}:{line}",
-                        f"{len(cells)} cells, expected {len(names)} ({', '.join(names)})",
-                    )
-                yield line, dict(zip(names, cells, strict=True))
-            line = rows.line_num + 1
-    except csv.Error as error:
-        raise FormatError(f"{path}:{line}", f"not a table that can be read ({error})") from None
+    first = next(lines, "")
+    names = [cell.strip().strip('"').lower() for cell in first.rstrip("\r\n").split(separator)]
+    has_header = not set(names).isdisjoint(ids)
+    rows = delimited_rows(chain([first], lines), path, separator, quoted=has_header)
+    if has_header:
+        line, cells = next(rows)
+        names = [cell.strip().lower() for cell in cells]
+        refuse_repeated(names, f"{path}:{line}")
+    else:
+        names = ["id", "title", "text"] if len(names) == 3 else ["id", "text"]
+    for line, cells in rows:
+        if cells and len(cells) != len(names):
+            raise FormatError(
+                f"{path}:{line}", f"{len(cells)} cells, expected {len(names)} ({', '.join(names)})"
+            )
+        if cells:
+            yield line, dict(zip(names, cells, strict=True))
 
 
 class TextTable(RecordDocuments):
@@ -145,25 +122,3 @@ class ParquetDocuments(RecordDocuments):
         """File and row of a document."""
         path, record = self._nth(number)
         return f"{path}, row {record.line}"
-
-
-def parquet_rows(path: str, begin: int = 0) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Number, from 1, and cells of each row; all cells as texts."""
-    import polars as pl  # slow to import, and text files do without
-
-    if is_packed(path):
-        raise InputError(f"{path}: a packed Parquet file cannot be read in slices: unpack it first")
-    size = Path(path).stat().st_size
-    with parquet_errors(path):
-        frame = pl.scan_parquet(path)
-        refuse_many_rows(frame.select(pl.len()).collect().item(), size, path)
-        if begin == 0:  # what comes later has been read from here before
-            check_pages_of_file(path)
-        schema = frame.collect_schema()
-        usable = [name for name, kind in schema.items() if not kind.is_nested()]
-        columns = [pl.col(name).cast(pl.String).alias(name.strip().lower()) for name in usable]
-        texts = frame.select(columns)
-        while len(part := texts.slice(begin, _SLICE).collect()):
-            refuse_long_texts(part, size, path)
-            yield from enumerate(part.iter_rows(named=True), begin + 1)
-            begin += len(part)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from heldout.data.formats.blocks import Replaced, sniff, text_lines
-from heldout.data.formats.document_tables import parquet_rows, separator_of, text_rows
-from heldout.data.formats.jsonl import TEXT_NAMES, json_id, json_objects, json_text
-from heldout.data.formats.survey import replaced_note
-from heldout.data.formats.topics import QueryRow, is_topics, topics
+from heldout.data.io.blocks import Replaced, text_lines
+from heldout.data.io.compression import sniff
+from heldout.data.io.document_tables import separator_of, text_rows
+from heldout.data.io.jsonl import TEXT_NAMES, json_id, json_objects, json_text
+from heldout.data.io.parquet import parquet_rows
+from heldout.data.io.survey import replaced_note
+from heldout.data.io.topics import QueryRow, is_topics, topics
 from heldout.data.queries import Queries
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from heldout.data.formats.blocks import Reading
+    from heldout.data.io.blocks import Reading
     from heldout.notes import Note
 
 __all__ = ["read_queries"]

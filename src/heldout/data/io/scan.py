@@ -14,7 +14,7 @@ import numpy as np
 from heldout.errors import FormatError
 
 if TYPE_CHECKING:
-    from heldout.data.formats.source import Piece, Source
+    from heldout.data.io.source import Piece, Source
     from heldout.data.words import Bytes, Flags, Ints
 
 __all__ = ["BadLine", "Fields", "split_fields"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from heldout.data.formats.trec_documents import resolve_entities, without_comments
+from heldout.data.io.trec_documents import resolve_entities, without_comments
 from heldout.errors import FormatError
 
 if TYPE_CHECKING:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.data.formats.blocks import Replaced, blocks
-from heldout.data.formats.records import Record, RecordDocuments, joined_text
+from heldout.data.io.blocks import Replaced, blocks
+from heldout.data.io.decode import json_object
+from heldout.data.io.records import Record, RecordDocuments, joined_text
 from heldout.errors import FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from heldout.data.formats.blocks import Reading
+    from heldout.data.io.blocks import Reading
 
 __all__ = ["ID_NAMES", "TEXT_NAMES", "JsonLines", "json_id", "json_objects", "json_text", "pick"]
 
@@ -39,7 +40,7 @@ class JsonLines(RecordDocuments):
                 yield Record(*quick, offset, line)
                 continue
             where = f"{path}:{line}"
-            found = _decoded(raw, where, reading, replaced)
+            found = _decoded(raw, path, line, reading, replaced)
             one = json_id(found, ID_NAMES, where)
             text = joined_text(_fields(found, reading.fields, where))
             encoded = replaced.encode(text, reading, lambda where=where: where)  # type: ignore[misc]
@@ -51,7 +52,7 @@ def json_objects(
 ) -> Iterator[tuple[int, int, dict[str, Any]]]:
     """Offset, line number and content of each line that is not blank."""
     for offset, number, raw in _lines(path, begin):
-        yield offset, number, _decoded(raw, f"{path}:{number}", reading, replaced)
+        yield offset, number, _decoded(raw, path, number, reading, replaced)
 
 
 def _lines(path: str, begin: int) -> Iterator[tuple[int, int, bytes]]:
@@ -84,20 +85,10 @@ def _plain_document(raw: bytes) -> tuple[str, bytes] | None:
         return None
 
 
-def _decoded(raw: bytes, where: str, reading: Reading, replaced: Replaced) -> dict[str, Any]:
-    return _object(replaced.decode(raw, reading, lambda _: where), where)
-
-
-def _object(text: str, where: str) -> dict[str, Any]:
-    try:
-        found = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise FormatError(where, f"not JSON ({error.msg}, column {error.colno})") from None
-    except (RecursionError, ValueError):
-        raise FormatError(where, "JSON nested too deep, or a number too long") from None
-    if not isinstance(found, dict):
-        raise FormatError(where, f"a JSON object is expected, not {type(found).__name__}")
-    return found
+def _decoded(
+    raw: bytes, path: str, line: int, reading: Reading, replaced: Replaced
+) -> dict[str, Any]:
+    return json_object(replaced.decode(raw, reading, lambda _: f"{path}:{line}"), path, line)
 
 
 def pick(found: dict[str, Any], names: Sequence[str]) -> str | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heldout.data.documents import TextBatch, TextDigest, empty_documents, empty_note
-from heldout.data.formats.blocks import readable
+from heldout.data.io.compression import readable
 from heldout.data.paths import place_among
 from heldout.errors import InputError
 from heldout.notes import Note
@@ -16,7 +16,7 @@ from heldout.notes import Note
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from heldout.data.formats.blocks import Replaced
+    from heldout.data.io.blocks import Replaced
     from heldout.data.words import Ints
 
 __all__ = ["Stamps", "Survey", "replaced_note"]

@@ -1,7 +1,7 @@
-"""Large tables in a text, read column by column.
+"""Large tables in a text in which all lines are alike, read column by column by Polars.
 
-Every line is counted first, so that Polars meets nothing it could take otherwise than
-`heldout.data.formats.delimited` does. A text with anything odd is left to that one.
+The cells of every line are counted first, so that Polars meets nothing it could take otherwise than
+`heldout.data.io.delimited` does. A text with anything odd is left to that one.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from heldout.data.formats.delimited import LINES_TO_TELL, find_separator, first_lines
+from heldout.data.io.delimited import LINES_TO_TELL, find_separator, first_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Bytes, Ints
 
-__all__ = ["LARGE", "TextColumns", "read_large_text"]
-
-LARGE: Final = 1 << 20
-"""Bytes from which on a text is worth it."""
+__all__ = ["RegularText", "read_regular"]
 
 HEAD: Final = 1 << 16
 """Bytes that hold the lines by which the separator is told."""
@@ -31,12 +28,12 @@ BLOCK: Final = 1 << 24
 """Bytes that are counted at a time."""
 
 LONGEST: Final = 1 << 17
-"""Longer cells are refused by the reader of small tables, so longer lines are left to it."""
+"""Bytes of a line: longer ones are cut between blocks, and left to the other reader."""
 
 NEWLINE, QUOTE, BLANK = b'\n" '
 
 
-class TextColumns(NamedTuple):
+class RegularText(NamedTuple):
     """A table in a text.
 
     Parameters
@@ -59,21 +56,12 @@ class TextColumns(NamedTuple):
     rows: int
     first_line: int
 
-    def column(self, at: int, rows: int | None = None) -> pl.Series:
-        """The cells of a column, as texts; blanks around them are still there.
-
-        Parameters
-        ----------
-        at
-            Its number.
-        rows
-            How many of the first are wanted; by default all.
-        """
+    def column(self, at: int) -> pl.Series:
+        """The cells of a column, as texts; blanks around them are still there."""
         import polars as pl  # slow to import
 
         frame = pl.read_csv(
             self.content,
-            n_rows=rows,
             columns=[at],
             separator=self.separator,
             quote_char=None,
@@ -82,17 +70,19 @@ class TextColumns(NamedTuple):
         return frame.to_series().fill_null("")
 
 
-def read_large_text(content: bytes) -> TextColumns | None:
+def read_regular(content: bytes, separator: str = "") -> RegularText | None:
     """Read a large text with a header; None if there is anything odd in it.
 
     Lines may end in CR LF, cells may stand in quotation marks that hide nothing, and comments may
     stand above the header. Odd are lines without values or with other numbers of cells, separators
-    and line ends inside quotation marks, cells of 128 kB, and what is not UTF-8.
+    and line ends inside quotation marks, lines of 128 kB, and what is not UTF-8.
 
     Parameters
     ----------
     content
         The whole text.
+    separator
+        The mark between cells; told by the first lines if it is not given.
     """
     head = content[:HEAD]
     if head.count(b"\n") <= LINES_TO_TELL or b"\0" in content:
@@ -102,9 +92,10 @@ def read_large_text(content: bytes) -> TextColumns | None:
             return None
         content = content.replace(b"\r\n", b"\n")
     try:
-        separator = find_separator(first_lines(head[: head.rindex(b"\n") + 1].decode()))
+        top = first_lines(head[: head.rindex(b"\n") + 1].decode())
     except UnicodeDecodeError:
         return None
+    separator = separator or find_separator(top)
     begin, line = _header_at(content)
     width = content.count(separator.encode(), begin, content.find(b"\n", begin)) + 1
     rows = 0
@@ -119,7 +110,7 @@ def read_large_text(content: bytes) -> TextColumns | None:
     names = [name.strip() for name in header.split(separator)]
     if "" in names or len(set(names)) < len(names):
         return None
-    return TextColumns(names, content, separator, rows - 1, line + 1)
+    return RegularText(names, content, separator, rows - 1, line + 1)
 
 
 def _header_at(content: bytes) -> tuple[int, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from heldout.data.formats.meta import find_packed
+from heldout.data.io.meta import find_packed
 from heldout.errors import InputError
 from heldout.notes import Note
 

@@ -11,7 +11,8 @@ import math
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.errors import FormatError, InputError
+from heldout.data.io.decode import decode_text, parse_json
+from heldout.errors import FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,17 +38,9 @@ def parse_lists(content: bytes, source: str) -> Columns:
     source
         What to call it in messages.
     """
+    text = decode_text(content, source)
     try:
-        text = content.decode("utf-8-sig")
-        lists = json.loads(text, object_pairs_hook=_once)
-    except UnicodeDecodeError as error:
-        line = 1 + content.count(b"\n", 0, error.start)
-        byte = f"byte 0x{error.object[error.start]:02x} is not UTF-8"
-        raise FormatError(f"{source}:{line}", f"{byte}: save the file as UTF-8") from None
-    except json.JSONDecodeError as error:
-        raise FormatError(f"{source}:{error.lineno}", f"not JSON ({error.msg})") from None
-    except (RecursionError, ValueError):
-        raise InputError(f"{source}: JSON nested too deep, or a number too long") from None
+        lists = parse_json(text, source, object_pairs_hook=_once)
     except _TwiceError as error:
         name = error.args[0]
         raise FormatError(

@@ -10,8 +10,9 @@ import numpy as np
 
 from heldout.data.document_ids import IdCollector
 from heldout.data.documents import BATCH, Documents, TextBatch
-from heldout.data.formats.blocks import Reading, Replaced, is_packed
-from heldout.data.formats.survey import Stamps, Survey, replaced_note
+from heldout.data.io.blocks import Reading, Replaced
+from heldout.data.io.compression import is_packed
+from heldout.data.io.survey import Stamps, Survey, replaced_note
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:

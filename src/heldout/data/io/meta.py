@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from heldout.data.formats.blocks import readable
-from heldout.data.formats.toml import parse_toml
+from heldout.data.io.compression import PACKERS, readable
+from heldout.data.io.toml import parse_toml
 from heldout.data.paths import names_file
 from heldout.errors import InputError
 
@@ -27,7 +27,7 @@ __all__ = [
     "meta_folder",
 ]
 
-_PACKED = ("", ".gz", ".xz", ".bz2", ".zst")
+_PACKED = ("", *PACKERS)
 _KINDS = ("line-corpus", "gz-corpus")
 
 

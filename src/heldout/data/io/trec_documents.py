@@ -6,8 +6,8 @@ import re
 from html import escape, unescape
 from typing import TYPE_CHECKING
 
-from heldout.data.formats.blocks import LONGEST, Replaced, blocks
-from heldout.data.formats.records import Record, RecordDocuments
+from heldout.data.io.blocks import LONGEST, Replaced, blocks
+from heldout.data.io.records import Record, RecordDocuments
 from heldout.errors import FormatError
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from heldout.data.columns import GREATEST_GRADE, Stretches
-from heldout.data.formats.scan import BadLine, split_fields
-from heldout.data.formats.source import LONGEST
 from heldout.data.ids import SHORT, IdColumn, ShortIds, id_column
+from heldout.data.io.scan import BadLine, split_fields
+from heldout.data.io.source import LONGEST
 from heldout.data.parallel import stream_threads
 from heldout.data.words import Floats, Ints, Words, field_words, parse_decimals
 from heldout.errors import FormatError, InputError
@@ -18,7 +18,7 @@ from heldout.errors import FormatError, InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from heldout.data.formats.source import Piece, Source
+    from heldout.data.io.source import Piece, Source
     from heldout.data.run import Qrels, Run
 
 __all__ = ["Rows", "qrels_lines", "read_qrels_rows", "read_run_rows", "run_lines", "run_tag"]

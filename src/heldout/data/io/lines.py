@@ -13,14 +13,15 @@ import numpy as np
 
 from heldout.data.document_ids import NumberIds
 from heldout.data.documents import BATCH, Documents, TextBatch, stretches
-from heldout.data.formats.blocks import Replaced, blocks, is_packed, readable
-from heldout.data.formats.survey import Stamps, Survey, replaced_note
+from heldout.data.io.blocks import Replaced, blocks
+from heldout.data.io.compression import is_packed, readable
+from heldout.data.io.survey import Stamps, Survey, replaced_note
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from heldout.data.formats.blocks import Block, Reading
+    from heldout.data.io.blocks import Block, Reading
     from heldout.data.words import Ints
 
 __all__ = ["LineDocuments"]

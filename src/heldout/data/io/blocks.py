@@ -1,18 +1,16 @@
 """A text file of any size as blocks of whole lines, unpacked on the way.
 
-`heldout.data.formats.source` holds what is packed in memory, which is right for runs and qrels.
+`heldout.data.io.source` holds what is packed in memory, which is right for runs and qrels.
 A corpus can be larger than memory, so here a packed file is a stream.
 """
 
 from __future__ import annotations
 
 import codecs
-from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from heldout.data.formats.packing import open_packed, packing_of
+from heldout.data.io.compression import BOM, open_stream, readable
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
@@ -25,18 +23,12 @@ __all__ = [
     "Reading",
     "Replaced",
     "blocks",
-    "is_packed",
-    "open_stream",
-    "readable",
-    "sniff",
+    "text_lines",
 ]
 
 BLOCK: Final = 8 << 20
-_BOM: Final = codecs.BOM_UTF8
 LONGEST: Final = 1 << 26
 """Bytes that a line, or a document of TREC, may have: nobody writes longer ones by hand."""
-
-_UNPACKERS: Final = frozenset({"_lzma", "zlib", "zstandard", "zstd", "_zstd", "compression"})
 
 ErrorPolicy = Literal["strict", "replace"]
 
@@ -171,8 +163,8 @@ def blocks(path: str, begin: int = 0, line: int = 1, size: int = BLOCK) -> Itera
         pending: list[bytes] = []
         waiting = 0
         while piece := file.read(size):
-            if not begin and not pending and piece.startswith(_BOM):
-                begin, piece = len(_BOM), piece[len(_BOM) :]
+            if not begin and not pending and piece.startswith(BOM):
+                begin, piece = len(BOM), piece[len(BOM) :]
             cut = piece.rfind(b"\n") + 1
             if not cut:
                 pending.append(piece)
@@ -203,62 +195,3 @@ def text_lines(path: str, reading: Reading, replaced: Replaced) -> Iterator[tupl
             where = f"{path}:{block.line + place}"
             text = replaced.decode(raw, reading, lambda _, where=where: where)  # type: ignore[misc]
             yield block.line + place, text + ("\n" if place < last else "")
-
-
-def open_stream(path: str) -> IO[bytes]:
-    """Open a file for reading, unpacked if its first bytes say that it is packed."""
-    packing = _packing(path)
-    with readable(path):
-        file = Path(path).open("rb")  # noqa: SIM115 - closed by the caller
-        return open_packed(file, packing, Path(path).stat().st_size, path) if packing else file
-
-
-def is_packed(path: str) -> bool:
-    """Whether a file is packed, told by its first bytes."""
-    return bool(_packing(path))
-
-
-def sniff(path: str, size: int = 1 << 16) -> bytes:
-    """The first bytes of a file, unpacked, without a byte order mark."""
-    with readable(path), open_stream(path) as file:
-        return file.read(size).removeprefix(_BOM)
-
-
-def _packing(path: str) -> str:
-    """The module that unpacks a file; empty when it is plain."""
-    with readable(path):
-        if Path(path).is_dir():
-            raise InputError(f"{path} is a directory: give the path of a file in it")
-        with Path(path).open("rb") as file:
-            magic = file.read(6)
-    return packing_of(magic)
-
-
-@contextmanager
-def readable(path: str) -> Iterator[None]:
-    """Turn what can go wrong with a file into one sentence."""
-    try:
-        yield
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except PermissionError:
-        raise InputError(f"{path}: no permission to read it") from None
-    except OSError as error:
-        if error.errno is not None:
-            raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
-        raise _broken(path, error) from None
-    except ValueError as error:  # a path that no system can have
-        raise InputError(f"{path!r}: cannot be read ({error})") from None
-    except EOFError as error:
-        raise _broken(path, error) from None
-    except Exception as error:
-        # lzma, zlib and zstd have errors of their own; importing them only to name them is slow.
-        if type(error).__module__.split(".")[0] not in _UNPACKERS:
-            raise
-        raise _broken(path, error) from None
-
-
-def _broken(path: str, error: Exception) -> InputError:
-    return InputError(
-        f"{path} is compressed and broken or cut short ({error}): fetch or write it again"
-    )

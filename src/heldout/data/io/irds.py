@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from heldout.data.formats.records import Record, RecordDocuments, joined_text
-from heldout.data.formats.survey import Stamps
+from heldout.data.io.records import Record, RecordDocuments, joined_text
+from heldout.data.io.survey import Stamps
 from heldout.data.queries import Queries
 from heldout.data.run import Qrels
 from heldout.errors import InputError, MissingExtraError
@@ -14,7 +14,7 @@ from heldout.errors import InputError, MissingExtraError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from heldout.data.formats.blocks import Reading, Replaced
+    from heldout.data.io.blocks import Reading, Replaced
 
 __all__ = ["IrdsDocuments", "irds_qrels", "irds_queries", "load_irds"]
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from io import BytesIO
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
-from heldout.data.formats.packing import LEAST_LIMIT, RATIO
-from heldout.data.formats.parquet_pages import check_pages
+from heldout.data.io.compression import LEAST_LIMIT, RATIO, is_packed
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-__all__ = ["parquet_errors", "read_parquet", "refuse_long_texts", "refuse_many_rows"]
+__all__ = ["parquet_errors", "parquet_rows", "read_parquet"]
 
 _MAGIC: Final = b"PAR1"
+_SLICE: Final = 1 << 14
+"""Rows of a large file that are read at a time."""
 
 
 def read_parquet(content: bytes, name: str) -> pl.DataFrame:
@@ -38,11 +40,30 @@ def read_parquet(content: bytes, name: str) -> pl.DataFrame:
         raise InputError(f"{name}: not a Parquet table that can be read (it was cut off)")
     with parquet_errors(name):
         rows = pl.scan_parquet(BytesIO(content)).select(pl.len()).collect().item()
-        refuse_many_rows(rows, len(content), name)
-        check_pages(content, name)
+        _refuse_many_rows(rows, len(content), name)
         frame = pl.read_parquet(BytesIO(content))
-        refuse_long_texts(frame, len(content), name)
+        _refuse_long_texts(frame, len(content), name)
     return frame
+
+
+def parquet_rows(path: str, begin: int = 0) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Number, from 1, and cells of each row; all cells as texts."""
+    import polars as pl  # slow to import, and text files do without
+
+    if is_packed(path):
+        raise InputError(f"{path}: a packed Parquet file cannot be read in slices: unpack it first")
+    size = Path(path).stat().st_size
+    with parquet_errors(path):
+        frame = pl.scan_parquet(path)
+        _refuse_many_rows(frame.select(pl.len()).collect().item(), size, path)
+        schema = frame.collect_schema()
+        usable = [name for name, kind in schema.items() if not kind.is_nested()]
+        columns = [pl.col(name).cast(pl.String).alias(name.strip().lower()) for name in usable]
+        texts = frame.select(columns)
+        while len(part := texts.slice(begin, _SLICE).collect()):
+            _refuse_long_texts(part, size, path)
+            yield from enumerate(part.iter_rows(named=True), begin + 1)
+            begin += len(part)
 
 
 @contextmanager
@@ -62,7 +83,7 @@ def parquet_errors(name: str) -> Iterator[None]:
         ) from None
 
 
-def refuse_many_rows(rows: int, size: int, name: str) -> None:
+def _refuse_many_rows(rows: int, size: int, name: str) -> None:
     """Refuse a table that has more rows than its bytes can mean."""
     if rows > max(LEAST_LIMIT, RATIO * size):
         raise InputError(
@@ -71,7 +92,7 @@ def refuse_many_rows(rows: int, size: int, name: str) -> None:
         )
 
 
-def refuse_long_texts(frame: pl.DataFrame, size: int, name: str) -> None:
+def _refuse_long_texts(frame: pl.DataFrame, size: int, name: str) -> None:
     """Refuse texts that take more room one by one than the file can mean."""
     import polars as pl
 
