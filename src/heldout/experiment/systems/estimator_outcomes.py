@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from heldout.experiment.systems.estimators import EstimatorSystem
     from heldout.experiment.systems.records import Record
 
-__all__ = ["PredictedSide", "PredictedOutcome", "collect_fits"]
+__all__ = ["PredictedOutcome", "PredictedSide", "collect_fits"]
 
 
 class PredictedSide(NamedTuple):
