@@ -92,11 +92,11 @@ class Collection:
             object.__setattr__(self, attribute, value)
 
     @classmethod
-    def read(cls, source: str | os.PathLike[str], **options: Any) -> Collection:
-        """Read a collection; see `heldout.read_collection`."""
+    def read(cls, source: str | os.PathLike[str]) -> Collection:
+        """Read a collection; see `heldout.read_collection`, which has settings."""
         from heldout.data.collection_files import read_collection  # it makes collections
 
-        return read_collection(source, **options)
+        return read_collection(source)
 
     def __repr__(self) -> str:
         return f"Collection({self.name!r}, {collection_sizes(self)})"

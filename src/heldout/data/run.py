@@ -83,15 +83,34 @@ class Run:
         self.docs.freeze()
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str], **options: Any) -> Run:
+    def read(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        name: str | None = None,
+        ties: TiePolicy = "docid-desc",
+        single_precision: bool = False,
+        skip_bad_lines: bool = False,
+    ) -> Run:
         """Read a run file; see `heldout.read_run`."""
         from heldout.data.files import read_run  # files make runs
 
-        return read_run(path, **options)
+        return read_run(
+            path,
+            name=name,
+            ties=ties,
+            single_precision=single_precision,
+            skip_bad_lines=skip_bad_lines,
+        )
 
     @classmethod
     def from_dict(
-        cls, ranked: Mapping[str, Mapping[str, float]], name: str = "run", **options: Any
+        cls,
+        ranked: Mapping[str, Mapping[str, float]],
+        name: str = "run",
+        *,
+        ties: TiePolicy = "docid-desc",
+        single_precision: bool = False,
     ) -> Run:
         """Make a run of ``{query: {document: score}}`` (pytrec_eval, ranx, BEIR).
 
@@ -106,13 +125,29 @@ class Run:
         queries = [query for query, docs in ranked.items() for _ in docs]
         docs = [doc for inner in ranked.values() for doc in inner]
         scores = [score for inner in ranked.values() for score in inner.values()]
-        return cls.from_columns(queries, docs, scores, name, **options)
+        return cls.from_columns(
+            queries, docs, scores, name, ties=ties, single_precision=single_precision
+        )
 
     @classmethod
-    def from_frame(cls, frame: Frame, name: str = "run", **options: Any) -> Run:
+    def from_frame(
+        cls,
+        frame: Frame,
+        name: str = "run",
+        *,
+        ties: TiePolicy = "docid-desc",
+        single_precision: bool = False,
+    ) -> Run:
         """Make a run of a pandas or Polars frame (column names of PyTerrier, ir_measures, …)."""
         columns = pick_columns(frame, RUN_COLUMNS, "run frame")
-        return cls.from_columns(columns["query"], columns["doc"], columns["score"], name, **options)
+        return cls.from_columns(
+            columns["query"],
+            columns["doc"],
+            columns["score"],
+            name,
+            ties=ties,
+            single_precision=single_precision,
+        )
 
     @classmethod
     def from_columns(
@@ -265,12 +300,15 @@ class Qrels:
 
     @classmethod
     def read(
-        cls, path: str | os.PathLike[str], *more: str | os.PathLike[str], **options: Any
+        cls,
+        path: str | os.PathLike[str],
+        *more: str | os.PathLike[str],
+        skip_bad_lines: bool = False,
     ) -> Qrels:
         """Read and join qrels files; see `heldout.read_qrels`."""
         from heldout.data.files import read_qrels  # files make qrels
 
-        return read_qrels(path, *more, **options)
+        return read_qrels(path, *more, skip_bad_lines=skip_bad_lines)
 
     @classmethod
     def from_dict(cls, judged: Mapping[str, Mapping[str, int]]) -> Qrels:

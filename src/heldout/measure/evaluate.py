@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from heldout.data.columns import is_frame, is_nested
 from heldout.errors import InputError, MeasureError
@@ -13,20 +13,43 @@ from heldout.measure.parse import likely_tasks, parse_measures
 from heldout.measure.syntax import listed_measures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
+    from heldout.data.run import TiePolicy
     from heldout.measure.base import Measure, Task
+    from heldout.measure.ranking.evaluate import Missing
 
 __all__ = ["Evaluation", "evaluate", "task_of"]
 
 
-def evaluate(
+_DEFAULTS: Final[dict[str, Any]] = {
+    "missing": "zero",
+    "rel": 1,
+    "judged_only": False,
+    "ties": "docid-desc",
+    "single_precision": False,
+    "skip_bad_lines": False,
+}
+"""Settings of rankings that are not None by default."""
+
+
+def evaluate(  # noqa: PLR0913 - the settings of all tasks
     truth: Any,
     predictions: Any,
     measures: str | Measure | Iterable[str | Measure] | None = None,
     *,
     task: Task | None = None,
-    **options: Any,
+    missing: Missing = "zero",
+    depth: int | None = None,
+    rel: int = 1,
+    judged_only: bool = False,
+    ties: TiePolicy = "docid-desc",
+    single_precision: bool = False,
+    skip_bad_lines: bool = False,
+    positive: Any = None,
+    undefined: float | None = None,
+    threshold: float | None = None,
+    progress: Callable[..., None] | None = None,
 ) -> Evaluation:
     """Evaluate predictions of one or more systems against the truth.
 
@@ -46,11 +69,14 @@ def evaluate(
     task
         ``ranking``, ``classification``, ``regression`` or ``text``. By default what the data and
         the measures tell.
-    options
-        Settings of the task. Rankings: ``missing``, ``depth``, ``rel``, ``judged_only``, ``ties``,
-        ``single_precision``, ``skip_bad_lines`` and ``progress``, see
-        `heldout.measure.ranking.evaluate.evaluate_runs`. Classes: ``positive``, ``undefined``,
-        ``threshold``, see `heldout.measure.prediction.evaluate.evaluate_predictions`.
+    missing, depth, rel, judged_only, ties, single_precision, skip_bad_lines
+        For rankings: see `heldout.measure.ranking.evaluate.evaluate_runs`.
+    positive, undefined, threshold
+        For classes: the positive one of two; what precision, recall and F of a class count where
+        they do not exist; the score from which on the positive class is predicted.
+    progress
+        For rankings called with the name of each run, for texts with the measures that are counted
+        and the number of all.
 
     Returns
     -------
@@ -75,9 +101,24 @@ def evaluate(
     if wanted == []:
         raise MeasureError("no measure was given")
     known = task or task_of(truth, predictions, wanted)
+    every: dict[str, Any] = {
+        "missing": missing,
+        "depth": depth,
+        "rel": rel,
+        "judged_only": judged_only,
+        "ties": ties,
+        "single_precision": single_precision,
+        "skip_bad_lines": skip_bad_lines,
+        "positive": positive,
+        "undefined": undefined,
+        "threshold": threshold,
+        "progress": progress,
+    }
+    options = {name: value for name, value in every.items() if value != _DEFAULTS.get(name)}
     if known == "ranking":
         from heldout.measure.ranking.evaluate import DEFAULT_MEASURES, evaluate_runs
 
+        _refuse_options(options, {*_DEFAULTS, "depth", "progress"}, "rankings")
         return evaluate_runs(truth, predictions, wanted or DEFAULT_MEASURES, **options)
     if known == "text":
         return _texts(truth, predictions, wanted, options)

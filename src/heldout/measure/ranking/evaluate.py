@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.data.given import QrelsLike, Runs
-    from heldout.data.run import Qrels, Run
+    from heldout.data.run import Qrels, Run, TiePolicy
     from heldout.data.scores import Scores
     from heldout.data.words import Flags, Floats
     from heldout.measure.base import Measure, Task
@@ -212,8 +212,10 @@ def evaluate_runs(
     depth: int | None = None,
     rel: int = 1,
     judged_only: bool = False,
+    ties: TiePolicy | None = None,
+    single_precision: bool = False,
+    skip_bad_lines: bool = False,
     progress: Callable[[str], None] | None = None,
-    **options: Any,
 ) -> RankingEvaluation:
     """Evaluate runs against judgements.
 
@@ -238,8 +240,8 @@ def evaluate_runs(
         Leave out documents without a judgement, for measures that do not set it themselves.
     progress
         Called with the name of each run when it is done.
-    options
-        How runs are read: ``ties``, ``single_precision``, ``skip_bad_lines``.
+    ties, single_precision, skip_bad_lines
+        How runs are read, see `heldout.read_run`.
 
     Returns
     -------
@@ -254,6 +256,10 @@ def evaluate_runs(
     {'run': {'RR': 0.75, 'P@1': 0.5}}
     """
     _check_settings(missing, depth, rel)
+    reading = {
+        "ties": ties, "single_precision": single_precision, "skip_bad_lines": skip_bad_lines,
+    }  # fmt: skip
+    options = {name: value for name, value in reading.items() if value}
     judgements = as_qrels(qrels)
     parsed = _parse(measures, depth, rel, judged_only=judged_only)
 
