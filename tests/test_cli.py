@@ -12,7 +12,7 @@ import pytest
 
 from heldout import __version__
 from heldout.cli import main
-from heldout.cli_eval import FORMATS
+from heldout.cli.eval import FORMATS
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq1 0 c 2\nq2 0 d 1\nq3 0 e 1\n"
 # q1 has an unjudged document on top; q3 is missing; q9 is not judged.

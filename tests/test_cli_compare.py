@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from heldout.cli import main
-from heldout.cli_compare import CORRECTION_WORDS, TEST_WORDS
+from heldout.cli.compare import CORRECTION_WORDS, TEST_WORDS
 from heldout.errors import InputError
 from heldout.infer.advise import CORRECTIONS, TESTS
 

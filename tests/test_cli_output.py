@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from heldout.cli import main
-from heldout.cli_output import output_format
+from heldout.cli.output import output_format
 from heldout.data.example import example
 from heldout.data.export import export_collection
 from heldout.errors import InputError

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from heldout.cli import main, parser
-from heldout.cli_files import folded
+from heldout.cli.files import folded
 from heldout.report.tables import Table
 from heldout.report.terminal import aligned
 

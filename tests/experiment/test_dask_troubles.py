@@ -133,7 +133,7 @@ import sys
 sys.path.insert(0, sys.argv[1])
 from pathlib import Path
 from test_dask_troubles import experiment
-from heldout import cli_run
+from heldout.cli import run as cli_run
 
 if __name__ == "__main__":
     from heldout.cli import main

@@ -389,7 +389,7 @@ experiment(systems=[system], plan={{"folds": 2}}).run("{folder}/results", worker
 WRITES = {"write_text", "write_bytes", "write_parquet", "write_csv", "touch", "save", "savez"}
 OWN_WAY = {
     # file: why what it opens is not renamed into place
-    "cli.py": "is the null device, in place of a stream that is closed",
+    "cli/main.py": "is the null device, in place of a stream that is closed",
     "data/aside.py": "is what writes aside",
     "experiment/execution/journal.py": "is appended to, with checksums",
     "retrieve/indexing/spill.py": "is a temporary file without a name",

@@ -65,7 +65,9 @@ def as_run(given: Any, options: Mapping[str, Any] | None = None) -> Run:
     if isinstance(given, Run):
         return given
     if isinstance(given, str | os.PathLike):
-        return Run.read(given, **options)
+        from heldout.data.files import read_run  # files make runs
+
+        return read_run(given, **options)
     making = {key: options[key] for key in ("ties", "single_precision") if key in options}
     if is_frame(given):
         return Run.from_frame(given, **making)

@@ -215,6 +215,7 @@ def evaluate_runs(
     ties: TiePolicy | None = None,
     single_precision: bool = False,
     skip_bad_lines: bool = False,
+    report: Callable[[str], None] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> RankingEvaluation:
     """Evaluate runs against judgements.
@@ -240,7 +241,7 @@ def evaluate_runs(
         Leave out documents without a judgement, for measures that do not set it themselves.
     progress
         Called with the name of each run when it is done.
-    ties, single_precision, skip_bad_lines
+    ties, single_precision, skip_bad_lines, report
         How runs are read, see `heldout.read_run`.
 
     Returns
@@ -257,8 +258,11 @@ def evaluate_runs(
     """
     _check_settings(missing, depth, rel)
     reading = {
-        "ties": ties, "single_precision": single_precision, "skip_bad_lines": skip_bad_lines,
-    }  # fmt: skip
+        "ties": ties,
+        "single_precision": single_precision,
+        "skip_bad_lines": skip_bad_lines,
+        "report": report,
+    }
     options = {name: value for name, value in reading.items() if value}
     judgements = as_qrels(qrels)
     parsed = _parse(measures, depth, rel, judged_only=judged_only)

@@ -6,9 +6,9 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli_files import emit, show
-from heldout.cli_level import add_alternative, add_level
-from heldout.cli_progress import progress_bar
+from heldout.cli.files import emit, show
+from heldout.cli.level import add_alternative, add_level
+from heldout.cli.progress import progress_bar
 from heldout.errors import InputError
 from heldout.infer.levels import check_level
 

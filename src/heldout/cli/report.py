@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli_help import UNVERIFIED, add_quiet
-from heldout.cli_output import output_format
+from heldout.cli.help import UNVERIFIED, add_quiet
+from heldout.cli.output import output_format
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def _read_collection(options: argparse.Namespace) -> Collection:
     if options.queries is not None:
         more["queries"] = options.queries
     if options.qrels is not None:
-        from heldout.cli_files import split_paths
+        from heldout.cli.files import split_paths
 
         more["qrels"] = split_paths(options.qrels)
     return read_collection(options.collection or "pydocs", **more)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli_files import emit, show
-from heldout.cli_help import add_json, add_quiet
-from heldout.cli_level import add_alternative, add_level
-from heldout.cli_scores import add_score_arguments, read_inputs
+from heldout.cli.files import emit, show
+from heldout.cli.help import add_json, add_quiet
+from heldout.cli.level import add_alternative, add_level
+from heldout.cli.scores import add_score_arguments, read_inputs
 from heldout.errors import InputError
 from heldout.infer.levels import check_level
 

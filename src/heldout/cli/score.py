@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli_claims import add_claim_arguments, add_gate_and_ledger, check_claims
-from heldout.cli_files import refuse_same_file
-from heldout.cli_output import TABLE_FORMATS, add_output, output_format
-from heldout.cli_scores import add_undefined
+from heldout.cli.claims import add_claim_arguments, add_gate_and_ledger, check_claims
+from heldout.cli.files import refuse_same_file
+from heldout.cli.output import TABLE_FORMATS, add_output, output_format
+from heldout.cli.scores import add_undefined
 from heldout.errors import InputError
 from heldout.infer.levels import check_level
 
@@ -138,14 +138,14 @@ def _add_claims_and_format(parser: argparse.ArgumentParser) -> None:
 
 
 def _text(options: argparse.Namespace) -> int:
-    from heldout.score_text import score_text
+    from heldout.cli.score_text import score_text
 
     _check(options)
     return score_text(options)
 
 
 def _score(options: argparse.Namespace) -> int:
-    from heldout.score_predictions import score_files
+    from heldout.cli.score_predictions import score_files
 
     _check(options)
     return score_files(options)

@@ -6,9 +6,9 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.cli_files import emit, show, split_paths, terminal_width
-from heldout.cli_level import add_level
-from heldout.cli_output import TABLE_FORMATS, add_output, output_format
+from heldout.cli.files import emit, show, split_paths, terminal_width
+from heldout.cli.level import add_level
+from heldout.cli.output import TABLE_FORMATS, add_output, output_format
 from heldout.errors import InputError
 from heldout.infer.levels import check_level
 

@@ -6,9 +6,9 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from heldout.as_json import json_text
-from heldout.cli_claims import compare_measures, present
-from heldout.cli_progress import progress_bar
-from heldout.cli_scores import read_predictions
+from heldout.cli.claims import compare_measures, present
+from heldout.cli.progress import progress_bar
+from heldout.cli.scores import read_predictions
 from heldout.data.predictions import ClassPredictions, one_set_of_classes, positive_number
 from heldout.errors import InputError
 from heldout.infer.prediction_scores import score_table

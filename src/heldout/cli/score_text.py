@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from heldout.as_json import json_text
-from heldout.cli_progress import progress_bar
+from heldout.cli.progress import progress_bar
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def score_text(options: argparse.Namespace) -> int:
 def _compared(
     evaluation: TextEvaluation, notes: tuple[Note, ...], options: argparse.Namespace
 ) -> int:
-    from heldout.cli_claims import compare_measures, present
+    from heldout.cli.claims import compare_measures, present
     from heldout.infer.text_intervals import TextScores
     from heldout.report.text_scores import about_line, text_score_record
 

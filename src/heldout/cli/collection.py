@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli_files import emit, show, split_paths
-from heldout.cli_help import add_json, add_quiet
-from heldout.cli_output import add_output, output_format
+from heldout.cli.files import emit, show, split_paths
+from heldout.cli.help import add_json, add_quiet
+from heldout.cli.output import add_output, output_format
 
 if TYPE_CHECKING:
     import argparse

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.cli_claims import (
+from heldout.cli.claims import (
     add_claim_arguments,
     add_gate_and_ledger,
     check_claims,
@@ -12,9 +12,9 @@ from heldout.cli_claims import (
     compare_measures,
     present,
 )
-from heldout.cli_output import TABLE_FORMATS, add_output, output_format
-from heldout.cli_progress import progress_bar
-from heldout.cli_scores import add_score_arguments, add_undefined, prediction_task, read_inputs
+from heldout.cli.output import TABLE_FORMATS, add_output, output_format
+from heldout.cli.progress import progress_bar
+from heldout.cli.scores import add_score_arguments, add_undefined, prediction_task, read_inputs
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _compare(options: argparse.Namespace) -> int:
         )
     code = present(several, options, nameless=nameless, shown=options.format != "html")
     if pages:
-        from heldout.compare_page import write_comparison
+        from heldout.cli.compare_page import write_comparison
 
         write_comparison(several, options, pages)
     return code
@@ -147,7 +147,7 @@ def _pages(options: argparse.Namespace) -> list[str]:
     if options.collection is not None and not pages:
         raise InputError("--collection goes with --html")
     if pages:
-        from heldout.cli_report import check_page
+        from heldout.cli.report import check_page
 
         for page in pages:
             check_page(page)
@@ -175,8 +175,8 @@ def _check_gate(options: argparse.Namespace, systems: Sequence[str]) -> None:
 
 
 def _predictions(task: str, options: argparse.Namespace) -> list[Comparison]:
-    from heldout.cli_files import refuse_same_file
-    from heldout.cli_scores import read_predictions
+    from heldout.cli.files import refuse_same_file
+    from heldout.cli.scores import read_predictions
     from heldout.infer.scored_predictions import PredictionSystems
 
     if options.test_share is not None:

@@ -6,8 +6,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli_files import emit, is_file, refuse_same_file, split_paths
-from heldout.cli_output import TABLE_FORMATS, add_output, output_format
+from heldout.cli.files import emit, is_file, refuse_same_file, split_paths
+from heldout.cli.output import TABLE_FORMATS, add_output, output_format
 from heldout.errors import InputError
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli_files import emit
-from heldout.cli_help import add_json
+from heldout.cli.files import emit
+from heldout.cli.help import add_json
 
 if TYPE_CHECKING:
     import argparse

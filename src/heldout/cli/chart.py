@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli_help import UNVERIFIED, add_json, add_quiet
-from heldout.cli_output import add_format, output_format
-from heldout.cli_scores import add_table_columns
+from heldout.cli.help import UNVERIFIED, add_json, add_quiet
+from heldout.cli.output import add_format, output_format
+from heldout.cli.scores import add_table_columns
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _chart(options: argparse.Namespace) -> None:
 
     chart = chosen_chart(options.name, lambda: _charts(options), options.results)
     if options.data is not None:
-        from heldout.cli_files import emit
+        from heldout.cli.files import emit
         from heldout.report.tables import safe_frame
 
         emit(safe_frame(chart.frame).write_csv(), None if options.data == "-" else options.data)
@@ -135,7 +135,7 @@ def _charts(options: argparse.Namespace) -> tuple[NamedChart, ...]:
 def _list(options: argparse.Namespace) -> None:
     """All charts in a line each; of results those that they allow."""
     from heldout.as_json import json_text
-    from heldout.cli_files import emit, show
+    from heldout.cli.files import emit, show
     from heldout.report.charts.named import NAMES
     from heldout.report.tables import plain_text
 

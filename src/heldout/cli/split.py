@@ -6,10 +6,10 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli_collection import add_collection_options, open_collection
-from heldout.cli_files import emit, show
-from heldout.cli_help import add_quiet
-from heldout.cli_output import add_format, output_format
+from heldout.cli.collection import add_collection_options, open_collection
+from heldout.cli.files import emit, show
+from heldout.cli.help import add_quiet
+from heldout.cli.output import add_format, output_format
 from heldout.data.notes import count_of
 from heldout.errors import InputError
 

@@ -28,7 +28,7 @@ def write_comparison(
     paths
         Where to write it.
     """
-    from heldout.cli_report import this_command
+    from heldout.cli.report import this_command
     from heldout.report.page.answer import question
     from heldout.report.page.of_comparison import part_of_comparisons
     from heldout.report.page.render import render_page, write_page
@@ -74,11 +74,11 @@ def _policies(options: argparse.Namespace) -> list[tuple[str, str]]:
 
 def _behind(comparison: Comparison, options: argparse.Namespace) -> dict[str, Any]:
     """Runs, judgements and texts behind the scores; nothing where there are only scores."""
-    from heldout.cli_scores import prediction_task
+    from heldout.cli.scores import prediction_task
 
     if options.table is not None or prediction_task(options) or "-" in options.runs:
         return {}
-    from heldout.cli_files import split_paths
+    from heldout.cli.files import split_paths
     from heldout.data.collection_files import read_collection
     from heldout.data.files import read_qrels, read_run
 

@@ -8,17 +8,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli_collection import add_collection_options, open_collection
-from heldout.cli_files import emit, split_paths
-from heldout.cli_help import add_json, add_quiet
-from heldout.cli_index import (
+from heldout.cli.collection import add_collection_options, open_collection
+from heldout.cli.files import emit, split_paths
+from heldout.cli.help import add_json, add_quiet
+from heldout.cli.index import (
     add_analyzer_options,
     build_index,
     given_analyzer,
     open_documents,
     positive,
 )
-from heldout.cli_output import add_format, output_format
+from heldout.cli.output import add_format, output_format
 from heldout.data.notes import count_of
 from heldout.errors import InputError
 

@@ -12,22 +12,22 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from heldout import __version__
-from heldout.cli_chart import add_chart
-from heldout.cli_collection import add_collection
-from heldout.cli_compare import add_compare
-from heldout.cli_eval import add_eval
-from heldout.cli_files import emit, split_paths
-from heldout.cli_help import Formatter, Parser, add_json, add_quiet, command
-from heldout.cli_index import add_index
-from heldout.cli_ledger import add_ledger
-from heldout.cli_plan import add_plan
-from heldout.cli_report import add_report
-from heldout.cli_run import add_run
-from heldout.cli_score import add_score
-from heldout.cli_search import add_search
-from heldout.cli_split import add_split
-from heldout.cli_study import add_study
-from heldout.cli_tune import add_tune
+from heldout.cli.chart import add_chart
+from heldout.cli.collection import add_collection
+from heldout.cli.compare import add_compare
+from heldout.cli.eval import add_eval
+from heldout.cli.files import emit, split_paths
+from heldout.cli.help import Formatter, Parser, add_json, add_quiet, command
+from heldout.cli.index import add_index
+from heldout.cli.ledger import add_ledger
+from heldout.cli.plan import add_plan
+from heldout.cli.report import add_report
+from heldout.cli.run import add_run
+from heldout.cli.score import add_score
+from heldout.cli.search import add_search
+from heldout.cli.split import add_split
+from heldout.cli.study import add_study
+from heldout.cli.tune import add_tune
 from heldout.errors import HeldoutError, cause_of
 
 if TYPE_CHECKING:

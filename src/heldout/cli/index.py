@@ -7,9 +7,9 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.cli_collection import add_collection_options
-from heldout.cli_files import emit, show
-from heldout.cli_help import add_json, add_quiet
+from heldout.cli.collection import add_collection_options
+from heldout.cli.files import emit, show
+from heldout.cli.help import add_json, add_quiet
 from heldout.errors import InputError
 
 if TYPE_CHECKING:

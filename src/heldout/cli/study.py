@@ -6,11 +6,11 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli_collection import add_collection_options, open_collection
-from heldout.cli_files import emit, show
-from heldout.cli_index import add_analyzer_options, build_index, given_analyzer, positive
-from heldout.cli_output import TABLE_FORMATS, add_output, output_format
-from heldout.cli_progress import progress_bar
+from heldout.cli.collection import add_collection_options, open_collection
+from heldout.cli.files import emit, show
+from heldout.cli.index import add_analyzer_options, build_index, given_analyzer, positive
+from heldout.cli.output import TABLE_FORMATS, add_output, output_format
+from heldout.cli.progress import progress_bar
 from heldout.errors import InputError
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli_files import emit, show
-from heldout.cli_index import positive
-from heldout.cli_level import add_level
+from heldout.cli.files import emit, show
+from heldout.cli.index import positive
+from heldout.cli.level import add_level
 from heldout.data.notes import count_of
 from heldout.errors import InputError
 
@@ -153,7 +153,7 @@ def _add_description(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from heldout.cli_report import this_command
+    from heldout.cli.report import this_command
 
     _check(options)
     experiment = _experiment(options)
