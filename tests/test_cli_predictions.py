@@ -254,7 +254,7 @@ def test_one_class_only_is_undefined_not_zero(tmp_path, capsys):
 
 
 def test_points_of_curves(tmp_path, capsys):
-    """Fawcett's twenty points, method §6: AUC .68; the hull has six corners."""
+    """Fawcett's twenty points (2006, table 1): AUC .68; the hull has six corners."""
     classes = "ppnpppnnpnpnpnnnpnpn"
     scores = [0.9, 0.8, 0.7, 0.6, 0.55, 0.54, 0.53, 0.52, 0.51, 0.505]
     scores += [0.4, 0.39, 0.38, 0.37, 0.36, 0.35, 0.34, 0.33, 0.3, 0.1]

@@ -28,7 +28,7 @@ def fails(capsys, *arguments):
 
 @pytest.fixture
 def lecture(tmp_path):
-    """TP 80, FN 20, FP 5, TN 195 of method §6."""
+    """TP 80, FN 20, FP 5, TN 195."""
     counts = [(80, "yes", "yes"), (20, "yes", "no"), (5, "no", "yes"), (195, "no", "no")]
     rows = [(truth, guess) for count, truth, guess in counts for _ in range(count)]
     text = "".join(f"{at},{truth},{guess}\n" for at, (truth, guess) in enumerate(rows))

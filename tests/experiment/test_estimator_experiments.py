@@ -82,7 +82,7 @@ def test_untuned_scores_are_those_of_cross_val_score():
 
 
 def test_the_majority_trap_of_leave_one_out():
-    """Balanced classes: always wrong by leave-one-out, half wrong in truth (method §2)."""
+    """Balanced classes: always wrong by leave-one-out, half wrong in truth."""
     data = np.zeros((40, 1)), ["a", "b"] * 20
     vote = {"vote": DummyClassifier(strategy="most_frequent")}
     fields = {"data": data, "measures": ["error"]}

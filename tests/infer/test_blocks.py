@@ -11,7 +11,7 @@ from scipy import stats
 from heldout.errors import InputError
 from heldout.infer.blocks import anova, anova_with_replicates, sphericity
 
-# Hit rate at 3 of Coco, knn, logic, sexy, sexy2, pop on ten folds: method.md section 8.
+# Hit rate at 3 of Coco, knn, logic, sexy, sexy2, pop on ten folds.
 HITRATE = np.array(
     [
         [58.69, 57.25, 50.36, 58.71, 59.47, 30.23],
@@ -27,7 +27,7 @@ HITRATE = np.array(
     ]
 )
 
-# T. Sakai, Laboratory Experiments in Information Retrieval, table 5.1, by method.md section 8.
+# T. Sakai, Laboratory Experiments in Information Retrieval, table 5.1.
 SAKAI = (
     np.array(
         [

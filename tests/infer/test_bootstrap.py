@@ -35,7 +35,7 @@ def by_counting(values, tail):
 
 
 def test_ten_folds():
-    """method.md, section 8: exact over all 10^10 draws, recentred by the observed mean."""
+    """Exact over all 10^10 draws, recentred by the observed mean."""
     assert shift_test(B - A, alternative="greater").p == pytest.approx(0.1424221852, abs=5e-11)
     assert shift_test(A - B, alternative="less").p == pytest.approx(0.1424221852, abs=5e-11)
     outcome = shift_test(B - A)
@@ -45,7 +45,7 @@ def test_ten_folds():
 
 
 def test_replicates_as_taught():
-    """method.md, section 8: average .12, shifted values >= .07: 3/10."""
+    """Ten replicates, as taught: average .12, shifted values >= .07: 3/10."""
     assert shift_p_of_replicates(T, 0.07) == 0.3
     assert shift_p_of_replicates([-t for t in T], -0.07, "less") == 0.3
     assert shift_p_of_replicates(T, 0.07, "two-sided") == 0.5

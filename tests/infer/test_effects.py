@@ -17,7 +17,7 @@ scores = st.lists(st.tuples(*[st.integers(0, 10)] * 2), min_size=2, max_size=30)
 
 
 def test_the_ten_folds():
-    # method.md section 8.
+    # By hand, from the definitions.
     first = [0.2, 0.3, 0.1, 0.4, 1, 0.8, 0.3, 0.1, 0, 0.9]
     second = [0.5, 0.3, 0.1, 0.4, 1, 0.9, 0.1, 0.2, 0.5, 0.8]
     effects = effect_sizes(first, second)

@@ -31,7 +31,7 @@ values = st.lists(st.floats(-1, 1).map(lambda x: round(x, 6)), min_size=2, max_s
     ],
 )
 def test_accuracy_of_four_fifths(n, low, high):
-    # method.md section 7.
+    # By hand, from the closed forms.
     interval = wilson(n * 4 // 5, n)
     assert (round(interval.low, 2), round(interval.high, 2)) == (low, high)
 

@@ -103,7 +103,7 @@ def test_several_writers_at_once(path):
 
 class TestAdjusting:
     def test_holm_over_the_history(self, path):
-        # R: p.adjust(c(.01, .02, .03, .04, .05), "holm"), method.md section 8.
+        # R: p.adjust(c(.01, .02, .03, .04, .05), "holm").
         ledger = Ledger(path)
         for p in (0.01, 0.02, 0.03, 0.04, 0.05):
             ledger.record("x", systems=["A", "B"], p=p, **LOOK)

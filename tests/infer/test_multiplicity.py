@@ -18,7 +18,7 @@ p_values = st.floats(0, 1) | st.sampled_from([0.01, 0.02, 1.0])
 
 
 def test_r():
-    # p.adjust(c(.01, .02, .03, .04, .05), "holm"), method.md section 8
+    # In R: p.adjust(c(.01, .02, .03, .04, .05), "holm")
     found = adjust([0.01, 0.02, 0.03, 0.04, 0.05], "holm")
     np.testing.assert_allclose(found, [0.05, 0.08, 0.09, 0.09, 0.09])
 

@@ -21,7 +21,7 @@ from heldout.infer.paired import (
 )
 from heldout.infer.results import drop_noise
 
-# method.md section 8: the ten folds.
+# The ten folds of a worked example.
 A = np.array([0.2, 0.3, 0.1, 0.4, 1, 0.8, 0.3, 0.1, 0, 0.9])
 B = np.array([0.5, 0.3, 0.1, 0.4, 1, 0.9, 0.1, 0.2, 0.5, 0.8])
 # Darwin's maize, as tested by Fisher (The Design of Experiments, 1935).

@@ -47,7 +47,7 @@ def smooth(n, seed=0, shift=0.05):
 
 
 def test_ten_folds():
-    """method.md, section 8: 208 of the 1,024 assignments, ties counted."""
+    """Enumerated by hand: 208 of the 1,024 assignments, ties counted."""
     assert randomization_test(B - A, alternative="greater").p == 208 / 1024
     assert randomization_test(A - B, alternative="less").p == 208 / 1024
     outcome = randomization_test(B - A)

@@ -14,7 +14,7 @@ from heldout.infer import randomized_blocks
 from heldout.infer.max_t import dunnett, max_t
 from heldout.infer.randomized_blocks import randomized_tukey
 
-# T. Sakai, Laboratory Experiments in Information Retrieval, table 5.1, by method.md section 8.
+# T. Sakai, Laboratory Experiments in Information Retrieval, table 5.1.
 SAKAI = (
     np.array(
         [
@@ -107,7 +107,7 @@ def test_convolution_is_enumeration(shape, monkeypatch):
 
 
 def test_two_systems_are_fishers_randomization():
-    # method.md section 8: exact over all 2^10 signs, 416/1024
+    # Exact over all 2^10 signs, 416/1024
     first = [0.2, 0.3, 0.1, 0.4, 1, 0.8, 0.3, 0.1, 0, 0.9]
     second = [0.5, 0.3, 0.1, 0.4, 1, 0.9, 0.1, 0.2, 0.5, 0.8]
     scores = np.column_stack([first, second])

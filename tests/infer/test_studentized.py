@@ -20,7 +20,7 @@ from heldout.infer.studentized import (
 
 
 def test_published_values():
-    # R, as method.md section 8 gives them: qtukey(.95, 3, 38), ptukey(3.5, 4, 20, lower = FALSE).
+    # R: qtukey(.95, 3, 38), ptukey(3.5, 4, 20, lower = FALSE).
     assert studentized_range_isf(0.05, 3, 38) == pytest.approx(3.449020902, abs=1e-8)
     assert studentized_range_sf(3.5, 4, 20) == pytest.approx(0.0949584505486, abs=1e-11)
 

@@ -21,7 +21,7 @@ from heldout.infer.tukey import (
     tukey_kramer,
 )
 
-# Hit rate at 3 on ten folds: method.md section 8.
+# Hit rate at 3 on ten folds.
 NAMES = ("Coco", "knn", "logic", "sexy", "sexy2", "pop")
 HITRATE = np.array(
     [
@@ -56,7 +56,7 @@ DIFFERENCES = {
     "pop-sexy2": -29.062,
 }
 
-# T. Sakai, Laboratory Experiments in Information Retrieval, table 5.1, by method.md section 8.
+# T. Sakai, Laboratory Experiments in Information Retrieval, table 5.1.
 SAKAI = (
     np.array(
         [
@@ -68,7 +68,7 @@ SAKAI = (
     / 10
 )
 
-# R's warpbreaks, wool x tension (L, M, H) x nine replicates: method.md section 8.
+# R's warpbreaks, wool x tension (L, M, H) x nine replicates.
 WARPBREAKS = np.array(
     [
         [

@@ -28,7 +28,7 @@ LECTURE = Confusion(("yes", "no"), [[80, 20], [5, 195]])
 
 
 def test_the_worked_confusion_matrix():
-    """TP 80, FN 20, FP 5, TN 195: the numbers of method §6."""
+    """TP 80, FN 20, FP 5, TN 195: by hand."""
     yes = class_rows(LECTURE)[0]
     assert round(LECTURE.accuracy, 3) == 0.917
     assert round(LECTURE.error, 3) == 0.083

@@ -22,7 +22,7 @@ from heldout.measure.prediction.roc import (
 )
 from heldout.measure.undefined import Undefined
 
-# Fawcett (2006), table 1: 20 units with their scores; method §6.
+# Fawcett (2006), table 1: 20 units with their scores.
 FAWCETT = [one == "p" for one in "ppnpppnnpnpnpnnnpnpn"]
 FAWCETT_SCORES = [
     *(0.9, 0.8, 0.7, 0.6, 0.55, 0.54, 0.53, 0.52, 0.51, 0.505),

@@ -158,7 +158,7 @@ def test_sentence_bleu_is_the_mean_of_sacrebleu_sentences(smooth):
 
 
 def test_add_one_on_every_order():
-    """method.md, section 6: "you you" against "how are you", n = 2."""
+    """By hand: "you you" against "how are you", n = 2."""
     smoothed = Bleu(order=2, smooth="add-one", scale=1)
     assert score(smoothed, ["how are you"], ["you you"]) == pytest.approx(0.3502, abs=5e-5)
     # (1 + 1) / (2 + 1) words, (0 + 1) / (1 + 1) pairs, 2 words for 3

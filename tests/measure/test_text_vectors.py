@@ -168,7 +168,7 @@ def with_logs(name, *logs):
 
 
 def test_perplexity_of_the_lecture():
-    """method.md, section 5: p = .4 .15 .03 .3 .1 .01 gives 11.0816."""
+    """By hand: p = .4 .15 .03 .3 .1 .01 gives 11.0816."""
     logs = np.log([0.4, 0.15, 0.03, 0.3, 0.1, 0.01])
     system = with_logs("A", logs[:2], logs[2:])
     table = Perplexity().statistics(system, system)
