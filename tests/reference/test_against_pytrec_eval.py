@@ -211,4 +211,4 @@ def test_smallest_case_in_which_nine_and_ten_differ():
 
 def test_all_names_of_pytrec_eval_are_understood():
     for name in pytrec_eval.supported_measures - {"runid"}:
-        assert parse_measures([name])
+        assert parse_measures([name], "ranking")

@@ -27,7 +27,8 @@ def describe_measures(names: list[str]) -> str:
             continue
         one = known[name]
         params = ", ".join(f"{key}={value!r}" for key, value in one.defaults)
-        lines += [f"{name}({params}){_AT[one.cutoff]}", f"    {one.summary}"]
+        summary = one.summary or "a function of yours, without a docstring"
+        lines += [f"{name}({params}){_AT[one.cutoff]}", f"    {summary}"]
         if spellings(name):
             lines.append(f"    also: {', '.join(spellings(name))}")
     for other in task_measures(names):
