@@ -17,6 +17,7 @@ from heldout.measure.ranking import names
 @pytest.fixture(autouse=True)
 def _known_families_stay_as_they_are():
     """Forget the measures that a test defines."""
+    names.families()  # they register themselves
     with _restored(names._families), _restored(names._aliases):
         yield
 
