@@ -6,6 +6,7 @@ place of one that has died; a task is then a few words, and its result a line of
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import signal
@@ -64,6 +65,7 @@ def open_dask(where: str | Client, memory: int | None = None) -> Iterator[Client
     with ExitStack() as stack:
         count = local_processes(where)
         if count:
+            gc.collect()  # as for a client of a cluster elsewhere
             cluster = stack.enter_context(_local(count, memory or 0))
             yield stack.enter_context(Client(cluster))
             return
@@ -108,6 +110,9 @@ def _uninterrupted() -> Iterator[None]:
 
 def _connected(where: str) -> Client:
     given = {"address": where} if "://" in where else {"scheduler_file": where}
+    # A client that could not connect is closed when it is collected. Collected while another one
+    # starts, it would wait for a lock that the other one holds, for ever.
+    gc.collect()
     try:
         return Client(**given, timeout=_SECONDS_TO_CONNECT)
     except Exception as error:  # noqa: BLE001 - any kind
