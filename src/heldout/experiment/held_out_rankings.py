@@ -54,7 +54,7 @@ class HeldOutRankings:
 
     @property
     def unit(self) -> UnitName:
-        """Tests are over queries, whatever is held out."""
+        """Tests are over queries, also where documents are held out."""
         return "query"
 
     def _measured(self, measure: str) -> RankingMeasure:

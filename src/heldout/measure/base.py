@@ -3,7 +3,7 @@
 A measure is asked for what it keeps of the units of one system (`UnitScores`); that knows the score
 of every weighting of them, which is what an interval or a resampling test needs. There are three
 kinds: a mean keeps a value per unit, a score of sums keeps statistics that are added (BLEU, F1,
-RMSE), and an order statistic is computed anew under the weights (AUC, the median).
+RMSE), and an order statistic is computed again under the weights (AUC, the median).
 """
 
 from __future__ import annotations

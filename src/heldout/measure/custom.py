@@ -78,7 +78,7 @@ def define_measure(
 
     For rankings it is a function of a `RankedList`, and a cutoff ``@k`` shortens the list that it
     sees; the measure is its mean over queries. For classes, numbers and texts it is a function of
-    the truth and the predictions of some units, and is called anew for units that are resampled.
+    the truth and the predictions of some units, and is called again for units that are resampled.
     Its keyword-only parameters, with their defaults, become parameters of the measure.
 
     Parameters

@@ -1,7 +1,7 @@
 """Functions of a user's as measures of predictions and texts.
 
 Such a function takes the truth and the predictions of some units and gives a number. It is an order
-statistic as far as heldout knows: under resampling it is called anew for the units that were drawn.
+statistic as far as heldout knows: under resampling it is called again for the units drawn.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class PredictedFunction(Measure):
 
     @property
     def aggregate(self) -> Aggregate:
-        """Called anew for every set of units."""
+        """Called again for every set of units."""
         return "order"
 
     @property
@@ -153,7 +153,7 @@ class TextFunction(CorpusMeasure):
 
     @property
     def aggregate(self) -> Aggregate:
-        """Called anew for every set of segments."""
+        """Called again for every set of segments."""
         return "order"
 
     @property

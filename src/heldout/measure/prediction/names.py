@@ -207,7 +207,7 @@ class PredictedMeasure(Measure):
 
     @property
     def aggregate(self) -> Aggregate:
-        """How the score of units is made; bins of equal counts are found anew."""
+        """How the score of units is made; bins of equal counts are found again."""
         by_count = self.family == "ECE" and self.settings.binning == "equal-count"
         return "order" if by_count else self._about.aggregate
 
