@@ -16,7 +16,7 @@ import sacrebleu
 from sacrebleu.significance import PairedTest
 
 from harness import race, report, run_process, save
-from heldout.infer.corpus_level import corpus_randomization_test
+from heldout.infer.tests.corpus_level import corpus_randomization_test
 from heldout.measure.text.evaluate import evaluate_text
 
 if TYPE_CHECKING:

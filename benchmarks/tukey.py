@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness import Timing, race, report, save
-from heldout.infer import studentized
-from heldout.infer.blocks import anova
-from heldout.infer.tukey import tukey_hsd
+from heldout.infer.simultaneous import studentized
+from heldout.infer.simultaneous.blocks import anova
+from heldout.infer.simultaneous.tukey import tukey_hsd
 
 if TYPE_CHECKING:
     from heldout.data.words import Floats

@@ -135,7 +135,7 @@ _MOVED = {
     "parse_model": "heldout.retrieve.models",
     "roc_curve": "heldout.measure.prediction.roc",
     "roc_hull": "heldout.measure.prediction.hull",
-    "score_predictions": "heldout.infer.prediction_scores",
+    "score_predictions": "heldout.infer.intervals.evaluations",
     "search_grid": "heldout.tune.search",
     "search_optuna": "heldout.tune.search",
     "search_random": "heldout.tune.search",

@@ -30,8 +30,8 @@ from heldout import (
 from heldout.errors import MeasureError
 from heldout.experiment.problems import ExperimentError
 from heldout.infer.compare import compare
-from heldout.infer.folds import corrected_t
-from heldout.infer.paired import corrected_t_test, mcnemar_test
+from heldout.infer.intervals.folds import corrected_t
+from heldout.infer.tests.paired import corrected_t_test, mcnemar_test
 from heldout.measure.undefined import Undefined
 from heldout.notes import Note
 from heldout.report.experiment import json_results, results_text

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from heldout.errors import InputError
-from heldout.infer.blocks import anova, anova_with_replicates, sphericity
+from heldout.infer.simultaneous.blocks import anova, anova_with_replicates, sphericity
 
 # Hit rate at 3 of Coco, knn, logic, sexy, sexy2, pop on ten folds.
 HITRATE = np.array(

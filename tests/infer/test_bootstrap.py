@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from heldout.errors import InputError
-from heldout.infer.bootstrap import bootstrap_interval, shift_p_of_replicates, shift_test
+from heldout.infer.tests.bootstrap import bootstrap_interval, shift_p_of_replicates, shift_test
 
 A = np.array([0.2, 0.3, 0.1, 0.4, 1, 0.8, 0.3, 0.1, 0, 0.9])
 B = np.array([0.5, 0.3, 0.1, 0.4, 1, 0.9, 0.1, 0.2, 0.5, 0.8])
@@ -65,7 +65,7 @@ def test_enumeration_equals_counting(tail, values):
 def test_convolution_equals_enumeration(tail, monkeypatch):
     values = np.random.default_rng(4).integers(-5, 9, 11) / 10
     few = shift_test(values, alternative=tail)
-    monkeypatch.setattr("heldout.infer.bootstrap.FEW", 2)
+    monkeypatch.setattr("heldout.infer.tests.bootstrap.FEW", 2)
     many = shift_test(values, alternative=tail)
     assert "lattice of step 0.1" in many.detail
     assert many.p == pytest.approx(few.p, rel=1e-10)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from heldout import InputError, Scores, compare
-from heldout.infer.intervals import t_interval
-from heldout.infer.max_t import max_t
-from heldout.infer.randomized_blocks import randomized_tukey
-from heldout.infer.tukey import dunnett_blocks
+from heldout.infer.intervals.units import t_interval
+from heldout.infer.simultaneous.max_t import max_t
+from heldout.infer.simultaneous.randomized_blocks import randomized_tukey
+from heldout.infer.simultaneous.tukey import dunnett_blocks
 
 
 def scores_of(values, **more):

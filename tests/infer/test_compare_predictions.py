@@ -8,10 +8,10 @@ from scipy import stats
 
 from heldout import ClassPredictions, InputError, NumberPredictions, compare, score_predictions
 from heldout.errors import MeasureError
-from heldout.infer import resampled
-from heldout.infer.auc import delong_test
-from heldout.infer.folds import corrected_t
-from heldout.infer.paired import corrected_t_test, mcnemar_test
+from heldout.infer.intervals.folds import corrected_t
+from heldout.infer.scoring import resampled
+from heldout.infer.tests.auc import delong_test
+from heldout.infer.tests.paired import corrected_t_test, mcnemar_test
 from heldout.measure.parse import parse_measures
 from heldout.measure.prediction.paired import fold_scores
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from heldout.errors import InputError
 from heldout.infer.effects import effect_sizes
-from heldout.infer.paired import t_test
+from heldout.infer.tests.paired import t_test
 
 scores = st.lists(st.tuples(*[st.integers(0, 10)] * 2), min_size=2, max_size=30)
 

@@ -10,8 +10,8 @@ from scipy import stats
 
 from heldout.errors import InputError
 from heldout.infer.equivalence import non_inferiority, tost
-from heldout.infer.paired import t_test
 from heldout.infer.power import power
+from heldout.infer.tests.paired import t_test
 
 RNG = np.random.default_rng(9)
 STANDARD = RNG.normal(size=40)

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.errors import InputError
-from heldout.infer.blocks import anova
-from heldout.infer.folds import (
+from heldout.infer.intervals.folds import (
     conservative_z,
     corrected_f,
     corrected_t,
@@ -19,7 +18,8 @@ from heldout.infer.folds import (
     nested_cv,
     nested_term,
 )
-from heldout.infer.paired import corrected_t_test
+from heldout.infer.simultaneous.blocks import anova
+from heldout.infer.tests.paired import corrected_t_test
 
 Z = 1.959963984540054
 folds = st.lists(st.floats(0, 1).map(lambda x: round(x, 6)), min_size=2, max_size=30)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from heldout.errors import InputError
-from heldout.infer.intervals import agresti_coull, clopper_pearson, t_interval, wilson
-from heldout.infer.paired import t_test
+from heldout.infer.intervals.units import agresti_coull, clopper_pearson, t_interval, wilson
+from heldout.infer.tests.paired import t_test
 
 PROPORTIONS = (wilson, clopper_pearson, agresti_coull)
 counts = st.integers(1, 3000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from heldout.errors import InputError
-from heldout.infer.paired import t_test
 from heldout.infer.power import (
     FAR,
     PowerRow,
@@ -21,6 +20,7 @@ from heldout.infer.power import (
     power,
     queries_needed,
 )
+from heldout.infer.tests.paired import t_test
 
 effects = st.floats(0.05, 3)
 targets = st.floats(0.3, 0.99)

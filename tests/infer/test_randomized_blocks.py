@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 from heldout.errors import InputError
-from heldout.infer import randomized_blocks
-from heldout.infer.max_t import dunnett, max_t
-from heldout.infer.randomized_blocks import randomized_tukey
+from heldout.infer.simultaneous import randomized_blocks
+from heldout.infer.simultaneous.max_t import dunnett, max_t
+from heldout.infer.simultaneous.randomized_blocks import randomized_tukey
 
 # T. Sakai, Laboratory Experiments in Information Retrieval, table 5.1.
 SAKAI = (

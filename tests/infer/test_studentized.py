@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from heldout.errors import InputError
-from heldout.infer import studentized
-from heldout.infer.studentized import (
+from heldout.infer.simultaneous import studentized
+from heldout.infer.simultaneous.studentized import (
     dunnett_isf,
     dunnett_sf,
     studentized_range_isf,

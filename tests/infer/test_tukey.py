@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from heldout.errors import InputError
-from heldout.infer.blocks import anova
-from heldout.infer.tukey import (
+from heldout.infer.simultaneous.blocks import anova
+from heldout.infer.simultaneous.tukey import (
     compact_letters,
     dunnett_blocks,
     tukey_hsd,

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from heldout.data.predictions import ClassPredictions
-from heldout.infer import unit_kinds, unit_sparse
-from heldout.infer.corpus_level import corpus_bootstrap, corpus_randomization_test
-from heldout.infer.unit_kinds import bootstrap_sums, randomize_sums
-from heldout.infer.unit_sparse import bootstrap_sparse, is_sparse, randomize_sparse
+from heldout.infer.scoring import unit_kinds, unit_sparse
+from heldout.infer.scoring.unit_kinds import bootstrap_sums, randomize_sums
+from heldout.infer.scoring.unit_sparse import bootstrap_sparse, is_sparse, randomize_sparse
+from heldout.infer.tests.corpus_level import corpus_bootstrap, corpus_randomization_test
 from heldout.measure.parse import parse_measures
 from heldout.measure.prediction.sums import unit_sums
 

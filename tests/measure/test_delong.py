@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.errors import InputError
-from heldout.infer.auc import delong_interval, delong_test
+from heldout.infer.tests.auc import delong_interval, delong_test
 from heldout.measure.prediction.delong import auc_covariance
 from heldout.measure.prediction.roc import auc
 from heldout.measure.undefined import Undefined

@@ -177,7 +177,7 @@ def _check_gate(options: argparse.Namespace, systems: Sequence[str]) -> None:
 def _predictions(task: str, options: argparse.Namespace) -> list[Comparison]:
     from heldout.cli.files import refuse_same_file
     from heldout.cli.scores import read_predictions
-    from heldout.infer.scored_predictions import PredictionSystems
+    from heldout.infer.scoring.predictions import PredictionSystems
 
     if options.test_share is not None:
         raise InputError("--test-share: predictions with a column fold or repeat know their own")

@@ -11,8 +11,8 @@ from heldout.cli.progress import progress_bar
 from heldout.cli.scores import read_predictions
 from heldout.data.predictions import ClassPredictions, one_set_of_classes, positive_number
 from heldout.errors import InputError
-from heldout.infer.prediction_scores import score_table
-from heldout.infer.scored_predictions import PredictionSystems
+from heldout.infer.intervals.evaluations import score_table
+from heldout.infer.scoring.predictions import PredictionSystems
 from heldout.measure.prediction.curves import curves
 from heldout.measure.prediction.evaluate import evaluate_predictions
 from heldout.measure.prediction.hull import roc_hull
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import argparse
 
     from heldout.infer.compare import Comparison
-    from heldout.infer.prediction_scores import ScoreTable
+    from heldout.infer.intervals.evaluations import ScoreTable
     from heldout.measure.prediction.hull import RocHull
 
 __all__ = ["score_files"]

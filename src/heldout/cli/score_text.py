@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import argparse
 
     from heldout.data.segments import Segments
-    from heldout.infer.text_intervals import TextScores
+    from heldout.infer.intervals.texts import TextScores
     from heldout.measure.text.evaluate import TextEvaluation
     from heldout.notes import Note
 
@@ -36,7 +36,7 @@ def score_text(options: argparse.Namespace) -> int:
         The exit code: 1 if a gate stays shut.
     """
     from heldout.cli import emit  # the main module imports commands
-    from heldout.infer.text_intervals import corpus_intervals
+    from heldout.infer.intervals.texts import corpus_intervals
     from heldout.measure.parse import parse_measures
     from heldout.measure.text.evaluate import DEFAULT_TEXT_MEASURES, evaluate_text
     from heldout.report.tables import note_lines, tables_page
@@ -75,7 +75,7 @@ def _compared(
     evaluation: TextEvaluation, notes: tuple[Note, ...], options: argparse.Namespace
 ) -> int:
     from heldout.cli.claims import compare_measures, present
-    from heldout.infer.text_intervals import TextScores
+    from heldout.infer.intervals.texts import TextScores
     from heldout.report.text_scores import about_line, text_score_record
 
     options.baseline = options.baseline or evaluation.names[0]

@@ -118,8 +118,8 @@ class HeldOutPredictions:
 
     def interval(self, system: str, measure: str, level: float) -> Interval | None:
         """Corrected t over splits; over units Wilson's, DeLong's, t or the bootstrap."""
-        from heldout.infer.folds import corrected_t  # SciPy
-        from heldout.infer.prediction_scores import score_predictions
+        from heldout.infer.intervals.evaluations import score_predictions
+        from heldout.infer.intervals.folds import corrected_t  # SciPy
 
         if self.unit == "instance":
             given: Any = [self._together(system)]

@@ -108,7 +108,7 @@ class HeldOutRankings:
 
     def interval(self, system: str, measure: str, level: float) -> Interval | None:
         """That of the estimate; over queries at any level."""
-        from heldout.infer.intervals import mean_interval  # SciPy
+        from heldout.infer.intervals.units import mean_interval  # SciPy
         from heldout.infer.results import Interval
 
         found = self._results.estimate(system, measure)

@@ -149,7 +149,7 @@ def _by_query(
 
 
 def _interval(values: Any, level: float) -> tuple[float, float, str]:
-    from heldout.infer.intervals import mean_interval  # SciPy
+    from heldout.infer.intervals.units import mean_interval  # SciPy
 
     found = mean_interval(values, level)
     return (math.nan, math.nan, "none") if found is None else (found.low, found.high, found.method)

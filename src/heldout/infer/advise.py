@@ -8,15 +8,15 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.infer.levels import refuse_old_names
-from heldout.infer.paired import is_constant
 from heldout.infer.results import count_of, drop_noise
+from heldout.infer.tests.paired import is_constant
 from heldout.notes import Note
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heldout.data.scores import Scores
-    from heldout.infer.scoring import Scoring
+    from heldout.infer.scoring.base import Scoring
 
 __all__ = ["ALL_PAIRS", "BY_RANK", "CORRECTIONS", "OWN_TEST", "TESTS", "Advice", "advise"]
 

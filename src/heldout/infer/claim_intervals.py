@@ -11,8 +11,8 @@ from heldout.infer.results import TIE, Interval
 if TYPE_CHECKING:
     from heldout.data.words import Floats
     from heldout.infer.claim_tests import Adjusted, Design
-    from heldout.infer.pairwise import Pairwise
     from heldout.infer.results import Alternative
+    from heldout.infer.simultaneous.pairwise import Pairwise
 
 __all__ = ["INTERVALS", "Coverage", "claim_intervals", "interval_coverage"]
 
@@ -76,7 +76,7 @@ def _own_intervals(design: Design, adjusted: Adjusted) -> list[Interval] | None:
 
 
 def _tukey(design: Design) -> list[Interval]:
-    from heldout.infer import tukey  # SciPy
+    from heldout.infer.simultaneous import tukey  # SciPy
 
     level = design.level
     found = {}
@@ -87,7 +87,7 @@ def _tukey(design: Design) -> list[Interval]:
 
 
 def _dunnett(design: Design) -> list[Interval]:
-    from heldout.infer import tukey  # SciPy
+    from heldout.infer.simultaneous import tukey  # SciPy
 
     if design.baseline is None:  # advise refuses it
         raise InputError("dunnett-t compares with one system: name it with --baseline")

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from heldout.data.scores import Scores
     from heldout.data.words import Floats
-    from heldout.infer.pairwise import Pairwise
     from heldout.infer.results import Alternative, Outcome
-    from heldout.infer.scoring import Scoring
+    from heldout.infer.scoring.base import Scoring
+    from heldout.infer.simultaneous.pairwise import Pairwise
 
 __all__ = ["Adjusted", "Design", "adjust_claims", "claim_outcomes"]
 
@@ -144,7 +144,7 @@ def _outcomes(design: Design, tests: tuple[str, ...], pair: tuple[int, int]) -> 
 
 def adjust_claims(design: Design, outcomes: list[tuple[Outcome, ...]]) -> Adjusted:
     """The p-values of the verdicts, adjusted for the number of comparisons."""
-    from heldout.infer import multiplicity  # SciPy
+    from heldout.infer.simultaneous import multiplicity  # SciPy
 
     how = design.correction
     if how in ALL_PAIRS:
@@ -156,7 +156,8 @@ def adjust_claims(design: Design, outcomes: list[tuple[Outcome, ...]]) -> Adjust
 
 
 def _all_pairs(design: Design) -> Adjusted:
-    from heldout.infer import randomized_blocks, ranks, tukey  # SciPy
+    from heldout.infer.simultaneous import randomized_blocks, tukey  # SciPy
+    from heldout.infer.tests import ranks  # SciPy
 
     values = design.scores.values
     if design.correction == "tukey":
@@ -172,7 +173,7 @@ def _all_pairs(design: Design) -> Adjusted:
 
 def _against_the_largest(design: Design) -> Adjusted:
     """MaxT and Dunnett's test; all pairs are two-sided."""
-    from heldout.infer import max_t, tukey  # SciPy
+    from heldout.infer.simultaneous import max_t, tukey  # SciPy
 
     values, base = design.scores.values, design.baseline
     if base is None:

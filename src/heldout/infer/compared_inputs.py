@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from heldout.data.scores import Scores
 from heldout.errors import InputError
-from heldout.infer.scoring import mean_scored
+from heldout.infer.scoring.base import mean_scored
 
 if TYPE_CHECKING:
     from heldout.infer.engine import Asked
-    from heldout.infer.scored_predictions import By
-    from heldout.infer.scoring import Scored
+    from heldout.infer.scoring.base import Scored
+    from heldout.infer.scoring.predictions import By
     from heldout.measure.ranking.evaluate import RankingEvaluation
 
 __all__ = ["PredictionOptions", "evaluation_scores", "scored_of", "scored_systems"]
@@ -73,7 +73,7 @@ def _evaluated(given: Any, measure: Any, asked: Asked, options: PredictionOption
     if given.task == "ranking":
         return mean_scored(evaluation_scores(given, wanted), asked)
     if given.task == "text":
-        from heldout.infer.scored_texts import scored_texts
+        from heldout.infer.scoring.texts import scored_texts
 
         return scored_texts(given, wanted, asked)
     options = options._replace(positive=given.positive, undefined=given.undefined)
@@ -92,7 +92,7 @@ def _are_predictions(given: Any) -> bool:
 
 
 def _predictions(given: Any, measure: Any, asked: Asked, options: PredictionOptions) -> Scored:
-    from heldout.infer.scored_predictions import PredictionSystems, scored_predictions
+    from heldout.infer.scoring.predictions import PredictionSystems, scored_predictions
 
     if asked.test_share is not None:
         raise InputError("test_share: predictions that have folds know their own")

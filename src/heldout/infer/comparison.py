@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from heldout.data.scores import Scores
     from heldout.infer.advise import Advice
-    from heldout.infer.blocks import Anova, Sphericity
     from heldout.infer.claim_intervals import Coverage
     from heldout.infer.effects import Effects
-    from heldout.infer.folds import FoldF
-    from heldout.infer.ranks import Friedman, Nemenyi
+    from heldout.infer.intervals.folds import FoldF
     from heldout.infer.results import Alternative
+    from heldout.infer.simultaneous.blocks import Anova, Sphericity
+    from heldout.infer.tests.ranks import Friedman, Nemenyi
 
 __all__ = ["Claim", "Comparison", "SystemRow", "claim_row", "note_measures"]
 

@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from heldout.errors import InputError
-from heldout.infer.paired import is_constant
 from heldout.infer.results import as_values, drop_noise
+from heldout.infer.tests.paired import is_constant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

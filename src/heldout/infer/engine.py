@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from heldout.data.scores import Scores
     from heldout.infer.effects import Effects
-    from heldout.infer.folds import FoldF
-    from heldout.infer.scoring import Scoring
+    from heldout.infer.intervals.folds import FoldF
+    from heldout.infer.scoring.base import Scoring
 
 __all__ = ["REPLICATES", "Asked", "make_comparison"]
 
@@ -223,7 +223,8 @@ def _some(names: list[str]) -> str:
 
 def _together(design: Design) -> tuple[Any, Any, Any]:
     """What is said of the means of three or more systems at once."""
-    from heldout.infer import blocks, ranks  # SciPy
+    from heldout.infer.simultaneous import blocks  # SciPy
+    from heldout.infer.tests import ranks  # SciPy
 
     scores = design.scores
     if len(scores.systems) < 3 or design.scoring.linearised:
@@ -242,7 +243,7 @@ def _together(design: Design) -> tuple[Any, Any, Any]:
 
 
 def _fold_f(design: Design) -> FoldF | None:
-    from heldout.infer.folds import corrected_f  # SciPy
+    from heldout.infer.intervals.folds import corrected_f  # SciPy
 
     if design.test_share is None or len(design.scores.systems) < 3:
         return None
@@ -251,7 +252,7 @@ def _fold_f(design: Design) -> FoldF | None:
 
 def _systems(design: Design, adjusted: tuple[float, ...] | None) -> tuple[SystemRow, ...]:
     """The systems with their intervals; with letters if all pairs were compared."""
-    from heldout.infer import tukey  # SciPy
+    from heldout.infer.simultaneous import tukey  # SciPy
 
     scores = design.scores
     letters = [""] * len(scores.systems)

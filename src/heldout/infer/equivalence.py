@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.folds import corrected_t
-from heldout.infer.intervals import t_interval
+from heldout.infer.intervals.folds import corrected_t
+from heldout.infer.intervals.units import t_interval
 from heldout.infer.levels import alpha_of, check_level, level_of, refuse_old_names
-from heldout.infer.paired import corrected_t_test, is_constant, t_test
 from heldout.infer.power import power, smallest_n
 from heldout.infer.results import Alternative, Interval, Outcome, as_values, drop_noise
+from heldout.infer.tests.paired import corrected_t_test, is_constant, t_test
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -234,7 +234,7 @@ class _OneSided:
         return drop_noise(self._values, np.full_like(self._values, -shift))
 
     def _randomization(self, shift: float, alternative: Alternative) -> Outcome:
-        from heldout.infer.randomization import randomization_test  # rarely needed
+        from heldout.infer.tests.randomization import randomization_test  # rarely needed
 
         return randomization_test(self._shifted(shift), alternative=alternative, **self._draws)
 
@@ -248,7 +248,7 @@ class _OneSided:
 
     def _interval(self, level: float) -> Interval:
         if self._test == "randomization":
-            from heldout.infer.randomization import randomization_interval  # rarely needed
+            from heldout.infer.tests.randomization import randomization_interval  # rarely needed
 
             return randomization_interval(self._values, level=level, **self._draws)
         if self._test_share is not None:

@@ -325,7 +325,7 @@ class Ledger:
         Journal of Statistics 6. Ramdas, Yang, Wainwright & Jordan (2017). Online control of the
         false discovery rate with decaying memory. NeurIPS 30.
         """
-        from heldout.infer.multiplicity import adjust  # writing needs no NumPy
+        from heldout.infer.simultaneous.multiplicity import adjust  # writing needs no NumPy
 
         looks = self.looks(fingerprint)
         if not looks:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from heldout.errors import InputError
 from heldout.infer.levels import alpha_of, check_level, refuse_old_names
-from heldout.infer.paired import is_constant
 from heldout.infer.results import Alternative, as_values, check_alternative
+from heldout.infer.tests.paired import is_constant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -81,8 +81,8 @@ def pilot_spreads(scores: Scores) -> list[Spread]:
 
 
 def _spread(scores: Scores, first: int, second: int) -> Spread:
-    from heldout.infer.paired import is_constant  # SciPy
     from heldout.infer.power import pilot_sd
+    from heldout.infer.tests.paired import is_constant  # SciPy
 
     gaps = drop_noise(scores.values[:, second], scores.values[:, first])
     names = f"{plain_text(scores.systems[second])} - {plain_text(scores.systems[first])}"

@@ -17,7 +17,7 @@ from heldout.notes import note_texts
 from heldout.report.tables import Table, plain_text
 
 if TYPE_CHECKING:
-    from heldout.infer.prediction_scores import ScoreRow, ScoreTable
+    from heldout.infer.intervals.evaluations import ScoreRow, ScoreTable
     from heldout.infer.results import Interval
     from heldout.measure.prediction.hull import HullPoint, Mixture, RocHull
     from heldout.measure.undefined import Number

@@ -36,7 +36,7 @@ def held_out_interval(folds: TunedFolds, level: float = 0.95) -> Interval | None
     Wilson's for successes and failures, else t. A unit has one value, however often it was held
     out. The folds share train units, which the interval takes no account of: it is about the units.
     """
-    from heldout.infer import intervals  # SciPy
+    from heldout.infer.intervals import units as intervals  # SciPy
 
     values = folds.units[~np.isnan(folds.units)]
     if len(values) < 2:

@@ -274,7 +274,7 @@ def calibration_data(
         system, from and to (of the bin), units, confidence (mean probability), share (that are
         positive, or right), low, high.
     """
-    from heldout.infer.intervals import wilson
+    from heldout.infer.intervals.units import wilson
     from heldout.measure.prediction.calibration import calibration_bins
 
     rows = []

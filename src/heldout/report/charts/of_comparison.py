@@ -222,9 +222,9 @@ def _null(comparison: Comparison, claim: Claim) -> Iterator[NamedChart]:
 
 def _power(comparison: Comparison, claim: Claim, unit: str) -> Iterator[NamedChart]:
     """Not over folds, whose number cannot be raised without changing what they are."""
-    from heldout.infer.paired import is_constant
     from heldout.infer.power import pilot_sd
     from heldout.infer.results import drop_noise
+    from heldout.infer.tests.paired import is_constant
 
     scores = comparison.scores
     gaps = drop_noise(scores.column(claim.first), scores.column(claim.second))

@@ -10,9 +10,9 @@ import numpy as np
 
 from heldout.data.notes import power_text
 from heldout.errors import InputError
-from heldout.infer.draws import check_draws, drawn_sums
-from heldout.infer.lattice import drawn_cost, drawn_tail, find_lattice
 from heldout.infer.results import TIE, Alternative, Interval, Outcome, as_values, check_alternative
+from heldout.infer.tests.draws import check_draws, drawn_sums
+from heldout.infer.tests.lattice import drawn_cost, drawn_tail, find_lattice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -2,8 +2,8 @@
 
 A score that is no mean over units is nearly one where there are many. The jackknife (for functions
 of sums) or slopes (for measures of order) give each unit a value, so that the t test and the t
-interval of means serve. From `heldout.infer.unit_kinds.MANY_UNITS` on this takes the place of the
-bootstrap, whose work grows with units times replicates.
+interval of means serve. From `heldout.infer.scoring.unit_kinds.MANY_UNITS` on this takes the place
+of the bootstrap, whose work grows with units times replicates.
 
 References
 ----------
@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.infer.intervals import t_interval
-from heldout.infer.paired import t_test
+from heldout.infer.intervals.units import t_interval
 from heldout.infer.results import TIE
-from heldout.infer.unit_kinds import total_of
+from heldout.infer.scoring.unit_kinds import total_of
+from heldout.infer.tests.paired import t_test
 
 if TYPE_CHECKING:
     from heldout.data.words import Floats, Ints
-    from heldout.infer.corpus_level import ScoreOfSums
     from heldout.infer.results import Alternative, Interval, Outcome
+    from heldout.infer.tests.corpus_level import ScoreOfSums
     from heldout.measure.prediction.slopes import Slopes
 
 __all__ = ["LinearScoring", "jackknife", "linear_interval", "values_of_slopes"]

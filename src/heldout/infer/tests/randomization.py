@@ -9,15 +9,15 @@ import numpy as np
 
 from heldout.data.notes import power_text
 from heldout.errors import InputError
-from heldout.infer.draws import all_signed_sums, check_draws, signed_sums
-from heldout.infer.lattice import (
+from heldout.infer.results import TIE, Alternative, Interval, Outcome, as_values, check_alternative
+from heldout.infer.tests.draws import all_signed_sums, check_draws, signed_sums
+from heldout.infer.tests.lattice import (
     chosen_chances,
     find_lattice,
     signed_cost,
     signed_tail,
 )
-from heldout.infer.paired import fair_coin
-from heldout.infer.results import TIE, Alternative, Interval, Outcome, as_values, check_alternative
+from heldout.infer.tests.paired import fair_coin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

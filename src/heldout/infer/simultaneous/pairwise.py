@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.draws import check_draws
+from heldout.infer.tests.draws import check_draws
 
 if TYPE_CHECKING:
     from heldout.data.words import Floats

@@ -16,9 +16,9 @@ import numpy as np
 from heldout.data.notes import power_text
 from heldout.data.parallel import run_threads
 from heldout.errors import InputError
-from heldout.infer.blocks import as_scores
-from heldout.infer.lattice import find_lattice
-from heldout.infer.pairwise import (
+from heldout.infer.results import TIE
+from heldout.infer.simultaneous.blocks import as_scores
+from heldout.infer.simultaneous.pairwise import (
     Counts,
     Method,
     NullTail,
@@ -28,7 +28,7 @@ from heldout.infer.pairwise import (
     piece_generator,
     pieces,
 )
-from heldout.infer.results import TIE
+from heldout.infer.tests.lattice import find_lattice
 
 if TYPE_CHECKING:
     from collections.abc import Callable

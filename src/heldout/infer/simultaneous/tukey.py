@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.blocks import anova, anova_with_replicates, as_scores
 from heldout.infer.results import TIE, check_alternative
-from heldout.infer.studentized import (
+from heldout.infer.simultaneous.blocks import anova, anova_with_replicates, as_scores
+from heldout.infer.simultaneous.studentized import (
     dunnett_isf,
     dunnett_sf,
     studentized_range_isf,
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from heldout.data.words import Floats
-    from heldout.infer.blocks import Source
     from heldout.infer.results import Alternative
+    from heldout.infer.simultaneous.blocks import Source
 
     Columns = NDArray[np.integer[Any]]
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from heldout.infer.linearised import LinearScoring, jackknife, values_of_slopes
-from heldout.infer.resampled import SumScoring
-from heldout.infer.unit_kinds import affordable, sums_by_number
+from heldout.infer.scoring.linearised import LinearScoring, jackknife, values_of_slopes
+from heldout.infer.scoring.resampled import SumScoring
+from heldout.infer.scoring.unit_kinds import affordable, sums_by_number
 from heldout.measure.prediction.slopes import order_slopes
 from heldout.measure.prediction.sums import cell_sums, unit_sums
 

@@ -14,8 +14,9 @@ import numpy as np
 from heldout.data.notes import power_text
 from heldout.data.parallel import run_threads
 from heldout.errors import InputError
-from heldout.infer.blocks import as_scores
-from heldout.infer.pairwise import (
+from heldout.infer.results import TIE, check_alternative, drop_noise
+from heldout.infer.simultaneous.blocks import as_scores
+from heldout.infer.simultaneous.pairwise import (
     Counts,
     Method,
     NullTail,
@@ -25,7 +26,6 @@ from heldout.infer.pairwise import (
     piece_generator,
     pieces,
 )
-from heldout.infer.results import TIE, check_alternative, drop_noise
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -226,7 +226,8 @@ def dunnett(
     """Dunnett's question, every system against a baseline, answered by permutation.
 
     The single-step `max_t`: each t is compared with the distribution of the largest, without the
-    normal distribution and the common variance that `heldout.infer.tukey.dunnett_blocks` assumes.
+    normal distribution and the common variance that
+    `heldout.infer.simultaneous.tukey.dunnett_blocks` assumes.
 
     Parameters
     ----------

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.blocks import as_scores
 from heldout.infer.results import TIE
-from heldout.infer.studentized import studentized_range_isf, studentized_range_sf
+from heldout.infer.simultaneous.blocks import as_scores
+from heldout.infer.simultaneous.studentized import studentized_range_isf, studentized_range_sf
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from heldout.infer.corpus_level import (
+from heldout.infer.results import Alternative, Outcome, check_alternative
+from heldout.infer.scoring.unit_sparse import bootstrap_sparse, is_sparse, randomize_sparse
+from heldout.infer.tests.corpus_level import (
     Replicates,
     assignments_out,
     corpus_bootstrap,
@@ -21,15 +23,13 @@ from heldout.infer.corpus_level import (
     monte_carlo,
     observed_difference,
 )
-from heldout.infer.draws import check_draws
-from heldout.infer.results import Alternative, Outcome, check_alternative
-from heldout.infer.unit_sparse import bootstrap_sparse, is_sparse, randomize_sparse
+from heldout.infer.tests.draws import check_draws
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from heldout.data.words import Flags, Floats, Ints
-    from heldout.infer.corpus_level import ScoreOfSums
+    from heldout.infer.tests.corpus_level import ScoreOfSums
 
 __all__ = [
     "MANY_UNITS",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from heldout.infer.corpus_level import corpus_bootstrap
-from heldout.infer.resampled import SumScoring
 from heldout.infer.results import Interval
-from heldout.infer.unit_kinds import MANY_UNITS
+from heldout.infer.scoring.resampled import SumScoring
+from heldout.infer.scoring.unit_kinds import MANY_UNITS
+from heldout.infer.tests.corpus_level import corpus_bootstrap
 
 if TYPE_CHECKING:
     from heldout.measure.text.base import CorpusMeasure

@@ -2,7 +2,7 @@
 
 The engine (`heldout.infer.engine`) knows pairs, corrections, effects and notes. It asks a `Scoring`
 for tests and intervals. A mean over units is one kind of scoring; functions of sums (BLEU, F1),
-measures of order and areas under curves are others, in `heldout.infer.resampled`.
+measures of order and areas under curves are others, in `heldout.infer.scoring.resampled`.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class MeanScoring:
 
     def outcome(self, test: str, pair: tuple[int, int], alternative: Alternative) -> Outcome:
         """Any of the tests that `heldout.infer.advise.TESTS` lists."""
-        from heldout.infer import bootstrap, paired, randomization  # SciPy
+        from heldout.infer.tests import bootstrap, paired, randomization  # SciPy
 
         gaps = self.gaps(pair)
         if test == "mcnemar":
@@ -122,7 +122,9 @@ class MeanScoring:
 
     def difference(self, pair: tuple[int, int], level: float) -> Interval:
         """The interval that was asked for; by default t, or t corrected for folds."""
-        from heldout.infer import bootstrap, folds, intervals, randomization  # SciPy
+        from heldout.infer.intervals import folds  # SciPy
+        from heldout.infer.intervals import units as intervals
+        from heldout.infer.tests import bootstrap, randomization  # SciPy
 
         gaps = self.gaps(pair)
         if not self.interval and self.test_share is not None:
@@ -142,7 +144,8 @@ class MeanScoring:
 
     def system(self, at: int, level: float) -> Interval:
         """Corrected for folds; Wilson's interval for successes and failures; else t."""
-        from heldout.infer import folds, intervals  # SciPy
+        from heldout.infer.intervals import folds  # SciPy
+        from heldout.infer.intervals import units as intervals
 
         values = self.scores.values[:, at]
         if self.test_share is not None:

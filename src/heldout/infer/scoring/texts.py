@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from heldout.data.scores import Scores, fingerprint
 from heldout.errors import InputError
-from heldout.infer.resampled import SumScoring
-from heldout.infer.scoring import Scored
-from heldout.infer.text_intervals import BOOTSTRAPS
+from heldout.infer.intervals.texts import BOOTSTRAPS
+from heldout.infer.scoring.base import Scored
+from heldout.infer.scoring.resampled import SumScoring
 
 if TYPE_CHECKING:
     from heldout.infer.engine import Asked

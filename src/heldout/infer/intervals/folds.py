@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.intervals import normal_quantile, t_quantile
-from heldout.infer.paired import check_share
+from heldout.infer.intervals.units import normal_quantile, t_quantile
 from heldout.infer.results import Interval, as_values
+from heldout.infer.tests.paired import check_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -120,8 +120,9 @@ class FoldF(NamedTuple):
 def corrected_f(scores: ArrayLike, test_share: float) -> FoldF:
     """Analysis of variance over folds, with the variance corrected as in `corrected_t`.
 
-    The F ratio of `heldout.infer.blocks.anova` takes the variance of a mean over J folds to be 1/J
-    that of a fold; here it is 1/J + n_test/n_train, so that F is divided by 1 + J n_test/n_train.
+    The F ratio of `heldout.infer.simultaneous.blocks.anova` takes the variance of a mean over J
+    folds to be 1/J that of a fold; here it is 1/J + n_test/n_train, so that F is divided by
+    1 + J n_test/n_train.
     For two systems it is the square of the corrected resampled t. The same rule of thumb, carried
     over to several systems; not measured by its authors.
 
@@ -142,7 +143,7 @@ def corrected_f(scores: ArrayLike, test_share: float) -> FoldF:
     >>> round(found.f, 3), round(found.p, 4)
     (6.943, 0.0275)
     """
-    from heldout.infer.blocks import anova, f_tail  # SciPy
+    from heldout.infer.simultaneous.blocks import anova, f_tail  # SciPy
 
     table = anova(scores)
     splits = table.blocks.df + 1

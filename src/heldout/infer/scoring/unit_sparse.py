@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.infer.corpus_level import (
+from heldout.infer.tests.corpus_level import (
     Replicates,
     assignments_out,
     monte_carlo,
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heldout.data.words import Floats
-    from heldout.infer.corpus_level import ScoreOfSums
     from heldout.infer.results import Alternative, Outcome
+    from heldout.infer.tests.corpus_level import ScoreOfSums
 
 __all__ = ["bootstrap_sparse", "is_sparse", "randomize_sparse"]
 
@@ -49,7 +49,7 @@ def _rows_at_once(units: int, width: int) -> int:
 def bootstrap_sparse(
     systems: Sequence[Floats], score: ScoreOfSums, *, replicates: int, seed: int
 ) -> Replicates:
-    """As `heldout.infer.unit_kinds.bootstrap_sums`."""
+    """As `heldout.infer.scoring.unit_kinds.bootstrap_sums`."""
     from scipy.sparse import csr_array  # slow to import
 
     units, width = systems[0].shape
@@ -76,7 +76,7 @@ def randomize_sparse(
     replicates: int,
     seed: int,
 ) -> Outcome:
-    """As `heldout.infer.unit_kinds.randomize_sums`, by drawing swaps."""
+    """As `heldout.infer.scoring.unit_kinds.randomize_sums`, by drawing swaps."""
     from scipy.sparse import csr_array  # slow to import
 
     observed, tie = observed_difference(first, second, score)

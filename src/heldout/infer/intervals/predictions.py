@@ -8,19 +8,19 @@ import numpy as np
 
 from heldout.data.predictions import ClassPredictions, positive_number, unit_count
 from heldout.errors import InputError
-from heldout.infer.auc import delong_interval
-from heldout.infer.folds import corrected_t
-from heldout.infer.intervals import t_interval, wilson
-from heldout.infer.many_units import scoring_of_many
-from heldout.infer.resampled import SumScoring
-from heldout.infer.scored_predictions import group_numbers
-from heldout.infer.unit_kinds import (
+from heldout.infer.intervals.folds import corrected_t
+from heldout.infer.intervals.units import t_interval, wilson
+from heldout.infer.scoring.many_units import scoring_of_many
+from heldout.infer.scoring.predictions import group_numbers
+from heldout.infer.scoring.resampled import SumScoring
+from heldout.infer.scoring.unit_kinds import (
     MANY_UNITS,
     affordable,
     bootstrap_sums,
     bootstrap_weights,
     sums_by_number,
 )
+from heldout.infer.tests.auc import delong_interval
 from heldout.measure.prediction.paired import fold_scores, has_splits, same_sides
 from heldout.measure.prediction.sums import unit_sums
 from heldout.measure.prediction.weights import weighing
@@ -29,8 +29,8 @@ from heldout.measure.undefined import Undefined
 if TYPE_CHECKING:
     from heldout.data.predictions import NumberPredictions
     from heldout.data.words import Ints
-    from heldout.infer.corpus_level import Replicates
     from heldout.infer.results import Interval
+    from heldout.infer.tests.corpus_level import Replicates
     from heldout.measure.base import Measure
 
     Predictions = ClassPredictions | NumberPredictions

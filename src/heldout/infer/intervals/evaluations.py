@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from heldout.infer.prediction_intervals import prediction_interval
+from heldout.infer.intervals.predictions import prediction_interval
 from heldout.measure.prediction.evaluate import evaluate_predictions
 from heldout.measure.undefined import Undefined
 

@@ -16,10 +16,10 @@ from heldout.data.predictions import (
 )
 from heldout.data.scores import Scores
 from heldout.errors import InputError, MeasureError
-from heldout.infer.many_units import scoring_of_many
-from heldout.infer.resampled import AreaScoring, OrderScoring, SumScoring
-from heldout.infer.scoring import Scored, mean_scored
-from heldout.infer.unit_kinds import MANY_UNITS, affordable, sums_by_number
+from heldout.infer.scoring.base import Scored, mean_scored
+from heldout.infer.scoring.many_units import scoring_of_many
+from heldout.infer.scoring.resampled import AreaScoring, OrderScoring, SumScoring
+from heldout.infer.scoring.unit_kinds import MANY_UNITS, affordable, sums_by_number
 from heldout.measure.parse import parse_measures
 from heldout.measure.prediction.paired import (
     check_same_truth,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from heldout.data.predictions import NumberPredictions
     from heldout.data.words import Ints
     from heldout.infer.engine import Asked
-    from heldout.infer.linearised import LinearScoring
+    from heldout.infer.scoring.linearised import LinearScoring
     from heldout.measure.base import Measure
 
     Predictions = ClassPredictions | NumberPredictions

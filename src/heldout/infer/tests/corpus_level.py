@@ -1,9 +1,9 @@
 """Tests and intervals for scores of a whole corpus: BLEU, perplexity, and means alike.
 
 Such a score is a function of sums over segments. The sums are resampled, not the score: the signed
-and drawn sums of `heldout.infer.draws` are taken for every statistic with the same signs and draws,
-and the function is applied to all replicates at once. A mean is the special case of two statistics,
-a sum and a count.
+and drawn sums of `heldout.infer.tests.draws` are taken for every statistic with the same signs and
+draws, and the function is applied to all replicates at once. A mean is the special case of two
+statistics, a sum and a count.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 
 from heldout.data.notes import power_text
 from heldout.errors import InputError
-from heldout.infer.draws import all_signed_sums, check_draws, drawn_sums, signed_sums
 from heldout.infer.results import TIE, Alternative, Interval, Outcome, check_alternative
+from heldout.infer.tests.draws import all_signed_sums, check_draws, drawn_sums, signed_sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -1,0 +1,1 @@
+"""Several systems at once: analysis of variance and adjusted comparisons."""

@@ -1,0 +1,1 @@
+"""Tests of one difference: classical, by randomization, by the bootstrap, on ranks."""
