@@ -46,7 +46,11 @@ def jaccard(one, other):
 # Hashes of texts.
 
 
-@given(st.lists(st.text(st.sampled_from("aAbB \t\n\x1cÄäßẞ\u3000漢\U0001d538"), max_size=20), min_size=1))
+@given(
+    st.lists(
+        st.text(st.sampled_from("aAbB \t\n\x1cÄäßẞ\u3000漢\U0001d538"), max_size=20), min_size=1
+    )
+)
 def test_hashes_are_equal_for_texts_that_differ_in_case_and_blanks_alone(texts):
     hashes = documents_of(texts).text_hashes()
     keys = [" ".join(text.casefold().split()) for text in texts]
