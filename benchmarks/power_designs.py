@@ -1,4 +1,4 @@
-"""Check that the standard error of a difference falls with the root of the amount of data.
+"""Measure with which power of the amount of data the standard error of a difference falls.
 
 Plans for documents and for rows under folds rest on it (`heldout.infer.power_designs`). Measured:
 
@@ -7,10 +7,10 @@ Plans for documents and for rows under folds rest on it (`heldout.infer.power_de
 - folds: the corrected resampled standard error of the difference in accuracy between nearest
   centroids in five dimensions and in two, ten folds of n rows, times the root of n.
 
-All numbers are relative to the largest amount: 1 means that the plan is right, more that smaller
-data had a larger error than planned from, so that plans from them ask for too much.
+All numbers are relative to the largest amount: 1 means that the error falls with the square root.
+The rate is the power with which it falls from this amount to the largest.
 
-    python benchmarks/power_designs.py pydocs [collection ...] [--draws 20] [--seed 18]
+    python benchmarks/power_designs.py pydocs [collection ...] [--draws 20] [--measure AP]
 """
 
 from __future__ import annotations
@@ -31,12 +31,14 @@ from heldout.retrieve.models import Model
 
 if TYPE_CHECKING:
     from heldout.data.words import Flags, Floats
+    from heldout.measure.ranking.names import RankingMeasure
 
-MEASURE = parse_measure("nDCG@10", "ranking")
 FOLDS, DEPTH = 5, 1000
 
 
-def document_error(candidates: Candidates, share: float, seed: list[int]) -> float:
+def document_error(
+    candidates: Candidates, measure: RankingMeasure, share: float, seed: list[int]
+) -> float:
     """Half-sample standard error of the difference between both models on a part of documents."""
     table, n = candidates.table, candidates.index.n_documents
     order = np.random.default_rng(seed).permutation(n)
@@ -48,12 +50,12 @@ def document_error(candidates: Candidates, share: float, seed: list[int]) -> flo
     halves = []
     for model in (0, 1):
         pooled = pool(candidates, folds, (model,) * FOLDS, model, 100)
-        merged = table.evaluate(pooled.ranks[:, None], counted, pooled.retrieved, [MEASURE], DEPTH)
+        merged = table.evaluate(pooled.ranks[:, None], counted, pooled.retrieved, [measure], DEPTH)
         spread = half_sample_spread(
             table,
             pooled.documents,
             np.flatnonzero(seen).astype(np.int32),
-            [MEASURE],
+            [measure],
             merged[0],
             depth=DEPTH,
             replicates=200,
@@ -83,29 +85,40 @@ def _accuracy(points: Floats, label: Floats, train: Flags, test: Flags) -> float
     return float(((points[test] - middle) @ normal * label[test] > 0).mean())
 
 
+def rate(ratio: float, share: float) -> str:
+    """The power with which the error fell from a share of the data to all of them."""
+    return "" if share == 1 else f"{0.5 + np.log(ratio) / np.log(1 / share):.2f}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("collections", nargs="*", default=["pydocs"])
     parser.add_argument("--draws", type=int, default=20)
+    parser.add_argument("--measure", default="nDCG@10")
     parser.add_argument("--seed", type=int, default=18)
     options = parser.parse_args()
-    print("| data | amount | standard error × √amount, relative | spread over draws |")
-    print("|---|---:|---:|---:|")
+    measure = parse_measure(options.measure, "ranking")
+    print("| data | amount | standard error × √amount, relative | spread over draws | rate |")
+    print("|---|---:|---:|---:|---:|")
     for source in options.collections:
         collection = read_collection(source)
         index = Index.build(collection, Analyzer(stop="english", stemmer="english"))
         models = [Model.make("bm25", k1=1, b=0.5), Model.make("ql-jm")]
         candidates = Candidates.make(index, collection, models, depth=DEPTH)
-        whole = document_error(candidates, 1.0, [options.seed, 0])
+        whole = document_error(candidates, measure, 1.0, [options.seed, 0])
         for share in (0.25, 0.5, 1.0):
             draws = options.draws if share < 1 else 1
             found = np.array(
-                [document_error(candidates, share, [options.seed, d]) for d in range(draws)]
+                [
+                    document_error(candidates, measure, share, [options.seed, d])
+                    for d in range(draws)
+                ]
             )
             ratio = found * np.sqrt(share) / whole
             print(
                 f"| {collection.name} | {int(share * index.n_documents):,} documents "
-                f"| {np.sqrt((ratio**2).mean()):.3f} | {ratio.std():.3f} |",
+                f"| {np.sqrt((ratio**2).mean()):.3f} | {ratio.std():.3f} "
+                f"| {rate(float(np.sqrt((ratio**2).mean())), share)} |",
                 flush=True,
             )
     generator = np.random.default_rng(options.seed)
@@ -117,7 +130,10 @@ def main() -> None:
     for n in sizes:
         ratio = np.sqrt(n * variance[n].mean()) / largest
         spread = np.sqrt(n * variance[n]).std() / largest
-        print(f"| nearest centroids, 10 folds | {n} rows | {ratio:.3f} | {spread:.3f} |")
+        print(
+            f"| nearest centroids, 10 folds | {n} rows | {ratio:.3f} | {spread:.3f} "
+            f"| {rate(float(ratio), n / sizes[-1])} |"
+        )
 
 
 if __name__ == "__main__":

@@ -118,6 +118,16 @@ def test_proportions_need_the_units_from_which_on_the_power_is_kept():
         design.needed(1.5, goal)
 
 
+def test_a_slower_rate_needs_more():
+    root, slow = ScaledDesign(0.02, 30, 100), ScaledDesign(0.02, 30, 100, 0.25)
+    assert slow.for_width(0.01, 0.95) == pytest.approx(
+        root.for_width(0.01, 0.95) ** 2 / 100, abs=40
+    )
+    assert slow.detectable(1600, Goal()) == pytest.approx(slow.detectable(100, Goal()) / 2)
+    with pytest.raises(InputError, match="rate=0"):
+        ScaledDesign(0.02, 30, 100, 0.0)
+
+
 def test_folds_have_the_standard_error_of_their_interval():
     gaps = [0.04, 0.01, 0.06, 0.01, 0.05]
     interval, design = corrected_t(gaps, 0.25), fold_design(gaps, 0.25, 300)

@@ -94,6 +94,6 @@ def test_documents_are_planned_from_the_interval_of_the_difference():
     lines = plan_lines(spread, [0.1], None, widths=[0.05], **SETTINGS)
     assert lines[0].startswith("B - A, AP: the difference has standard error 0.0490")
     assert "Documents needed to see a difference" in lines[1]
-    assert lines[-2] == "  ± 0.05      4,000"
+    assert lines[-2] == "  ± 0.05     16,000"  # half the width, to the power 1 / .25
     with pytest.raises(InputError, match="no differences"):
         document_spreads(Results(), "RR")

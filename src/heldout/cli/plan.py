@@ -42,9 +42,10 @@ _EXAMPLES = """\
   heldout plan results/ --difference 0.01              an experiment, also by document
 
 Numbers are for the paired t test; those of the randomization test are close to them. Successes and
-failures are planned for by McNemar's exact test, folds by the corrected resampled t test. Documents
-and rows: the standard error falls with the root of their number. --simulate draws samples of the
-pilot's units and runs the actual test on them, for the pilot's own difference.
+failures are planned for by McNemar's exact test, folds by the corrected resampled t test, whose
+standard error falls with the root of the number of rows; with documents it falls far more slowly.
+--simulate draws samples of the pilot's units and runs the actual test on them, for the pilot's own
+difference.
 """
 
 

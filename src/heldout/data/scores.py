@@ -201,7 +201,10 @@ def _paired(
         shared = all(unit in units for units in table.values())
         (common if shared else dropped).append(unit)
     if not common:
-        raise InputError("the systems have no unit in common: are the ids written alike?")
+        raise InputError(
+            "the systems have no unit in common: are the ids written alike? Systems that were "
+            "scored on different units are compared by --unpaired (heldout.infer.unpaired)"
+        )
     try:
         rows = [[float(units[unit]) for units in table.values()] for unit in common]
     except (TypeError, ValueError) as error:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["REPLICATES", "Asked", "make_comparison"]
 
 REPLICATES = 100_000
-STEPWISE = ("holm", "hochberg", "maxt")
+STEPWISE = ("holm", "hochberg", "hommel", "maxt")
 
 
 class Asked(NamedTuple):

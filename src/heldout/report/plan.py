@@ -192,11 +192,12 @@ def fold_spreads(scores: Scores, test_share: float, rows: int | None = None) -> 
 def document_spreads(results: Results, measure: str | None = None) -> list[Spread]:
     """The plan for collections of another size, from an experiment by document.
 
-    The standard error of each difference is that of its interval; it falls with the root of the
-    number of documents, the queries staying as they are.
+    The standard error of each difference is that of its interval. It falls far more slowly than
+    with the root of the number of documents (see `DOCUMENT_RATE`): with a cutoff, the top of a list
+    stays as short.
     """
     from heldout.infer.intervals.units import t_quantile
-    from heldout.infer.power_designs import ScaledDesign
+    from heldout.infer.power_designs import DOCUMENT_RATE, ScaledDesign
 
     found = []
     for name in results.systems:
@@ -215,9 +216,11 @@ def document_spreads(results: Results, measure: str | None = None) -> list[Sprea
                 continue
             about = (
                 f"{what}: the difference has standard error {_shown(error, error)} on a collection "
-                f"of {size:,} documents ({freedom + 1:,} queries, which stay)."
+                f"of {size:,} documents ({freedom + 1:,} queries, which stay). It is taken to "
+                f"fall with the power {DOCUMENT_RATE:g} of the number of documents, which is "
+                "rough: more queries are the surer way."
             )
-            design = ScaledDesign(error, freedom, size)
+            design = ScaledDesign(error, freedom, size, DOCUMENT_RATE)
             found.append(Spread(what, error, size, 0.0, design, "documents", about))
     if not found:
         raise InputError(
