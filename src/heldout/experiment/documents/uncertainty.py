@@ -32,6 +32,7 @@ from heldout.errors import InputError
 from heldout.experiment.documents.estimate import Estimand
 from heldout.experiment.documents.extrapolate import extrapolate
 from heldout.experiment.documents.rank_table import Rows, measure_rows
+from heldout.infer.intervals.bounded import bounds_inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -117,7 +118,7 @@ def interval(
     # how well a variance is known, whatever was drawn anew.
     factor = float(stdtrit(max(spread.n_queries - 1, 1), (1 + level) / 2))
     half = factor * math.sqrt(spread.variance(estimand))
-    return max(value - half, bounds[0]), min(value + half, bounds[1])
+    return bounds_inside(value, value - half, value + half, bounds)
 
 
 def half_sample_spread(
