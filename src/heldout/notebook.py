@@ -221,9 +221,9 @@ def evaluation_html(evaluation: Evaluation) -> str:
 
 def comparison_text(comparison: Comparison) -> str:
     """A few lines to print."""
-    from heldout.report.claims import comparison_summary
+    from heldout.report.short_claims import short_text
 
-    return comparison_summary(comparison)
+    return short_text(comparison).rstrip()
 
 
 def comparison_html(comparison: Comparison) -> str:
