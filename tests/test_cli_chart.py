@@ -146,7 +146,7 @@ def test_studies_are_drawn(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["forrest", "-o", "f.png"], "no chart is called 'forrest': did you mean forest?"),
+        (["forrest", "-o", "f.png"], "unknown chart 'forrest': did you mean forest?"),
         (["zebra", "-o", "f.png"], "There are forest, pairs,"),
         (["forest", "-o", "f.jpg"], "this is written as .json, .html, .png, .svg, .pdf"),
         (["roc", "-o", "f.png"], "no chart roc, which needs classes with scores"),

@@ -52,7 +52,7 @@ def test_several_folders_make_one_page(place, tmp_path, capsys):
     assert page.count('class="part"') == 2
     assert ">New queries<" in page
     assert ">New documents<" in page
-    assert "bm25 or ql-jm on beir?" in page
+    assert "Which is better on beir: bm25 or ql-jm?" in page
     err = capsys.readouterr().err
     assert "name the collection with --collection" in err
     assert f"Open {target}" in err
