@@ -166,7 +166,7 @@ def test_a_learning_curve_is_its_points_and_knows_what_it_is_of():
     )
     assert {"queries", "0.3000"} <= set(read(curve._repr_html_()).texts)
     [one] = heldout.charts(curve)
-    assert one.title == "AP by the queries seen"
+    assert one.title == "AP by the number of training queries"
 
 
 def test_splits_are_drawn():
