@@ -310,7 +310,7 @@ def test_without_a_tuned_system_there_is_no_optimism():
 
 
 COLLECTION = heldout.Collection(
-    {f"d{at}": "text" for at in range(8)},
+    {f"d{at}": f"text {at}" for at in range(8)},
     {"a": "one", "b": "two", "c": "three", "d": "four"},
     {
         "a": {"d0": 1},

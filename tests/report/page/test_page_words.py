@@ -336,7 +336,7 @@ def test_new_documents_are_answered_by_their_own_interval(collection):
     ends = sorted([abs(kept["low"]), abs(kept["high"])])
     if shown:
         assert f"[{ends[0]:.4f}, {ends[1]:.4f}]" in part.answer[0]
-    first, other = part.tables
+    first, other, _ = part.tables
     gap = next(row for row in first.table.rows if "best" not in row)[3]
     assert abs(float(gap.rstrip("*"))) == pytest.approx(abs(kept["difference"]), abs=6e-5)
     assert "p" not in first.table.head  # tests over queries answer another question

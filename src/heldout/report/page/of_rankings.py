@@ -120,7 +120,7 @@ def ranking_tables(
         yield from comparison_tables(comparison, _NOUN, systems=table)
     else:
         yield table
-        yield _other_question(comparison)
+        yield from _other_question(comparison)
 
 
 def _sources(results: Results, measure: str, comparison: Comparison | None) -> dict[str, str]:
@@ -140,15 +140,13 @@ def _sources(results: Results, measure: str, comparison: Comparison | None) -> d
     }
 
 
-def _other_question(comparison: Comparison) -> PageTable:
+def _other_question(comparison: Comparison) -> Iterator[PageTable]:
     """The systems compared for new queries on these documents, folded."""
-    table = comparison_tables(comparison, _NOUN)[0]
+    systems, pairs = comparison_tables(comparison, _NOUN)
     title = f"{comparison.scores.measure} for new queries on these documents"
-    return replace(
-        table,
-        table=replace(table.table, title=title),
-        fold="Another question: new queries on these documents",
-    )
+    fold = "Another question: new queries on these documents"
+    yield replace(systems, table=replace(systems.table, title=title), fold=fold)
+    yield replace(pairs, fold=f"New queries on these documents: {pairs.fold.lower()}")
 
 
 def _explored(
