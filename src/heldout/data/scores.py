@@ -58,6 +58,8 @@ class Scores:
         code.
     unit
         What a unit is called in sentences, such as ``query``, ``fold`` or ``segment``.
+    range
+        The least and the greatest value that the measure can have; intervals stay inside.
 
     Examples
     --------
@@ -75,6 +77,7 @@ class Scores:
     data: str = ""
     notes: tuple[Note, ...] = ()
     unit: str = "unit"
+    range: tuple[float, float] = (-math.inf, math.inf)
 
     def __post_init__(self) -> None:
         for name in ("systems", "units", "dropped"):
@@ -214,7 +217,10 @@ def _paired(
         shared = all(unit in units for units in table.values())
         (common if shared else dropped).append(unit)
     if not common:
-        raise InputError("the systems have no unit in common: are the ids written alike?")
+        raise InputError(
+            "the systems have no unit in common: are the ids written alike? Systems that were "
+            "scored on different units are compared by --unpaired (heldout.infer.unpaired)"
+        )
     try:
         rows = [[float(units[unit]) for units in table.values()] for unit in common]
     except (TypeError, ValueError) as error:

@@ -248,6 +248,7 @@ def _resampled(
         data=paired.data,
         notes=tuple(notes),
         unit="group" if grouped else "instance",
+        range=measure.range,
     )
     return Scored(scores, scoring)
 

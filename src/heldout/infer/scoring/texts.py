@@ -52,5 +52,6 @@ def scored_texts(evaluation: TextEvaluation, measure: CorpusMeasure, asked: Aske
         higher_is_better=measure.higher_is_better,
         data=fingerprint(list(parts)),
         unit="segment",
+        range=measure.range,
     )
     return Scored(scores, scoring)

@@ -127,6 +127,7 @@ class TextEvaluation(Evaluation):
             dropped=tuple(ids[~defined].tolist()),
             data=fingerprint([text for texts in self.references.texts for text in texts]),
             unit="segment",
+            range=wanted.range,
         )
 
 

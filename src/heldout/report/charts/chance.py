@@ -141,7 +141,7 @@ def draw_null(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
                 "bottom:Q", title="share of sign assignments", axis=alt.Axis(format="%"), scale=up
             ),
             y2="top:Q",
-            color=colours("kind", kinds),
+            color=colours("kind", kinds, legend=alt.Legend(columns=1)),  # fits a phone
             tooltip=tip(
                 ("low:Q", "from", "+.4f"),
                 ("high:Q", "to", "+.4f"),

@@ -30,7 +30,12 @@ if TYPE_CHECKING:
 
     from heldout.infer.compare import Claim, Comparison
 
-__all__ = ["charts_of_comparison", "forest_of_comparison", "shown_claims"]
+__all__ = [
+    "charts_of_comparison",
+    "forest_of_comparison",
+    "pairs_of_comparison",
+    "shown_claims",
+]
 
 _SHOWN = 3
 """Pairs whose differences are shown query by query."""
@@ -63,7 +68,7 @@ def _charts(
     comparison: Comparison, texts: Mapping[str, str] | None, unit: str
 ) -> Iterator[NamedChart]:
     yield forest_of_comparison(comparison, unit=unit)
-    yield _pairs(comparison)
+    yield pairs_of_comparison(comparison)
     for number, claim in enumerate(shown_claims(comparison)):
         yield _queries(comparison, claim, texts, number, unit)
     yield _heatmap(comparison, texts, unit)
@@ -114,7 +119,14 @@ def forest_of_comparison(comparison: Comparison, *, unit: str = "query") -> Name
     )
 
 
-def _pairs(comparison: Comparison) -> NamedChart:
+def pairs_of_comparison(comparison: Comparison) -> NamedChart:
+    """Return the chart of the differences.
+
+    Parameters
+    ----------
+    comparison
+        Of two or more systems.
+    """
     measure = comparison.scores.measure
     frame = pairs_data(comparison)
     how = {

@@ -214,7 +214,7 @@ def _surface(
                 "mean:Q",
                 title=f"{measure} on training data",
                 scale=alt.Scale(zero=False, reverse=not higher_is_better),
-                legend=alt.Legend(gradientLength=220, titleOrient="left"),
+                legend=alt.Legend(gradientLength=150, titleOrient="top"),
             ),
             tooltip=hover,
         )

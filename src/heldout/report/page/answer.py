@@ -84,7 +84,7 @@ def _pair(board: Board, better: Gap, where: str) -> str:
     first, second = plain_text(gap.first), plain_text(gap.second)
     measure = plain_text(board.measure)
     if gap.counts is not None and gap.counts[0] + gap.counts[2] == 0:
-        return f"{first} and {second} have the same {measure} on every unit{_after(where)}."
+        return f"{first} and {second} have identical {measure} scores{_after(where)}."
     means = [board.row(name).value for name in (gap.first, gap.second)]
     scores = " vs ".join("undefined" if one is None else f"{one:.4f}" for one in means)
     numbers = f"{measure} {scores}, {_difference(gap)}{_direction(board)}"

@@ -138,7 +138,7 @@ def decision_line(comparison: Comparison, noun: tuple[str, str]) -> str:
 def comparison_tables(
     comparison: Comparison, noun: tuple[str, str], *, systems: PageTable | None = None
 ) -> tuple[PageTable, ...]:
-    """The table of systems and, of three or more without a baseline, all pairs, folded.
+    """The table of systems, and the pairs with all tests and effect sizes, folded.
 
     Parameters
     ----------
@@ -150,22 +150,15 @@ def comparison_tables(
         The table of systems, if it was made from estimates; by default from the comparison.
     """
     board = board_of_comparison(comparison)
-    words = tuple(dict.fromkeys([*sentences(comparison), *analysis_lines(comparison)]))
     first = systems or systems_table(
         board,
         f"{plain_text(comparison.scores.measure)} of each system",
         comparison_sources(comparison, noun),
     )
-    if len(comparison.claims) == 1 or board.baseline is not None:
-        return (_with_words(first, words),)
     return (
-        _with_words(first, tuple(analysis_lines(comparison))),
-        _with_words(_pairs(comparison, board, noun), tuple(sentences(comparison))),
+        replace(first, words=tuple(analysis_lines(comparison))),
+        replace(_pairs(comparison, board, noun), words=tuple(sentences(comparison))),
     )
-
-
-def _with_words(shown: PageTable, words: tuple[str, ...]) -> PageTable:
-    return replace(shown, words=words)
 
 
 def comparison_sources(comparison: Comparison, noun: tuple[str, str]) -> dict[str, str]:
@@ -216,7 +209,7 @@ def _pairs(comparison: Comparison, board: Board, noun: tuple[str, str]) -> PageT
         cells += [show_p(claim.adjusted)] if adjusted else []
         cells += [show_p(one.p) for one in claim.outcomes]
         rows.append([*cells, _effect(claim, gap), _counts(gap)])
-    title = f"{plain_text(board.measure)}: all {len(rows)} pairs"
+    title = f"{plain_text(board.measure)}: {count_of(len(rows), 'pair')} of systems"
     table = Table(head, rows, title, texts=2, starred=2)
     known = {
         "Δ": "score of the better system minus that of the other; * marks a significant difference",
@@ -232,7 +225,7 @@ def _pairs(comparison: Comparison, board: Board, noun: tuple[str, str]) -> PageT
         table,
         tuple((name, known[name]) for name in head if name in known),
         latex=tables_text([table], "latex"),
-        fold=f"All {len(rows)} pairs",
+        fold=f"All {len(rows)} pairs" if len(rows) > 1 else "All tests and the effect size",
     )
 
 

@@ -83,7 +83,7 @@ class Explorer {
     if (systems.length > 2) {
       const box = make("input", { type: "checkbox" });
       box.addEventListener("change", () => { this.all = box.checked; this.refresh(); });
-      this.labelled("Show all systems", box, "tick");
+      this.labelled("All systems", box, "tick");
     }
   }
 

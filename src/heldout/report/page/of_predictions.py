@@ -19,11 +19,13 @@ from heldout.report.page.explorer import unit_columns, units_of_results
 from heldout.report.page.parts import TaskParts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from heldout.experiment.results import Results
     from heldout.infer.compare import Comparison
     from heldout.report.page.parts import PageTable
 
-__all__ = ["parts_of_predictions"]
+__all__ = ["parts_of_predictions", "prediction_answer", "prediction_tables"]
 
 SHOWN: Final = 3
 """Different predictions for one row that are shown, if it was held out several times."""
@@ -41,15 +43,13 @@ def parts_of_predictions(results: Results, compared: list[Comparison]) -> TaskPa
         The systems, in each measure.
     """
     known = {one.scores.measure: one for one in compared}
-    first = known.get(results.measures[0])
-    answer = board_answer(board_of_results(results, results.measures[0], first), _WHERE)
     return TaskParts(
         heading="New rows",
-        answer=(*answer, *([decision_line(first, _noun(results))] if first else [])),
+        answer=tuple(prediction_answer(results, known.get(results.measures[0]))),
         tables=tuple(
             table
             for measure in results.measures
-            for table in _tables(results, measure, known.get(measure))
+            for table in prediction_tables(results, measure, known.get(measure))
         ),
         units=_explored(results),
         # As the comparisons of these results name their data.
@@ -57,11 +57,21 @@ def parts_of_predictions(results: Results, compared: list[Comparison]) -> TaskPa
     )
 
 
+def prediction_answer(results: Results, comparison: Comparison | None) -> Iterator[str]:
+    """The headline and further sentences, for the first measure."""
+    yield from board_answer(board_of_results(results, results.measures[0], comparison), _WHERE)
+    if comparison is not None:
+        yield decision_line(comparison, _noun(results))
+
+
 def _noun(results: Results) -> tuple[str, str]:
     return ("fold", "folds") if results.unit == "split" else ("row", "rows")
 
 
-def _tables(results: Results, measure: str, comparison: Comparison | None) -> tuple[PageTable, ...]:
+def prediction_tables(
+    results: Results, measure: str, comparison: Comparison | None
+) -> Iterator[PageTable]:
+    """The tables of one measure."""
     found = results.estimate(results.systems[0], measure)
     sources = {
         "score": "mean over folds of the value on held-out rows: values.parquet, unit null",
@@ -74,8 +84,9 @@ def _tables(results: Results, measure: str, comparison: Comparison | None) -> tu
     board = board_of_results(results, measure, comparison)
     table = systems_table(board, f"{measure} {_WHERE}", sources)
     if comparison is None:
-        return (table,)
-    return comparison_tables(comparison, _noun(results), systems=table)
+        yield table
+    else:
+        yield from comparison_tables(comparison, _noun(results), systems=table)
 
 
 def _explored(results: Results) -> dict[str, Any] | None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from heldout.infer.compare import Comparison
     from heldout.report.page.parts import PageTable
 
-__all__ = ["parts_of_rankings"]
+__all__ = ["parts_of_rankings", "ranking_answer", "ranking_tables"]
 
 _NEW: Final = {
     "query": "New queries",
@@ -59,11 +59,11 @@ def parts_of_rankings(
     known = {one.scores.measure: one for one in compared}
     return TaskParts(
         heading=_NEW[settings["by"]],
-        answer=tuple(_answer(results, known.get(results.measures[0]))),
+        answer=tuple(ranking_answer(results, known.get(results.measures[0]))),
         tables=tuple(
             table
             for measure in results.measures
-            for table in _tables(results, measure, known.get(measure))
+            for table in ranking_tables(results, measure, known.get(measure))
         ),
         units=units,
         rankings=rankings,
@@ -84,8 +84,11 @@ def _where(results: Results) -> str:
     return "on queries not used for tuning" if tuned else "on held-out queries"
 
 
-def _answer(results: Results, comparison: Comparison | None) -> Iterator[str]:
-    """The question that was asked: for new documents it is not the test over queries."""
+def ranking_answer(results: Results, comparison: Comparison | None) -> Iterator[str]:
+    """The headline and further sentences, for the first measure.
+
+    For new documents the test over queries does not answer the question.
+    """
     board = board_of_results(results, results.measures[0], comparison)
     yield from board_answer(board, _where(results))
     if results.manifest["settings"]["by"] == "document":
@@ -100,7 +103,10 @@ def _answer(results: Results, comparison: Comparison | None) -> Iterator[str]:
         yield decision_line(comparison, _NOUN)
 
 
-def _tables(results: Results, measure: str, comparison: Comparison | None) -> Iterator[PageTable]:
+def ranking_tables(
+    results: Results, measure: str, comparison: Comparison | None
+) -> Iterator[PageTable]:
+    """The tables of one measure."""
     board = board_of_results(results, measure, comparison)
     documents = results.manifest["settings"]["by"] == "document"
     table = systems_table(
@@ -114,7 +120,7 @@ def _tables(results: Results, measure: str, comparison: Comparison | None) -> It
         yield from comparison_tables(comparison, _NOUN, systems=table)
     else:
         yield table
-        yield _other_question(comparison)
+        yield from _other_question(comparison)
 
 
 def _sources(results: Results, measure: str, comparison: Comparison | None) -> dict[str, str]:
@@ -134,15 +140,13 @@ def _sources(results: Results, measure: str, comparison: Comparison | None) -> d
     }
 
 
-def _other_question(comparison: Comparison) -> PageTable:
+def _other_question(comparison: Comparison) -> Iterator[PageTable]:
     """The systems compared for new queries on these documents, folded."""
-    table = comparison_tables(comparison, _NOUN)[0]
+    systems, pairs = comparison_tables(comparison, _NOUN)
     title = f"{comparison.scores.measure} for new queries on these documents"
-    return replace(
-        table,
-        table=replace(table.table, title=title),
-        fold="Another question: new queries on these documents",
-    )
+    fold = "Another question: new queries on these documents"
+    yield replace(systems, table=replace(systems.table, title=title), fold=fold)
+    yield replace(pairs, fold=f"New queries on these documents: {pairs.fold.lower()}")
 
 
 def _explored(
