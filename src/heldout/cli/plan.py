@@ -47,22 +47,18 @@ def add_plan(command: Callable[..., argparse.ArgumentParser], commands: Any) -> 
 
 
 def _plan(options: argparse.Namespace) -> int:
-    from heldout.report.plan import json_plan, plan_lines
+    from heldout.report.plan import Aim, json_plan, plan_lines
 
     check_level(options.level, name="--level ")
-    settings = {
-        "power": options.power,
-        "level": options.level,
-        "alternative": options.alternative,
-    }
-    wanted = (options.difference, options.queries)
+    aim = Aim(options.power, options.level, options.alternative)
+    wanted = (options.difference, options.queries, aim)
     if options.json:
-        emit(json_plan(_spreads(options), *wanted, **settings))
+        emit(json_plan(_spreads(options), *wanted))
         return 0
     lines = [
         line
         for spread in _spreads(options)
-        for line in plan_lines(spread, *wanted, quiet=options.quiet, **settings)
+        for line in plan_lines(spread, *wanted, quiet=options.quiet)
     ]
     show("".join(line + "\n" for line in lines))
     return 0

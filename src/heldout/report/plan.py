@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heldout.data.scores import Scores
+    from heldout.infer.results import Alternative
 
-__all__ = ["Spread", "json_plan", "pilot_spreads", "plan_lines"]
+__all__ = ["Aim", "Spread", "json_plan", "pilot_spreads", "plan_lines"]
 
 DIFFERENCES: Final = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1)
 """What to plan for by default, when differences spread as those of nDCG and AP do."""
@@ -27,6 +28,22 @@ NUMBERS: Final = (25, 50, 100, 200, 400, 1000)
 FEW_UNITS: Final = 10
 BOUND: Final = 0.8
 """Confidence of the bound of the spread that a small pilot is shown with."""
+
+
+class Aim(NamedTuple):
+    """What a plan is made for.
+
+    Parameters
+    ----------
+    power
+        The probability of detecting the difference.
+    level, alternative
+        Of the test, as `heldout.compare` takes them.
+    """
+
+    power: float
+    level: float
+    alternative: Alternative
 
 
 class Spread(NamedTuple):
@@ -96,17 +113,17 @@ def plan_lines(
     spread: Spread,
     differences: Sequence[float] | None,
     numbers: Sequence[int] | None,
+    aim: Aim,
     *,
     quiet: bool = False,
-    **settings: Any,
 ) -> list[str]:
     """The plan for one standard deviation of differences."""
     sd, units = spread.sd, spread.units
     if not sd and units:
         return [f"{spread.what}: the differences are all the same: nothing to plan from.", ""]
-    sides = "two-sided" if settings["alternative"] == "two-sided" else "one-sided"
-    test = f"power {settings['power']:.0%}, level {settings['level']:g}, {sides}"
-    needed, seen = _numbers(spread, differences, numbers, settings)
+    sides = "two-sided" if aim.alternative == "two-sided" else "one-sided"
+    test = f"power {aim.power:.0%}, level {aim.level:g}, {sides}"
+    needed, seen = _numbers(spread, differences, numbers, aim)
     pilot = f" (pilot of {units:,} queries)" if units else ""
     subject = f"{spread.what}: differences" if spread.what else "Differences"
     return [
@@ -124,17 +141,17 @@ def json_plan(
     spreads: Sequence[Spread],
     differences: Sequence[float] | None,
     numbers: Sequence[int] | None,
-    **settings: Any,
+    aim: Aim,
 ) -> str:
     """The plans of all pairs, every number at full precision."""
     from heldout.as_json import json_text
 
     plans = []
     for spread in spreads:
-        plan: dict[str, Any] = {**spread._asdict(), **settings, **note_texts(spread.notes)}
+        plan: dict[str, Any] = {**spread._asdict(), **aim._asdict(), **note_texts(spread.notes)}
         plan |= {"needed": [], "detectable": []}
         if spread.sd or not spread.units:
-            needed, seen = _numbers(spread, differences, numbers, settings)
+            needed, seen = _numbers(spread, differences, numbers, aim)
             plan["needed"] = [{"difference": delta, "queries": n} for delta, n in needed]
             plan["detectable"] = [{"queries": n, "difference": delta} for n, delta in seen]
         plans.append(plan)
@@ -145,16 +162,27 @@ def _numbers(
     spread: Spread,
     differences: Sequence[float] | None,
     numbers: Sequence[int] | None,
-    settings: dict[str, Any],
+    aim: Aim,
 ) -> tuple[list[tuple[float, int]], list[tuple[int, float]]]:
     """Queries needed for each difference, and the difference that each number can show."""
     from heldout.infer.power import detectable_difference, queries_needed
 
     sd, units = spread.sd, spread.units
-    wanted = differences or _usual_differences(sd, settings["alternative"])
+    wanted = differences or _usual_differences(sd, aim.alternative)
     sizes = numbers or sorted({*NUMBERS, *([units] if units else [])})
-    needed = [(delta, queries_needed(sd, delta, **settings)) for delta in wanted]
-    return needed, [(number, detectable_difference(sd, number, **settings)) for number in sizes]
+    power, level, alternative = aim
+    needed = [
+        (delta, queries_needed(sd, delta, power=power, level=level, alternative=alternative))
+        for delta in wanted
+    ]
+    seen = [
+        (
+            number,
+            detectable_difference(sd, number, power=power, level=level, alternative=alternative),
+        )
+        for number in sizes
+    ]
+    return needed, seen
 
 
 def _usual_differences(sd: float, alternative: str) -> list[float]:
