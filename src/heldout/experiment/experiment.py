@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from heldout.data.sizes import parse_size
 from heldout.errors import InputError
-from heldout.experiment.config import check_fields
-from heldout.experiment.config_file import place_in, read_fields
 from heldout.experiment.execution.execute import execute
 from heldout.experiment.execution.journal import Journal
 from heldout.experiment.execution.lock import locked
@@ -21,9 +19,11 @@ from heldout.experiment.execution.resources import Resources
 from heldout.experiment.execution.tasks import Task, plan_tasks
 from heldout.experiment.manifest import experiment_key, make_manifest
 from heldout.experiment.problems import Problems
+from heldout.experiment.ranking_fields import check_ranking_fields
 from heldout.experiment.result_files import MANIFEST, all_files, flush
 from heldout.experiment.results import Results
 from heldout.experiment.schema import PredictionFields, RankingFields
+from heldout.experiment.toml_lines import place_in, read_fields
 
 if TYPE_CHECKING:
     import os
@@ -55,7 +55,7 @@ _DEFAULTS: Final = {
 }
 
 
-def _is_default(name: str, value: Any) -> bool:
+def _is_default(name: str, value: object) -> bool:
     default = _DEFAULTS[name]
     return value is default or (isinstance(value, str | int | float) and value == default)
 
@@ -146,7 +146,7 @@ class Experiment:
         index: AnyIndex | str | os.PathLike[str] | None = None,
         analyzer: Analyzer | Mapping[str, Any] | None = None,
     ) -> None:
-        every: dict[str, Any] = {
+        every: dict[str, object] = {
             "collection": collection,
             "systems": systems,
             "data": data,
@@ -190,12 +190,12 @@ class Experiment:
         settings: Settings | None = None
         task = self.fields.get("task", "ranking")
         if task == "ranking":
-            settings = check_fields(self.fields, problems, self._folder)
-        elif task in ("classification", "regression"):
+            settings = check_ranking_fields(self.fields, problems, self._folder)
+        elif task == "classification" or task == "regression":  # noqa: PLR1714 - for the types
             # Only here: measures of predictions and scikit-learn are slow to import.
-            from heldout.experiment.prediction_settings import check_prediction_fields
+            from heldout.experiment.prediction_fields import check_prediction_fields
 
-            settings = check_prediction_fields(self.fields, problems, self._folder)
+            settings = check_prediction_fields(task, self.fields, problems, self._folder)
         else:
             problems.add("task", f"{task!r} is not ranking, classification or regression")
         problems.refuse(self._source)

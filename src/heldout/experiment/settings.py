@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from heldout.experiment.execution.parcels import RankingParcel
     from heldout.experiment.instances import Instances
     from heldout.experiment.results import Results
+    from heldout.experiment.schema import CollectionTable
     from heldout.experiment.systems import EstimatorSystem, System
     from heldout.experiment.systems.outcomes import Outcome
     from heldout.measure.base import Measure
@@ -203,7 +204,7 @@ class RankingSettings(Settings):
     measures: tuple[RankingMeasure, ...]
     tune_for: RankingMeasure
     collection: Collection
-    source: dict[str, Any] | None
+    source: CollectionTable | None
     depth: int
     method: str
     target_size: int | None

@@ -10,7 +10,6 @@ the documents.
 from __future__ import annotations
 
 import io
-import json
 import pickle
 import tempfile
 from dataclasses import dataclass
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from heldout.data.documents import TextBatch
     from heldout.data.queries import Queries
     from heldout.data.run import Qrels
+    from heldout.experiment.schema import CollectionTable
     from heldout.experiment.settings import RankingSettings
     from heldout.retrieve.shards import AnyIndex
 
@@ -56,19 +56,21 @@ class CollectionParcel:
     fingerprint
         Of the collection that is meant.
     source
-        How to read it again, as JSON; empty: it is in `parts`.
+        How to read it again; None: it is in `parts`.
     parts
         Documents (None: the index has the ids, and no text is needed), queries, judgements, name.
     """
 
     fingerprint: str
-    source: str = ""
+    source: CollectionTable | None = None
     parts: tuple[Documents | None, Queries, Qrels, str] | None = None
 
     def open(self, index: AnyIndex | None = None) -> Collection:
         """The collection; read once in each process."""
-        if self.parts is None:
+        if self.source is not None:
             return _read(self.source, self.fingerprint)
+        if self.parts is None:
+            raise InputError("a collection was sent without its parts")
         documents, queries, qrels, name = self.parts
         if documents is None:
             if index is None:
@@ -78,7 +80,7 @@ class CollectionParcel:
 
 
 def pack_collection(
-    whole: Collection, source: dict[str, Any] | None, *, sent: bool = False
+    whole: Collection, source: CollectionTable | None, *, sent: bool = False
 ) -> CollectionParcel:
     """Make a collection ready to be sent.
 
@@ -91,8 +93,7 @@ def pack_collection(
     """
     if source is not None and not sent:
         # A worker may have been started in another folder.
-        placed = {key: _absolute(value) for key, value in source.items()}
-        return CollectionParcel(whole.fingerprint(), json.dumps(placed))
+        return CollectionParcel(whole.fingerprint(), source.moved(_absolute))
     ids, texts = zip(*whole.documents.pairs(), strict=True)  # out of files, if they stand in some
     parts = documents_of(ids, texts), whole.queries, whole.qrels, whole.name
     return CollectionParcel(whole.fingerprint(), parts=parts)
@@ -105,24 +106,18 @@ def pack_questions(whole: Collection) -> CollectionParcel:
     )
 
 
-def _absolute(value: Any) -> Any:
-    """Paths of files that are there, from the root; all else as it is."""
-    if isinstance(value, list | tuple):
-        return [_absolute(one) for one in value]
-    return str(Path(value).absolute()) if isinstance(value, str) and Path(value).exists() else value
+def _absolute(path: str) -> str:
+    """The path of a file that is there, from the root; else the text as it is."""
+    return str(Path(path).absolute()) if Path(path).exists() else path
 
 
 @lru_cache(maxsize=1)
-def _read(source: str, fingerprint: str) -> Collection:
-    from heldout.data.collection_files import read_collection
-
-    settings = json.loads(source)
-    name = settings.pop("source")
-    found = read_collection(name, **settings)
+def _read(source: CollectionTable, fingerprint: str) -> Collection:
+    found = source.read()
     if found.fingerprint() != fingerprint:
         raise InputError(
-            f"{name} is another collection here than where the run was started: it must be the "
-            "same for all workers"
+            f"{source.source} is another collection here than where the run was started: it "
+            "must be the same for all workers"
         )
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from heldout.data.paths import names_file
 from heldout.errors import InputError
@@ -28,17 +28,6 @@ class PlanTable(Table):
     kind: str = "kfold"
     runs: int = 1
 
-    def options(self, seed: int | None = None) -> dict[str, Any]:
-        """What was given beside the kind; the seed of the experiment, if there is none of its own.
-
-        Parameters
-        ----------
-        seed
-            None: the plan takes no seed.
-        """
-        own = {name: value for name, value in self.given().items() if name not in ("kind", "runs")}
-        return own if seed is None else {"seed": seed, **own}
-
     def plan(self, seed: int, folder: Path | None) -> Plan:
         """The plan.
 
@@ -59,29 +48,32 @@ class KFoldTable(PlanTable):
     repeats: int = 1
     stratify: str | None = None
     groups: str | None = None
-    seed: Seed = 0
+    seed: Seed | None = None
 
     def plan(self, seed: int, folder: Path | None) -> Plan:
         """The plan."""
         del folder
-        options = self.options(seed)
-        return KFold(options.pop("folds", 10), **options)
+        own = seed if self.seed is None else self.seed
+        return KFold(self.folds, self.repeats, self.stratify, self.groups, seed=own)
 
 
 class HoldOutTable(PlanTable):
     """One part or several that are held out."""
 
     test: float = 0.2
-    validation: float | None = None
+    validation: float = 0.0
     repeats: int = 1
     stratify: str | None = None
     groups: str | None = None
-    seed: Seed = 0
+    seed: Seed | None = None
 
     def plan(self, seed: int, folder: Path | None) -> Plan:
         """The plan."""
         del folder
-        return HoldOut(**self.options(seed))
+        own = seed if self.seed is None else self.seed
+        return HoldOut(
+            self.test, self.validation, self.repeats, self.stratify, self.groups, seed=own
+        )
 
 
 class LeaveOneOutTable(PlanTable):
@@ -92,20 +84,20 @@ class LeaveOneOutTable(PlanTable):
     def plan(self, seed: int, folder: Path | None) -> Plan:
         """The plan."""
         del seed, folder
-        return LeaveOneOut(**self.options())
+        return LeaveOneOut(self.groups)
 
 
 class BootstrapTable(PlanTable):
     """Units drawn with replacement."""
 
-    replicates: int = 1000
-    side: str = "train"
-    seed: Seed = 0
+    replicates: int = 200
+    side: Literal["train", "test"] = "train"
+    seed: Seed | None = None
 
     def plan(self, seed: int, folder: Path | None) -> Plan:
         """The plan."""
         del folder
-        return Bootstrap(**self.options(seed))
+        return Bootstrap(self.replicates, self.side, seed if self.seed is None else self.seed)
 
 
 class GivenTable(PlanTable):
@@ -139,13 +131,13 @@ class ChronologicalTable(PlanTable):
     """What is later is held out."""
 
     order: str
-    test: float | None = None
+    test: float = 0.2
     cut: Any = None
 
     def plan(self, seed: int, folder: Path | None) -> Plan:
         """The plan."""
         del seed, folder
-        return Chronological(**self.options())
+        return Chronological(self.order, self.test, self.cut)
 
 
 _KINDS: Final[dict[str, type[PlanTable]]] = {
@@ -160,7 +152,7 @@ _KINDS: Final[dict[str, type[PlanTable]]] = {
 
 
 def plan_from_table(
-    table: Mapping[str, Any], by: str, seed: int, problems: Problems, folder: Path | None = None
+    table: Mapping[str, object], by: str, seed: int, problems: Problems, folder: Path | None = None
 ) -> Plan | None:
     """Make a plan; what is wrong goes to `problems`, and there is none then.
 
@@ -188,7 +180,7 @@ def plan_from_table(
 
 
 def _single(
-    table: Mapping[str, Any], under: str, seed: int, problems: Problems, folder: Path | None
+    table: Mapping[str, object], under: str, seed: int, problems: Problems, folder: Path | None
 ) -> Plan | None:
     kind = table.get("kind", "kfold")
     if not isinstance(kind, str) or kind not in _KINDS:
