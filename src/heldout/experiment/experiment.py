@@ -17,10 +17,10 @@ from heldout.experiment.execution.progress import progress_bar
 from heldout.experiment.execution.regular_files import refuse_link
 from heldout.experiment.execution.resources import Resources
 from heldout.experiment.execution.tasks import Task, plan_tasks
-from heldout.experiment.manifest import experiment_key, make_manifest
+from heldout.experiment.manifest import MANIFEST, experiment_key, make_manifest
 from heldout.experiment.problems import Problems
 from heldout.experiment.ranking_fields import check_ranking_fields
-from heldout.experiment.result_files import MANIFEST, all_files, flush
+from heldout.experiment.result_files import all_files, flush
 from heldout.experiment.results import Results
 from heldout.experiment.schema import PredictionFields, RankingFields
 from heldout.experiment.toml_lines import place_in, read_fields
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from heldout.data.collection import Collection
     from heldout.experiment.documents.methods import Method
     from heldout.experiment.execution.progress import Step
+    from heldout.experiment.manifest import Manifest
     from heldout.experiment.schema import By
     from heldout.experiment.settings import Settings
     from heldout.experiment.systems.records import Record
@@ -279,9 +280,7 @@ def _make_folder(place: Path) -> None:
         raise InputError(f"{place}: cannot be made ({error.strerror})") from None
 
 
-def _look_into(
-    place: Path, manifest: dict[str, Any], *, resume: bool, force: bool
-) -> Results | None:
+def _look_into(place: Path, manifest: Manifest, *, resume: bool, force: bool) -> Results | None:
     """Results that are there already, if they are wanted; refuse what would be lost."""
     for left in place.glob(".*.tmp"):
         # Written aside by a run that was killed; nobody else is in this folder.
@@ -323,7 +322,7 @@ def _refuse_other(place: Path, mine: str, theirs: str) -> None:
 def _run(
     settings: Settings,
     index: AnyIndex | None,
-    manifest: dict[str, Any],
+    manifest: Manifest,
     place: Path | None,
     resources: Resources,
     *,
@@ -385,7 +384,7 @@ def _results(
     settings: Settings,
     tasks: tuple[Task, ...],
     records: Mapping[str, Record],
-    manifest: dict[str, Any],
+    manifest: Manifest,
     seconds: dict[str, float],
 ) -> Results:
     timings: dict[str, Any] = {"tasks": {task.key: seconds[task.key] for task in tasks}}

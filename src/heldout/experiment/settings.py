@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from heldout.data.collection import Collection
     from heldout.experiment.execution.parcels import RankingParcel
     from heldout.experiment.instances import Instances
+    from heldout.experiment.manifest import Fingerprints, Manifest, SettingsRecord
     from heldout.experiment.results import Results
     from heldout.experiment.schema import CollectionTable
     from heldout.experiment.systems import EstimatorSystem, System
@@ -99,16 +100,16 @@ class Settings(ABC):
         del limit, stack
 
     @abstractmethod
-    def describe(self, index: AnyIndex | None) -> dict[str, Any]:
+    def describe(self, index: AnyIndex | None) -> SettingsRecord:
         """All settings as plain values."""
 
     @abstractmethod
-    def fingerprints(self, index: AnyIndex | None) -> dict[str, str | None]:
+    def fingerprints(self, index: AnyIndex | None) -> Fingerprints:
         """Of the data, the splits and the index."""
 
     @abstractmethod
     def results(
-        self, outcomes: Sequence[Outcome], manifest: dict[str, Any], timings: dict[str, Any]
+        self, outcomes: Sequence[Outcome], manifest: Manifest, timings: dict[str, Any]
     ) -> Results:
         """Tables and summary of what is known of each system."""
 
@@ -165,8 +166,14 @@ class Settings(ABC):
             Bytes of this process.
         """
 
-    def _described_plan(self) -> dict[str, Any]:
+    def _described(self) -> SettingsRecord:
+        """What the settings of all tasks have."""
+        systems: list[Any] = [one.describe() for one in self.systems]
+        by: Any = self.by
         return {
+            "task": self.task,
+            "systems": systems,
+            "by": by,
             "plan": repr(self.splits.plan),
             "plan_seed": self.splits.seed,
             "splits": len(self.splits),
@@ -174,6 +181,9 @@ class Settings(ABC):
             "tune_for": str(self.tune_for),
             "seed": self.seed,
             "rule": self.rule,
+            "inner": self.inner,
+            "level": self.level,
+            "baseline": self.baseline,
         }
 
 
@@ -243,31 +253,25 @@ class RankingSettings(Settings):
             )
         return index
 
-    def describe(self, index: AnyIndex | None) -> dict[str, Any]:
+    def describe(self, index: AnyIndex | None) -> SettingsRecord:
         """All settings as plain values."""
         collection = self.collection
         return {
-            "task": self.task,
+            **self._described(),
             "collection": {
                 "name": collection.name,
                 "documents": len(collection.documents),
                 "queries": len(collection.queries),
                 "judgements": len(collection.qrels),
             },
-            "systems": [one.describe() for one in self.systems],
-            "by": self.by,
-            **self._described_plan(),
             "depth": self.depth,
-            "inner": self.inner,
             "estimator": self.method,
             "target_size": self.target_size,
             "replicates": self.replicates,
-            "level": self.level,
-            "baseline": self.baseline,
             "analyzer": None if index is None else index.analyzer.signature(),
         }
 
-    def fingerprints(self, index: AnyIndex | None) -> dict[str, str | None]:
+    def fingerprints(self, index: AnyIndex | None) -> Fingerprints:
         """Of the collection, the splits and the index."""
         return {
             "collection": self.collection.fingerprint(),
@@ -276,10 +280,10 @@ class RankingSettings(Settings):
         }
 
     def results(
-        self, outcomes: Sequence[Outcome], manifest: dict[str, Any], timings: dict[str, Any]
+        self, outcomes: Sequence[Outcome], manifest: Manifest, timings: dict[str, Any]
     ) -> Results:
         """Tables and summary of what is known of each system."""
-        from heldout.experiment.summary import ranking_results
+        from heldout.experiment.ranking_estimates import ranking_results
 
         ranked: Any = outcomes  # systems that rank have no other outcomes
         return ranking_results(self, ranked, manifest, timings)
@@ -347,35 +351,29 @@ class PredictionSettings(Settings):
         """The folds of a train side that points are chosen on; None: of everything."""
         return self.data.inner_folds(split, self.inner, self.seed)
 
-    def describe(self, index: AnyIndex | None) -> dict[str, Any]:
+    def describe(self, index: AnyIndex | None) -> SettingsRecord:
         """All settings as plain values."""
         del index
         data = self.data
         shares = [one.n_test / one.n_train for one in self.splits]
         return {
-            "task": self.task,
+            **self._described(),
             "data": {
                 "name": data.name,
                 "rows": len(data),
                 "groups": len(set(data.groups)) or None,
                 "classes": list(data.classes),
             },
-            "systems": [one.describe() for one in self.systems],
-            "by": self.by,
-            **self._described_plan(),
             "test_share": sum(shares) / len(shares),
-            "inner": self.inner,
-            "level": self.level,
-            "baseline": self.baseline,
         }
 
-    def fingerprints(self, index: AnyIndex | None) -> dict[str, str | None]:
+    def fingerprints(self, index: AnyIndex | None) -> Fingerprints:
         """Of the instances and the splits."""
         del index
         return {"data": self.data.fingerprint(), "splits": self.splits.fingerprint}
 
     def results(
-        self, outcomes: Sequence[Outcome], manifest: dict[str, Any], timings: dict[str, Any]
+        self, outcomes: Sequence[Outcome], manifest: Manifest, timings: dict[str, Any]
     ) -> Results:
         """Tables and summary of what is known of each system."""
         from heldout.experiment.prediction_tables import prediction_results

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import altair as alt
 import polars as pl
@@ -12,6 +12,7 @@ from heldout.report.charts.builders import colours, drawing, label, row_chart, s
 from heldout.report.charts.marks import inline, padded, rows_height, signed
 
 if TYPE_CHECKING:
+    from heldout.experiment.manifest import SettingsRecord
     from heldout.experiment.results import Results
     from heldout.report.charts.named import Drawing
 
@@ -59,7 +60,7 @@ def optimism_data(results: Results, measure: str | None = None) -> pl.DataFrame:
     return frame.with_columns((pl.col("seen") - pl.col("held_out")).alias("gap"))
 
 
-def _alike(settings: dict[str, Any]) -> bool:
+def _alike(settings: SettingsRecord) -> bool:
     """Whether the score of one split is of the kind of the score on what it has seen.
 
     A fold of documents is a smaller collection than what was seen: easier or harder by its size.
@@ -85,8 +86,9 @@ def _whole(
 ) -> tuple[float, float] | None:
     """Of all splits together; of estimators the means over their splits."""
     estimate = results.estimate(system, measure)
-    if estimate.get("train") is not None and estimate["value"] is not None:
-        return float(estimate["train"]), float(estimate["value"])
+    train, value = estimate.get("train"), estimate["value"]
+    if train is not None and value is not None:
+        return float(train), float(value)
     if "train" in estimate or not splits:
         return None
     return (

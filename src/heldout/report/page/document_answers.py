@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from heldout.report.page.directions import more_is_better
 from heldout.report.page.parts import PageTable
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from heldout.experiment.results import Results
+    from heldout.experiment.summary import SystemDifference
 
 __all__ = ["document_answers", "document_tables"]
 
@@ -19,7 +20,7 @@ SAID: Final = 3
 """Differences that are said in sentences; the table has them all."""
 
 
-def _differences(results: Results) -> Iterator[tuple[str, dict[str, Any]]]:
+def _differences(results: Results) -> Iterator[tuple[str, SystemDifference]]:
     for one in results.summary:
         for found in one.get("differences", ()):
             yield one["name"], found

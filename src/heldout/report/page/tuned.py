@@ -13,6 +13,7 @@ from heldout.report.tables import Table
 
 if TYPE_CHECKING:
     from heldout.experiment.results import Results
+    from heldout.experiment.summary import SystemSummary
 
 __all__ = ["split_tables", "tuning_tables"]
 
@@ -27,7 +28,7 @@ def tuning_tables(results: Results) -> tuple[PageTable, ...]:
     return tuple(_tuning(results, one) for one in results.summary if one["tuned"])
 
 
-def _tuning(results: Results, one: dict[str, Any]) -> PageTable:
+def _tuning(results: Results, one: SystemSummary) -> PageTable:
     import polars as pl
 
     settings = results.manifest["settings"]
