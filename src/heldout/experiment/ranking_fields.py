@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.collection import Collection
@@ -22,6 +23,7 @@ from heldout.experiment.schema import (
     checked,
 )
 from heldout.experiment.settings import RankingSettings
+from heldout.experiment.systems.outcomes import listed_splits
 from heldout.experiment.systems.reading import SYSTEM_SOURCES, system_from_table, system_of
 from heldout.measure.parse import parse_measures
 from heldout.notes import Note
@@ -70,7 +72,7 @@ def check_ranking_fields(
     splits = _splits(plan, collection, by, systems, given, problems)
     if problems.found or collection is None or splits is None or tune_for is None:
         return None
-    return RankingSettings(
+    settings = RankingSettings(
         task="ranking",
         collection=collection,
         source=source,
@@ -92,6 +94,12 @@ def check_ranking_fields(
         analyzer=analyzer,
         notes=_notes(collection, splits, systems, by, given.inner),
     )
+    listed, every = listed_splits(settings), len(splits)
+    if listed < every:
+        text = f"ranked lists are kept for the first {listed} of {every:,} splits"
+        note = Note("lists-kept", text, "info")
+        return replace(settings, notes=(*settings.notes, note))
+    return settings
 
 
 def _renamed(fields: Mapping[str, object], problems: Problems) -> dict[str, object]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from heldout.experiment.documents.ranked_lists import ABSENT, NONE
 from heldout.experiment.split_table import split_table
+from heldout.experiment.systems.outcomes import listed_splits
 from heldout.experiment.table_columns import (
     fold_columns,
     list_columns,
@@ -150,7 +151,7 @@ def _lists(
     parts = [
         _at(_top(settings, one), system, one.place)
         for system, outcome in pairs
-        for one in outcome.held_out
+        for one in outcome.held_out[: listed_splits(settings)]
     ]
     return _stacked(parts, {"system": pl.String, **place_columns(), **own})
 
