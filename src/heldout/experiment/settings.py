@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
 
     from heldout.data.collection import Collection
-    from heldout.experiment.execution.parcels import RankingParcel
+    from heldout.experiment.execution.shared_data import SentRankingData
     from heldout.experiment.instances import Instances
     from heldout.experiment.manifest import Fingerprints, Manifest, SettingsRecord
     from heldout.experiment.results import Results
@@ -135,7 +135,7 @@ class Settings(ABC):
         pairs = zip(self.systems, sources, strict=True)
         return replace(self, systems=tuple(one.restored(source) for one, source in pairs))
 
-    def parcel(self, index: AnyIndex | None, *, sent: bool = False) -> RankingParcel | None:
+    def shared_data(self, index: AnyIndex | None, *, sent: bool = False) -> SentRankingData | None:
         """What is sent beside the settings, since it is large; None: nothing is.
 
         Parameters
@@ -147,7 +147,7 @@ class Settings(ABC):
         return None
 
     def shared_parts(self) -> dict[str, Any]:
-        """What the settings hold on to that a parcel brings, by name."""
+        """What the settings hold on to that is sent with the shared data, by name."""
         return {}
 
     # What a run takes, roughly.
@@ -294,18 +294,18 @@ class RankingSettings(Settings):
         return self.source is not None or isinstance(self.index, str)
 
     def sendable(self) -> Self:
-        """The same without the index, which a parcel brings."""
+        """The same without the index, which is sent with the shared data."""
         return replace(Settings.sendable(self), index=None)
 
-    def parcel(self, index: AnyIndex | None, *, sent: bool = False) -> RankingParcel:
+    def shared_data(self, index: AnyIndex | None, *, sent: bool = False) -> SentRankingData:
         """The collection and the index."""
-        from heldout.experiment.execution.parcels import pack_rankings
+        from heldout.experiment.execution.shared_data import pack_rankings
 
         return pack_rankings(self, index, sent=sent)
 
     def shared_parts(self) -> dict[str, Any]:
         """The collection and what splits hold on to of it."""
-        from heldout.experiment.execution.parcels import shared_parts
+        from heldout.experiment.execution.shared_data import shared_parts
 
         return shared_parts(self.collection)
 

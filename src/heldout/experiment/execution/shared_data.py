@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from heldout.retrieve.shards import AnyIndex
 
 __all__ = [
-    "CollectionParcel",
-    "IndexParcel",
-    "RankingParcel",
+    "SentCollection",
+    "SentIndex",
+    "SentRankingData",
     "dump_beside",
     "load_beside",
     "pack_collection",
@@ -48,7 +48,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CollectionParcel:
+class SentCollection:
     """A collection on its way to another process.
 
     Parameters
@@ -81,7 +81,7 @@ class CollectionParcel:
 
 def pack_collection(
     whole: Collection, source: CollectionTable | None, *, sent: bool = False
-) -> CollectionParcel:
+) -> SentCollection:
     """Make a collection ready to be sent.
 
     Parameters
@@ -93,17 +93,15 @@ def pack_collection(
     """
     if source is not None and not sent:
         # A worker may have been started in another folder.
-        return CollectionParcel(whole.fingerprint(), source.moved(_absolute))
+        return SentCollection(whole.fingerprint(), source.moved(_absolute))
     ids, texts = zip(*whole.documents.pairs(), strict=True)  # out of files, if they stand in some
     parts = documents_of(ids, texts), whole.queries, whole.qrels, whole.name
-    return CollectionParcel(whole.fingerprint(), parts=parts)
+    return SentCollection(whole.fingerprint(), parts=parts)
 
 
-def pack_questions(whole: Collection) -> CollectionParcel:
+def pack_questions(whole: Collection) -> SentCollection:
     """Make queries and judgements ready to be sent, for whoever has an index of the documents."""
-    return CollectionParcel(
-        whole.fingerprint(), parts=(None, whole.queries, whole.qrels, whole.name)
-    )
+    return SentCollection(whole.fingerprint(), parts=(None, whole.queries, whole.qrels, whole.name))
 
 
 def _absolute(path: str) -> str:
@@ -142,7 +140,7 @@ class _NamedDocuments(Documents):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class IndexParcel:
+class SentIndex:
     """An index on its way to another process.
 
     Parameters
@@ -179,7 +177,7 @@ class IndexParcel:
         return found
 
 
-def pack_index(index: AnyIndex, given: Any, *, sent: bool = False) -> IndexParcel:
+def pack_index(index: AnyIndex, given: Any, *, sent: bool = False) -> SentIndex:
     """Make an index ready to be sent.
 
     Parameters
@@ -193,15 +191,15 @@ def pack_index(index: AnyIndex, given: Any, *, sent: bool = False) -> IndexParce
 
     function = index.analyzer.function
     if isinstance(given, str) and not sent:
-        return IndexParcel(index.fingerprint, str(Path(given).absolute()), function=function)
+        return SentIndex(index.fingerprint, str(Path(given).absolute()), function=function)
     if not isinstance(index, Index):
         files = tuple((one.name, one.read_bytes()) for one in index.files())
-        return IndexParcel(index.fingerprint, files=files, function=function)
+        return SentIndex(index.fingerprint, files=files, function=function)
     with tempfile.TemporaryDirectory(prefix="heldout-") as folder:
         path = Path(folder) / "index"
         index.save(path)
         files = ((path.name, path.read_bytes()),)
-    return IndexParcel(index.fingerprint, files=files, function=function)
+    return SentIndex(index.fingerprint, files=files, function=function)
 
 
 def _unpacked(files: Sequence[tuple[str, bytes]], function: Any) -> AnyIndex:
@@ -216,7 +214,7 @@ def _unpacked(files: Sequence[tuple[str, bytes]], function: Any) -> AnyIndex:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RankingParcel:
+class SentRankingData:
     """What systems that rank share, on its way to another process.
 
     Parameters
@@ -227,8 +225,8 @@ class RankingParcel:
         Measures that the user has defined.
     """
 
-    collection: CollectionParcel
-    index: IndexParcel | None
+    collection: SentCollection
+    index: SentIndex | None
     families: tuple[Any, ...] = ()
 
     def open(self) -> tuple[dict[str, Any], AnyIndex | None]:
@@ -242,14 +240,14 @@ class RankingParcel:
 
 def pack_rankings(
     settings: RankingSettings, index: AnyIndex | None, *, sent: bool = False
-) -> RankingParcel:
+) -> SentRankingData:
     """Make what systems share ready to be sent; see `pack_collection` and `pack_index`."""
-    box = None if index is None else pack_index(index, settings.index, sent=sent)
-    if box is not None and not any(one.needs_text for one in settings.systems):
+    sent_index = None if index is None else pack_index(index, settings.index, sent=sent)
+    if sent_index is not None and not any(one.needs_text for one in settings.systems):
         collection = pack_questions(settings.collection)
     else:
         collection = pack_collection(settings.collection, settings.source, sent=sent)
-    return RankingParcel(collection, box, _own_families(settings))
+    return SentRankingData(collection, sent_index, _own_families(settings))
 
 
 def _own_families(settings: RankingSettings) -> tuple[Any, ...]:
