@@ -55,6 +55,8 @@ class Scores:
     notes
         What a reader of any claim should know about the scores; a text becomes a note without a
         code.
+    range
+        The least and the greatest value that the measure can have; intervals stay inside.
 
     Examples
     --------
@@ -71,6 +73,7 @@ class Scores:
     judged: tuple[float, ...] = ()
     data: str = ""
     notes: tuple[Note, ...] = ()
+    range: tuple[float, float] = (-math.inf, math.inf)
 
     def __post_init__(self) -> None:
         for name in ("systems", "units", "dropped"):
@@ -108,6 +111,7 @@ class Scores:
         judged: tuple[float, ...] = (),
         data: str = "",
         notes: tuple[Note, ...] = (),
+        range: tuple[float, float] = (-math.inf, math.inf),  # noqa: A002 - as the field is called
     ) -> Scores:
         """Make scores of a frame or of a mapping; units that a system lacks are left out.
 
@@ -125,7 +129,7 @@ class Scores:
             The name of the column of unit ids; by default the one that is called ``unit``,
             ``query_id``, ``qid``, ``query``, ``topic``, ``fold``, ``id`` or the like, else the
             index of a pandas frame. Or the ids themselves, one per row.
-        higher_is_better, judged, data, notes
+        higher_is_better, judged, data, notes, range
             As for `Scores`; without `data` it is a fingerprint of the ids of the units.
 
         Examples
@@ -145,6 +149,7 @@ class Scores:
             judged=judged,
             data=data or paired.data,
             notes=notes,
+            range=range,
         )
 
     def column(self, system: str) -> Floats:
@@ -207,7 +212,10 @@ def _paired(
         shared = all(unit in units for units in table.values())
         (common if shared else dropped).append(unit)
     if not common:
-        raise InputError("the systems have no unit in common: are the ids written alike?")
+        raise InputError(
+            "the systems have no unit in common: are the ids written alike? Systems that were "
+            "scored on different units are compared by --unpaired (heldout.infer.unpaired)"
+        )
     try:
         rows = [[float(units[unit]) for units in table.values()] for unit in common]
     except (TypeError, ValueError) as error:

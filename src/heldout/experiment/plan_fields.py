@@ -9,7 +9,9 @@ from heldout.data.paths import names_file
 from heldout.errors import InputError
 from heldout.experiment.schema import Seed, Table, checked
 from heldout.resample.combined import RepeatedRuns, TwoWay
+from heldout.resample.fold_files import read_groups
 from heldout.resample.given import GivenFolds
+from heldout.resample.groups import KINDS
 from heldout.resample.holdout import Chronological, HoldOut, TestSet
 from heldout.resample.plans import Bootstrap, KFold, LeaveOneOut
 
@@ -27,6 +29,11 @@ class PlanTable(Table):
 
     kind: str = "kfold"
     runs: int = 1
+
+    def own_seed(self, seed: int) -> int:
+        """The seed of the table; that of the experiment, if it has none."""
+        own: int | None = getattr(self, "seed", None)
+        return seed if own is None else own
 
     def plan(self, seed: int, folder: Path | None) -> Plan:
         """The plan.
@@ -52,9 +59,8 @@ class KFoldTable(PlanTable):
 
     def plan(self, seed: int, folder: Path | None) -> Plan:
         """The plan."""
-        del folder
-        own = seed if self.seed is None else self.seed
-        return KFold(self.folds, self.repeats, self.stratify, self.groups, seed=own)
+        groups = _groups(self.groups, folder)
+        return KFold(self.folds, self.repeats, self.stratify, groups, self.own_seed(seed))
 
 
 class HoldOutTable(PlanTable):
@@ -69,11 +75,8 @@ class HoldOutTable(PlanTable):
 
     def plan(self, seed: int, folder: Path | None) -> Plan:
         """The plan."""
-        del folder
-        own = seed if self.seed is None else self.seed
-        return HoldOut(
-            self.test, self.validation, self.repeats, self.stratify, self.groups, seed=own
-        )
+        groups, seed = _groups(self.groups, folder), self.own_seed(seed)
+        return HoldOut(self.test, self.validation, self.repeats, self.stratify, groups, seed)
 
 
 class LeaveOneOutTable(PlanTable):
@@ -83,8 +86,8 @@ class LeaveOneOutTable(PlanTable):
 
     def plan(self, seed: int, folder: Path | None) -> Plan:
         """The plan."""
-        del seed, folder
-        return LeaveOneOut(self.groups)
+        del seed
+        return LeaveOneOut(_groups(self.groups, folder))
 
 
 class BootstrapTable(PlanTable):
@@ -92,12 +95,13 @@ class BootstrapTable(PlanTable):
 
     replicates: int = 200
     side: Literal["train", "test"] = "train"
+    groups: str | None = None
     seed: Seed | None = None
 
     def plan(self, seed: int, folder: Path | None) -> Plan:
         """The plan."""
-        del folder
-        return Bootstrap(self.replicates, self.side, seed if self.seed is None else self.seed)
+        groups = _groups(self.groups, folder)
+        return Bootstrap(self.replicates, self.side, self.own_seed(seed), groups)
 
 
 class GivenTable(PlanTable):
@@ -196,6 +200,14 @@ def _single(
         if found.runs != 1:
             plan = RepeatedRuns(plan, found.runs)
     return plan
+
+
+def _groups(given: str | None, folder: Path | None) -> str | Mapping[str, str] | None:
+    """The groups of a file, if it names one; else it is a word or a field."""
+    path = (folder or Path()) / (given or "")
+    if given is None or given in KINDS or not names_file(path):
+        return given
+    return read_groups(path)
 
 
 def _path(file: str, folder: Path | None) -> Path:
