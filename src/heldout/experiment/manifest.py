@@ -15,11 +15,11 @@ from typing import (
     Any,
     Final,
     Literal,
-    NotRequired,  # pydantic reads those of typing from 3.12 on
+    NotRequired,
 )
 
 from pydantic import Field, with_config
-from typing_extensions import TypedDict
+from typing_extensions import TypedDict  # pydantic reads that of typing from 3.12 on
 
 from heldout import __version__
 from heldout.as_json import plain

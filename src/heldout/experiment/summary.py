@@ -10,11 +10,11 @@ from typing import (
     TYPE_CHECKING,
     Any,
     Final,
-    NotRequired,  # pydantic reads those of typing from 3.12 on
+    NotRequired,
 )
 
 from pydantic import with_config
-from typing_extensions import TypedDict
+from typing_extensions import TypedDict  # pydantic reads that of typing from 3.12 on
 
 from heldout.as_json import plain
 from heldout.errors import InputError
