@@ -12,7 +12,7 @@ from heldout.infer.levels import alpha_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from heldout.experiment.manifest import SettingsRecord
+    from heldout.experiment.manifest import Manifest, SettingsRecord
     from heldout.experiment.results import Results
 
 __all__ = ["command_pairs", "measure_signatures", "plan_line", "settings_pairs"]
