@@ -75,7 +75,7 @@ def test_comparison_with_the_first_file(folder, capsys):
     assert first["Δ"] == "—"
     assert second["Δ"] == "+0.1222"
     assert second["p (randomization)"] == "0.5000"  # 2 of 4 swaps
-    assert second["W/T/L"] == "2/1/0"
+    assert second["won/tied/lost"] == "2/1/0"
     assert "too sure with 3 units; randomization decides" in said.err
     assert "measures" not in said.err
 
