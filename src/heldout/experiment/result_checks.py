@@ -174,6 +174,15 @@ class Difference(Written):
     high: Number
 
 
+class WrittenSpread(Written):
+    """What tuning in query folds adds to the variance of a difference."""
+
+    system: str
+    measure: str
+    units: Annotated[float, Field(ge=0, lt=1e300)]
+    choices: Annotated[float, Field(ge=0, lt=1e300)]
+
+
 class WrittenSystem(Written):
     """A system in ``summary.json``."""
 
@@ -185,6 +194,7 @@ class WrittenSystem(Written):
     ship_number: Count
     edges: list[Edge]
     differences: list[Difference] = []
+    choices: list[WrittenSpread] | None = None
 
 
 class RankingSystem(WrittenSystem):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from heldout.as_json import plain
+from heldout.experiment.choices import query_choices
 from heldout.experiment.documents.differences import document_differences
 from heldout.experiment.documents.estimate import ESTIMANDS, mean_of
 from heldout.experiment.results import Results
@@ -40,6 +41,9 @@ def ranking_results(
     if settings.by == "document":
         for one, found in zip(summary, document_differences(settings, outcomes), strict=True):
             one["differences"] = found
+    if settings.by == "query":
+        for one, spreads in zip(summary, query_choices(settings, outcomes), strict=True):
+            one["choices"] = spreads
     tables = make_tables(settings, outcomes)
     return Results(**tables, summary=summary, manifest=manifest, timings=timings)
 
