@@ -1,7 +1,7 @@
-"""How often intervals of systems tuned in query folds include the truth: a table of docs/methods.md.
+"""How often intervals of systems tuned in query folds include the truth (docs/methods.md).
 
-The judged queries of a collection are the population; samples are drawn from it with replacement and
-the systems are tuned in ten folds (see `heldout.experiment.studies.coverage`). The systems:
+The judged queries of a collection are the population; samples are drawn from it with replacement
+and the systems are tuned in ten folds (see `heldout.experiment.studies.coverage`). The systems:
 
 - two untuned ones, BM25 with k1 = 0.9, b = 0.4 and with k1 = 1.2, b = 0.75;
 - BM25 tuned over the default grid of 110 settings;
@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from typing import Any
 
 from heldout.data.collection_files import read_collection
 from heldout.experiment.documents.candidates import Candidates
@@ -31,7 +32,7 @@ from heldout.experiment.studies.coverage import (
 from heldout.measure.parse import parse_measure
 from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.index import Index
-from heldout.retrieve.models import Model, grid
+from heldout.retrieve.models import Model
 from heldout.tune.defaults import default_space
 
 LARGEST = 300
@@ -39,8 +40,8 @@ LARGEST = 300
 
 def models(name: str) -> tuple[Model, ...]:
     """A model at every point of its default grid."""
-    axes = {axis.name: [float(one) for one in axis.values] for axis in default_space(name).axes}
-    return grid(name, **axes)
+    space: Any = default_space(name)
+    return tuple(Model.make(name, **space.point(number)) for number in range(len(space)))
 
 
 SYSTEMS = {

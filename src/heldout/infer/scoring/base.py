@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RETUNED", "MeanScoring", "Scored", "Scoring", "mean_scored"]
 
-RETUNED: Final = ("retuned-t", "randomization", "t")
+RETUNED: Final = ("retuned-t", "randomization")
 """The tests of systems that were tuned in folds, the one that decides first."""
 
 
