@@ -74,6 +74,8 @@ class Scores:
     choices
         Of systems that were tuned in folds: what the choice of parameters adds to the variance of
         the difference, by pair of names (in one order). Claims about these pairs include it.
+    range
+        The least and the greatest value that the measure can have; intervals stay inside.
 
     Examples
     --------
@@ -91,6 +93,7 @@ class Scores:
     data: str = ""
     notes: tuple[Note, ...] = ()
     choices: Mapping[tuple[str, str], ChoiceSpread] = field(default_factory=dict)
+    range: tuple[float, float] = (-math.inf, math.inf)
 
     def __post_init__(self) -> None:
         for name in ("systems", "units", "dropped"):
@@ -222,7 +225,10 @@ def _paired(
         shared = all(unit in units for units in table.values())
         (common if shared else dropped).append(unit)
     if not common:
-        raise InputError("the systems have no unit in common: are the ids written alike?")
+        raise InputError(
+            "the systems have no unit in common: are the ids written alike? Systems that were "
+            "scored on different units are compared by --unpaired (heldout.infer.unpaired)"
+        )
     try:
         rows = [[float(units[unit]) for units in table.values()] for unit in common]
     except (TypeError, ValueError) as error:

@@ -124,7 +124,8 @@ class HeldOutRankings:
                 f"the interval of {measure} was made at level {found['level']:g}: run the "
                 "experiment again for another"
             )
-        return mean_interval(self.scores(measure, [system], by_unit=True).values[:, 0], level)
+        scores = self.scores(measure, [system], by_unit=True)
+        return mean_interval(scores.values[:, 0], level, scores.range)
 
     def scores(self, measure: str, systems: Sequence[str], *, by_unit: bool) -> Scores:
         """What each query got where it was held out."""
@@ -149,6 +150,7 @@ class HeldOutRankings:
             data=self._results.manifest["fingerprints"]["collection"],
             notes=(*self._results.tuning_notes(), *self._choice_notes(systems)),
             choices=read_choices(self._results.summary, str(wanted), systems),
+            range=wanted.range,
         )
 
     def _choice_notes(self, systems: Sequence[str]) -> tuple[Note, ...]:

@@ -171,7 +171,13 @@ class TunedRuns:
             data=self.data,
             notes=self.notes,
             choices=_choices(self),
+            range=self.range,
         )
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The least and the greatest value of the measure."""
+        return parse_measure(self.measure, "ranking").range
 
 
 def _choices(tuned: TunedRuns) -> dict[tuple[str, str], ChoiceSpread]:

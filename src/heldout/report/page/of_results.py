@@ -27,8 +27,8 @@ MOST: Final = 200_000
 """Pairs × queries for which each pair gets a randomization test of its own."""
 _QUICK: Final = Note(
     "quick-page",
-    "there are very many pairs: Tukey's test decides, and randomization tests of each pair, which "
-    "heldout run shows, were left out of this page",
+    "there are very many pairs: randomization tests of each pair, which heldout run shows but "
+    "which do not decide, were left out of this page",
     "info",
 )
 
@@ -54,9 +54,7 @@ def part_of_results(
         The file of a ledger, for its looks at these data.
     """
     quick = _very_many(results)
-    compared, refused = comparisons(
-        results, {"tests": ("t",), "correction": "tukey"} if quick else None
-    )
+    compared, refused = comparisons(results, _quick_tests(results) if quick else None)
     own = _task_parts(results, compared, collection)
     charts, left_out = made_charts(lambda: _charts(results, collection, compared))
     warnings = [note for one in compared for note in one.warnings]
@@ -89,8 +87,15 @@ def part_of_results(
     )
 
 
+def _quick_tests(results: Results) -> dict[str, Any]:
+    """The test that decides, without the randomization test beside it."""
+    if any(one.get("choices") for one in results.summary):
+        return {"tests": ("retuned-t",)}
+    return {"tests": ("t",), "correction": "tukey"}
+
+
 def _very_many(results: Results) -> bool:
-    """Whether only Tukey's test, which decides, and t are made: the others take minutes."""
+    """Whether only the test that decides is made: the others take minutes."""
     if len(results.systems) < 3 or results.manifest["settings"]["baseline"] is not None:
         return False
     units = results.summary[0]["estimates"][0].get("n_queries", 0)
