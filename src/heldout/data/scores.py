@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from heldout.data.io.score_table import read_score_table
+from heldout.data.notes import count_of
 from heldout.data.score_inputs import score_pairs
 from heldout.errors import InputError
 from heldout.notes import Note, as_note
@@ -74,6 +75,8 @@ class Scores:
     choices
         Of systems that were tuned in folds: what the choice of parameters adds to the variance of
         the difference, by pair of names (in one order). Claims about these pairs include it.
+    unit
+        What a unit is called in sentences, such as ``query``, ``fold`` or ``segment``.
     range
         The least and the greatest value that the measure can have; intervals stay inside.
 
@@ -93,6 +96,7 @@ class Scores:
     data: str = ""
     notes: tuple[Note, ...] = ()
     choices: Mapping[tuple[str, str], ChoiceSpread] = field(default_factory=dict)
+    unit: str = "unit"
     range: tuple[float, float] = (-math.inf, math.inf)
 
     def __post_init__(self) -> None:
@@ -167,6 +171,18 @@ class Scores:
     def choice_spread(self, first: str, second: str) -> ChoiceSpread | None:
         """What tuning in folds adds to the difference of two systems; None: nothing is known."""
         return self.choices.get((first, second)) or self.choices.get((second, first))
+
+    @property
+    def size(self) -> str:
+        """The number of units in words.
+
+        Examples
+        --------
+        >>> Scores("AP", ["A"], [1, 2], [[0.1], [0.3]], unit="query").size
+        '2 queries'
+        """
+        plural = f"{self.unit[:-1]}ies" if self.unit.endswith("y") else ""
+        return count_of(len(self.units), self.unit, plural)
 
     def index(self, system: str) -> int:
         """The number of a system."""

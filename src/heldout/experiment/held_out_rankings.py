@@ -150,6 +150,7 @@ class HeldOutRankings:
             data=self._results.manifest["fingerprints"]["collection"],
             notes=(*self._results.tuning_notes(), *self._choice_notes(systems)),
             choices=read_choices(self._results.summary, str(wanted), systems),
+            unit="query",
             range=wanted.range,
         )
 

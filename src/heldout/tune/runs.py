@@ -171,6 +171,7 @@ class TunedRuns:
             data=self.data,
             notes=self.notes,
             choices=_choices(self),
+            unit="query",
             range=self.range,
         )
 
