@@ -23,7 +23,7 @@ from heldout.data.collection_files import read_collection
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.documents.methods import pool
 from heldout.experiment.documents.rank_table import RankTable
-from heldout.experiment.documents.uncertainty import half_sample_spread
+from heldout.experiment.documents.uncertainty import document_spread
 from heldout.experiment.studies.bias import unseen_values
 from heldout.measure.parse import parse_measure
 from heldout.retrieve.analyze import Analyzer
@@ -58,7 +58,7 @@ def one_draw(candidates: Candidates, draw: int) -> dict[Estimand, tuple[float, f
     kept = asked[table.queries]
     own = RankTable(table.queries[kept], table.documents[kept], table.grades[kept], table.n_queries)
     values = np.where(asked, merged[0, 0], np.nan)
-    spread = half_sample_spread(
+    spread = document_spread(
         own,
         pooled.documents,
         np.flatnonzero(seen).astype(np.int32),

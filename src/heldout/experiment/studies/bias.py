@@ -23,7 +23,7 @@ from heldout.experiment.documents.cross_validate import choose_values
 from heldout.experiment.documents.extrapolate import check_extrapolation, extrapolate
 from heldout.experiment.documents.methods import fold_values, per_fold, pool
 from heldout.experiment.documents.rank_table import check_measures
-from heldout.experiment.documents.uncertainty import SAME_SIZE, half_sample_spread, interval
+from heldout.experiment.documents.uncertainty import SAME_SIZE, document_spread, interval
 from heldout.measure.parse import parse_measure
 from heldout.resample.plan import check_seed
 from heldout.retrieve.sides import Side, seen_side
@@ -305,12 +305,13 @@ def _draw(
                 n_documents=size,
                 depth=depth,
                 seed=settings.seed + draw,
+                answered=table.answered(),
             ).means[0]
         )
     expected = float(np.nanmean(truth))
     covered = {}
     if settings.replicates:
-        spread = half_sample_spread(
+        spread = document_spread(
             table,
             pooled.documents,
             np.flatnonzero(sample).astype(np.int32),
