@@ -251,6 +251,20 @@ class TestSpread:
         low, high = interval(0.5, self.spread, "queries")
         assert (high - low) / 2 == pytest.approx(2.5705818366147395 * 3)
 
+    def test_bounds_of_a_proportion_are_those_of_wilson(self):
+        """15 of 148 (Newcombe 1998): (.0624, .1605), with the variance p(1 - p)/n and z."""
+        p, n = 15 / 148, 148
+        spread = Spread(p * (1 - p) / n, 0.0, 0.0, 0.0, 10**9)
+        assert interval(p, spread, "documents", bounds=(0.0, 1.0)) == pytest.approx(
+            (0.0624, 0.1605), abs=5e-5
+        )
+
+    def test_bounds_stay_inside_the_range_of_a_measure(self):
+        wide = Spread(4.0, 0.0, 0.0, 0.0, 30)
+        for value in (0.0, 1e-12, 0.3, 0.999, 1.0):
+            low, high = interval(value, wide, "documents", bounds=(0.0, 1.0))
+            assert 0.0 <= low <= value <= high <= 1.0
+
     def test_an_unknown_estimand_is_refused(self):
         with pytest.raises(InputError, match="no estimand 'topics'; there are documents, queries"):
             self.spread.variance("topics")

@@ -125,14 +125,35 @@ def interval(
     level: float = 0.95,
     bounds: tuple[float, float] = (-math.inf, math.inf),
 ) -> tuple[float, float]:
-    """An interval around an estimate, for the estimand that it names, inside `bounds`."""
+    """An interval around an estimate, for the estimand that it names, inside `bounds`.
+
+    A mean between 0 and 1 varies less near the ends, so an estimate that is high by chance comes
+    with a variance that is too small. The variance at a value m is therefore taken in proportion to
+    (m - a)(b - m) for a measure between a and b, as in the interval of Wilson (1927).
+    """
     from scipy.special import stdtrit
 
     # Documents matter through the queries that have relevant ones among them: their number says
     # how well a variance is known, whatever was drawn anew.
     factor = float(stdtrit(max(spread.n_queries - 1, 1), (1 + level) / 2))
     half = factor * math.sqrt(spread.variance(estimand))
-    return max(value - half, bounds[0]), min(value + half, bounds[1])
+    return _bound(value, -half, bounds), _bound(value, half, bounds)
+
+
+def _bound(value: float, reach: float, ends: tuple[float, float]) -> float:
+    """The bound on the side of a signed half-width.
+
+    With d = m - value, u = value - a, v = b - value and the half-width h, it is the solution of
+    d² = h² (1 + d/u) (1 - d/v).
+    """
+    if not ends[0] < value < ends[1]:
+        return min(max(value + reach, ends[0]), ends[1])
+    below, above = 1 / (value - ends[0]), 1 / (ends[1] - value)
+    lean = abs(reach) * (below - above)
+    curve = 1 + reach**2 * below * above
+    root = math.copysign(math.sqrt(lean**2 + 4 * curve), reach)
+    found = value + abs(reach) * (lean + root) / (2 * curve)
+    return min(max(found, ends[0]), ends[1])  # rounding
 
 
 def document_spread(

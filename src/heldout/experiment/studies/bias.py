@@ -322,7 +322,9 @@ def _draw(
             seed=settings.seed + draw,
             ratio=target / size,
         )[0]
-        low, high = interval(estimates["pooled"], spread, "documents", level=settings.level)
+        low, high = interval(
+            estimates["pooled"], spread, "documents", level=settings.level, bounds=measure.range
+        )
         covered["pooled"] = low <= expected <= high
     return _Drawn(
         estimates,
