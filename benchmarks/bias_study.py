@@ -74,6 +74,7 @@ class Line(NamedTuple):
     se: float
     rmse: float
     coverage: float | None
+    coverage_se: float | None
 
 
 def main() -> None:
@@ -81,7 +82,8 @@ def main() -> None:
     parser.add_argument("collections", nargs="*", default=["pydocs"], help="names or paths")
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--queries", type=int, help="how many, drawn at random (default: all)")
-    parser.add_argument("--replicates", type=int, default=200, help="half-samples an interval")
+    parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--replicates", type=int, default=200, help="for each interval")
     parser.add_argument("--measure", default="nDCG@10")
     parser.add_argument("--case", action="append", choices=[case.name for case in CASES])
     parser.add_argument("--seed", type=int, default=0)
@@ -130,7 +132,9 @@ def table(collection: Collection, options: argparse.Namespace) -> Iterator[str]:
 
 
 def cells(one: Line) -> list[str]:
-    covers = "" if one.coverage is None else f"{100 * one.coverage:.1f} %"
+    covers = ""
+    if one.coverage is not None and one.coverage_se is not None:
+        covers = f"{100 * one.coverage:.1f} ± {100 * one.coverage_se:.1f} %"
     name = f"**{one.estimator}**" if one.estimator == "pooled" else one.estimator
     numbers = [f"{one.mean:.4f}", f"{one.truth:.4f}", f"{one.bias:+.4f} ± {one.se:.4f}"]
     return [name, *numbers, f"{one.rmse:.4f}", covers]
@@ -144,8 +148,8 @@ def studies(
 
     def study(models: tuple[Model, ...], number: int, seed: int, noise: Noise) -> BiasStudy:
         settings = StudySettings(
-            measure, case.fraction, number, tuning=case.tuning, replicates=options.replicates,
-            seed=seed,
+            measure, case.fraction, number, folds=options.folds, tuning=case.tuning,
+            replicates=options.replicates, seed=seed,
         )  # fmt: skip
         return bias_study(Candidates.make(index, collection, models, priors=noise), settings)
 
@@ -184,12 +188,13 @@ def summary(found: list[BiasStudy]) -> list[Line]:
         ]
         error = values - truths
         covers = [
-            (one.coverage, study.settings.draws)
+            (one.coverage, one.coverage_se or 0.0, study.settings.draws)
             for study in found
             for one in study.rows
             if one.estimator == row.estimator and one.coverage is not None
         ]
-        coverage = sum(share * n for share, n in covers) / len(error) if covers else None
+        coverage = sum(share * n for share, _, n in covers) / len(error) if covers else None
+        squares = sum((se * n) ** 2 for _, se, n in covers)
         lines.append(
             Line(
                 row.estimator,
@@ -199,6 +204,7 @@ def summary(found: list[BiasStudy]) -> list[Line]:
                 standard_error(error, np.array(together)),
                 float(np.sqrt((error**2).mean())),
                 coverage,
+                np.sqrt(squares) / len(error) if covers else None,
             )
         )
     return lines

@@ -109,7 +109,7 @@ def _averaged(settings: RankingSettings, outcome: RankedOutcome, row: int) -> di
         "low": mine[0].low if single else value - half,
         "high": mine[0].high if single else value + half,
         "level": settings.level,
-        "interval": "half samples",
+        "interval": "document jackknife",
         "train": train,
         "optimism": optimism,
     }

@@ -213,7 +213,7 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
     k
         How many documents of each ranking to keep.
     replicates
-        How often the documents are cut into halves for the interval.
+        How many replicates the interval has.
     """
     check_method(method)
     check_measures([tune_for, *measures])

@@ -79,7 +79,7 @@ class StudySettings:
     tuning, inner
         How values are chosen; see `Tuning` and `choose_values`.
     replicates
-        Half-samples for the interval of the default estimator; 0: no interval.
+        Replicates for the interval of the default estimator; 0: no interval.
     """
 
     measure: RankingMeasure
