@@ -79,7 +79,7 @@ class Target:
 
 
 _FIRST_ALONE: Final = frozenset({"RR", "Success", "ERR"})
-"""Their value hangs on the first relevant document of a query, which few of them say little of."""
+"""Their value depends on the first relevant document of a query, of which a few say little."""
 
 
 def check_extrapolation(measures: Sequence[RankingMeasure]) -> None:
@@ -87,9 +87,9 @@ def check_extrapolation(measures: Sequence[RankingMeasure]) -> None:
     for measure in measures:
         if measure.family in _FIRST_ALONE:
             raise MeasureError(
-                f"{measure} cannot be carried over to a set of another size: it hangs on the first "
-                "relevant document alone, and comes out too high (+.09 was measured); leave out "
-                "the target size, or choose a measure such as nDCG@10, AP, P@10 or R@100"
+                f"{measure} cannot be estimated for a set of another size: it depends on the first "
+                "relevant document alone, and estimates were too high by up to .12; leave out the "
+                "target size, or choose a measure such as nDCG@10, AP, P@10 or R@100"
             )
         if measure.family in _NEEDS_NON_RELEVANT or measure.options.get(JUDGED_ONLY):
             raise MeasureError(

@@ -2,14 +2,14 @@
 
 Two disjoint random parts of the documents, each a share q of the sample, are left out in turn, many
 times, and every ranked list is evaluated again without the one and without the other (a delete-d
-jackknife in pairs). The two means differ by 2q / (1 - q)^2 times the variance of the estimate.
+jackknife in pairs). The mean squared difference is 2q / (1 - q)^2 times the variance of the
+estimate.
 
 How much is left out matters, because the value of a query rests on few documents. Without half of
-them a value that lies between 0 and 1 cannot vary twice as much as it does, and the variance comes
-out too small (by a fifth to a third for RR); without a single one it is on average too large, never
-too small (Efron and Stein 1981). A third lies between and was right for measures relative to the
-number of relevant documents. P and RBP are not relative to it, so the shorter list lowers them:
-there a fifth is left out.
+them a value between 0 and 1 cannot vary twice as much as it does, and the variance is understated
+(by up to a quarter for RR). Without a single document it is overstated on average (Efron and Stein
+1981). Leaving out a third was about right for measures relative to the number of relevant
+documents. P and RBP are not relative to it, so that a shorter list lowers them: a fifth is used.
 
 Drawing with replacement, the usual bootstrap, is too narrow: a query whose one relevant document is
 drawn twice counts once, and duplicates shift the values.
@@ -76,13 +76,13 @@ class Spread:
     Parameters
     ----------
     documents
-        When the documents are drawn anew.
+        With other documents.
     queries
-        When the queries are drawn anew.
+        With other queries.
     shared
         The part of `documents` that queries have each by itself, which is in `queries` as well.
     target
-        Of a set of the target's size, when its documents are drawn anew.
+        Of a set of the target's size, with other documents.
     n_queries
         How many queries the mean is over.
     halves, target_halves
@@ -134,7 +134,7 @@ def interval(
     from scipy.special import stdtrit
 
     # Documents matter through the queries that have relevant ones among them: their number says
-    # how well a variance is known, whatever was drawn anew.
+    # how well a variance is known.
     factor = float(stdtrit(max(spread.n_queries - 1, 1), (1 + level) / 2))
     half = factor * math.sqrt(spread.variance(estimand))
     return _bound(value, -half, bounds), _bound(value, half, bounds)
