@@ -10,6 +10,7 @@ from document_data import indexed, topical_collection
 from heldout.experiment.documents.differences import document_differences
 from heldout.experiment.documents.estimate import Estimate
 from heldout.experiment.experiment import Experiment
+from heldout.measure.parse import parse_measure
 from heldout.report.experiment import results_text
 
 
@@ -32,7 +33,7 @@ def estimate(value, halves, target_halves, n_queries=11, target_size=100):
 
 def differences(*systems):
     settings = SimpleNamespace(
-        measures=["AP"],
+        measures=[parse_measure("AP", "ranking")],
         level=0.95,
         systems=[SimpleNamespace(name=f"s{at}") for at in range(len(systems))],
     )

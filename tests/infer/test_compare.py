@@ -84,7 +84,7 @@ def test_a_baseline_gets_the_maxt_test(three):
     assert all(claim.adjusted >= claim.outcomes[0].p - 0.005 for claim in result.claims)
 
 
-@pytest.mark.parametrize("correction", ["holm", "hochberg", "bonferroni", "bh", "by"])
+@pytest.mark.parametrize("correction", ["holm", "hochberg", "hommel", "bonferroni", "bh", "by"])
 def test_corrections_never_lower_a_p_value(three, correction):
     result = compare(three, correction=correction)
     assert all(claim.adjusted >= claim.outcomes[0].p for claim in result.claims)

@@ -55,6 +55,8 @@ class Scores:
     notes
         What a reader of any claim should know about the scores; a text becomes a note without a
         code.
+    range
+        The least and the greatest value that the measure can have; intervals stay inside.
 
     Examples
     --------
@@ -71,6 +73,7 @@ class Scores:
     judged: tuple[float, ...] = ()
     data: str = ""
     notes: tuple[Note, ...] = ()
+    range: tuple[float, float] = (-math.inf, math.inf)
 
     def __post_init__(self) -> None:
         for name in ("systems", "units", "dropped"):
@@ -198,7 +201,10 @@ def _paired(
         shared = all(unit in units for units in table.values())
         (common if shared else dropped).append(unit)
     if not common:
-        raise InputError("the systems have no unit in common: are the ids written alike?")
+        raise InputError(
+            "the systems have no unit in common: are the ids written alike? Systems that were "
+            "scored on different units are compared by --unpaired (heldout.infer.unpaired)"
+        )
     try:
         rows = [[float(units[unit]) for units in table.values()] for unit in common]
     except (TypeError, ValueError) as error:

@@ -38,6 +38,7 @@ from heldout.errors import InputError
 from heldout.experiment.documents.estimate import Estimand
 from heldout.experiment.documents.extrapolate import extrapolate, model_variance
 from heldout.experiment.documents.rank_table import Rows, measure_rows
+from heldout.infer.intervals.bounded import wilson_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -137,23 +138,7 @@ def interval(
     # how well a variance is known.
     factor = float(stdtrit(max(spread.n_queries - 1, 1), (1 + level) / 2))
     half = factor * math.sqrt(spread.variance(estimand))
-    return _bound(value, -half, bounds), _bound(value, half, bounds)
-
-
-def _bound(value: float, reach: float, ends: tuple[float, float]) -> float:
-    """The bound on the side of a signed half-width.
-
-    With d = m - value, u = value - a, v = b - value and the half-width h, it is the solution of
-    d² = h² (1 + d/u) (1 - d/v).
-    """
-    if not ends[0] < value < ends[1]:
-        return min(max(value + reach, ends[0]), ends[1])
-    below, above = 1 / (value - ends[0]), 1 / (ends[1] - value)
-    lean = abs(reach) * (below - above)
-    curve = 1 + reach**2 * below * above
-    root = math.copysign(math.sqrt(lean**2 + 4 * curve), reach)
-    found = value + abs(reach) * (lean + root) / (2 * curve)
-    return min(max(found, ends[0]), ends[1])  # rounding
+    return wilson_bounds(value, value - half, value + half, bounds)
 
 
 def document_spread(
@@ -167,6 +152,7 @@ def document_spread(
     replicates: int = 500,
     seed: int = 0,
     ratio: float = 1.0,
+    groups: NDArray[np.int64] | None = None,
 ) -> tuple[Spread, ...]:
     """Variances for each measure, from pairs of lists without some of the documents.
 
@@ -185,14 +171,18 @@ def document_spread(
     ratio
         The size of the target over that of the sample. Where it is not 1, both parts of a few pairs
         are carried over to the target, for the variance of the estimate that was carried over.
+    groups
+        The group of each document of the collection: a group is left out as a whole. None: there
+        are no groups.
     """
+    leaders = None if groups is None else _leaders(groups[sample])
     reach = places_that_matter(lists.shape[1], measures, ratio)
     reader = _Reader.make(table, lists[:, :reach], sample)
     absolute = np.array([measure.family in _ABSOLUTE for measure in measures])
     shape = len(measures), replicates, table.n_queries
     one, other = np.empty(shape), np.empty(shape)
     for begin, end in _stretches(len(sample), table, reach, replicates):
-        lots = _lots(len(sample), end - begin, seed, begin)
+        lots = _lots(len(sample), end - begin, seed, begin, leaders)
         for rows, out in ((~absolute, _LEFT_OUT), (absolute, _LEFT_OUT_ABSOLUTE)):
             some = [measure for measure, mine in zip(measures, rows, strict=True) if mine]
             if some:
@@ -206,7 +196,7 @@ def document_spread(
     ]
     if abs(ratio - 1) <= SAME_SIZE:
         return tuple(plain)
-    carried = reader.carry(measures, ratio, depth, len(sample), seed)
+    carried = reader.carry(measures, ratio, depth, len(sample), seed, leaders)
     return tuple(
         replace(
             spread,
@@ -220,12 +210,29 @@ def document_spread(
     )
 
 
-def _lots(documents: int, replicates: int, seed: int, first: int) -> NDArray[np.uint8]:
-    """Documents × replicates: a lot from 0 to 255 for each document."""
+def _leaders(groups: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each document of a sample the place of the first one of its group."""
+    _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
+    leaders: NDArray[np.int64] = first[inverse]
+    return leaders
+
+
+def _lots(
+    documents: int,
+    replicates: int,
+    seed: int,
+    first: int,
+    leaders: NDArray[np.int64] | None = None,
+) -> NDArray[np.uint8]:
+    """Documents × replicates: a lot from 0 to 255 for each document.
+
+    A document of a group has the lot of the first one, its leader.
+    """
     drawn = np.empty((replicates, documents), np.uint8)
     for r in range(replicates):
         generator = np.random.default_rng([seed, 0x68616C66, first + r])
-        drawn[r] = np.frombuffer(generator.bytes(documents), np.uint8)
+        lots = np.frombuffer(generator.bytes(documents), np.uint8)
+        drawn[r] = lots if leaders is None else lots[leaders]
     return np.ascontiguousarray(drawn.T)
 
 
@@ -340,10 +347,16 @@ class _Reader:
         return np.concatenate(parts, axis=1)
 
     def carry(
-        self, measures: Sequence[RankingMeasure], ratio: float, depth: int, size: int, seed: int
+        self,
+        measures: Sequence[RankingMeasure],
+        ratio: float,
+        depth: int,
+        size: int,
+        seed: int,
+        leaders: NDArray[np.int64] | None,
     ) -> list[Floats]:
         """For each measure the scaled differences in what both parts of a pair let expect."""
-        parts = _without(_lots(size, _CARRIED, seed, 1 << 20), _LEFT_OUT)
+        parts = _without(_lots(size, _CARRIED, seed, 1 << 20, leaders), _LEFT_OUT)
         means = [
             [self._carried_means(part, r, measures, ratio, depth, seed) for r in range(_CARRIED)]
             for part in parts

@@ -67,6 +67,7 @@ class TwoWayFolds(Scheme):
                     (documents >= 0) & (documents != fold),
                     settings.inner,
                     settings.seed + fold,
+                    settings.document_groups,
                 ),
                 [settings.tune_for],
             )[0]

@@ -181,6 +181,7 @@ class RankingEvaluation(Evaluation):
             judged=shares,
             notes=run_warnings(self.runs, missing=self.missing, every_gap=True),
             data=self.qrels.fingerprint() if self.qrels is not None else "",
+            range=known.range,
         )
 
     _columns = ("run", "query_id")
