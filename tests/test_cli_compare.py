@@ -38,9 +38,9 @@ def refused(capsys, *arguments):
 
 def test_two_runs_end_in_a_sentence(capsys):
     out = run(capsys, "baseline.run", "improved.run").out
-    assert "improved is better than baseline: nDCG@10 0.4985 against 0.3766" in out
-    assert "p randomization" in out
-    assert "p t" in out
+    assert "improved is significantly better than baseline: nDCG@10 0.4985 vs 0.3766" in out
+    assert "p (randomization)" in out
+    assert "p (t)" in out
     assert "39/" not in out  # W/T/L of nDCG@10, not of AP
 
 
@@ -435,7 +435,7 @@ def test_lower_can_be_better_in_a_table(capsys, tmp_path):
     rows = "".join(f"q{n},{n % 7 + 5},{n % 7}\n" for n in range(20))
     (tmp_path / "ms.csv").write_text("unit,old,new\n" + rows)
     main(["compare", "--table", "ms.csv", "--lower-is-better"])
-    assert "new is better than old" in capsys.readouterr().out
+    assert "new is significantly better than old" in capsys.readouterr().out
 
 
 def test_empty_ids_in_a_long_table_are_refused(capsys, tmp_path):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from heldout.data.io.score_table import read_score_table
+from heldout.data.notes import count_of
 from heldout.data.score_inputs import score_pairs
 from heldout.errors import InputError
 from heldout.notes import Note, as_note
@@ -55,6 +56,8 @@ class Scores:
     notes
         What a reader of any claim should know about the scores; a text becomes a note without a
         code.
+    unit
+        What a unit is called in sentences, such as ``query``, ``fold`` or ``segment``.
     range
         The least and the greatest value that the measure can have; intervals stay inside.
 
@@ -73,6 +76,7 @@ class Scores:
     judged: tuple[float, ...] = ()
     data: str = ""
     notes: tuple[Note, ...] = ()
+    unit: str = "unit"
     range: tuple[float, float] = (-math.inf, math.inf)
 
     def __post_init__(self) -> None:
@@ -143,6 +147,18 @@ class Scores:
     def column(self, system: str) -> Floats:
         """The scores of one system."""
         return self.values[:, self.index(system)]
+
+    @property
+    def size(self) -> str:
+        """The number of units in words.
+
+        Examples
+        --------
+        >>> Scores("AP", ["A"], [1, 2], [[0.1], [0.3]], unit="query").size
+        '2 queries'
+        """
+        plural = f"{self.unit[:-1]}ies" if self.unit.endswith("y") else ""
+        return count_of(len(self.units), self.unit, plural)
 
     def index(self, system: str) -> int:
         """The number of a system."""

@@ -147,6 +147,7 @@ class HeldOutRankings:
             dropped=tuple(one for one in every if one not in set(common)),
             data=self._results.manifest["fingerprints"]["collection"],
             notes=self._results.tuning_notes(),
+            unit="query",
             range=wanted.range,
         )
 

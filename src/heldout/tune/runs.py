@@ -158,6 +158,7 @@ class TunedRuns:
             judged=tuple(system.judged for system in self.systems),
             data=self.data,
             notes=self.notes,
+            unit="query",
             range=self.range,
         )
 

@@ -174,6 +174,7 @@ def unit_scores(several: Sequence[Predictions], measure: Measure, data: str = ""
     rest: dict[str, Any] = {
         "higher_is_better": measure.higher_is_better,
         "data": data or data_fingerprint(several),
+        "unit": "instance",
         "range": measure.range,
     }
     if several[0].units and same_units(several):
@@ -378,6 +379,7 @@ def fold_scores(
         higher_is_better=measure.higher_is_better,
         data=data_fingerprint(several),
         notes=tuple(notes),
+        unit="fold",
         range=measure.range,
     )
     return FoldScores(scores, share)
