@@ -79,7 +79,7 @@ def _averaged(settings: RankingSettings, outcome: RankedOutcome, row: int) -> Es
         "low": low,
         "high": high,
         "level": settings.level,
-        "interval": "half samples",
+        "interval": "document jackknife",
         "train": train,
         "optimism": optimism,
     }
