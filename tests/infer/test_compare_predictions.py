@@ -242,7 +242,7 @@ def test_folds_and_weights_are_those_of_all_systems():
     heavy = [replace(one, weights=weights) for one in (plain, replace(plain, name="other"))]
     heavy[1] = replace(heavy[1], weights=weights[::-1].copy())
     for changed in (heavy, [replace(one, folds=divided_anew()) for one in heavy]):
-        with pytest.raises(InputError, match="a unit has one weight"):
+        with pytest.raises(InputError, match="each unit must have one weight"):
             only(changed, "accuracy")
 
 
@@ -254,7 +254,7 @@ def test_groups_in_several_folds_are_pointed_out():
     scored = score_predictions(crossed, ["accuracy"]).evaluation
     assert [note.code for note in scored.notes] == ["crossing-groups"]
     assert said in scored.notes[0].text
-    assert not any("drawing whole groups" in one for one in scored.about)
+    assert not any("resample whole groups" in one for one in scored.about)
     whole = [replace(one, groups=one.folds) for one in systems]
     assert not any(
         "in several folds" in one.text for one in score_predictions(whole).evaluation.notes

@@ -290,8 +290,8 @@ def test_name_that_resembles_none_points_to_the_list(wrong):
         ("IPrec", "needs a cutoff, for example IPrec@0.1"),
         ("GMAP@10", "takes no cutoff"),
         ("Bpref@10", "takes no cutoff"),
-        ("P@0", "whole number from 1 on"),
-        ("P@2.5", "whole number from 1 on"),
+        ("P@0", "must be a positive integer"),
+        ("P@2.5", "must be a positive integer"),
     ],
 )
 def test_malformed_name_is_refused_with_a_reason(wrong, why):

@@ -127,7 +127,7 @@ def test_spellings(name, measure):
         ("BLEU(order=2, order=3)", "order is given twice"),
         ("BLEU(2)", "cannot read '2', expected parameter=value"),
         ("BLEU(order=2", "unknown text measure"),
-        ("Embedding", r"expected vectors, as Embedding\(vectors='FILE'"),
+        ("Embedding", r"expected vectors, for example Embedding\(vectors='FILE'"),
         ("Perplexity(base=1)", "base=1, expected a number above 1"),
         ("Perplexity(base='e')", "base='e', expected a number above 1"),
         ("BLEU(order='x')", "order='x', expected one of"),

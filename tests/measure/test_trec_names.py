@@ -180,15 +180,15 @@ def test_other_names_are_left_to_others(name):
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        ("P.0", "whole number from 1 on"),
-        ("P.x", "whole number from 1 on"),
-        ("P.5,", "whole number from 1 on"),
-        ("P.-5", "whole number from 1 on"),
-        ("P_0.5", "whole number from 1 on"),
-        ("P.5,5", "the same cutoff twice"),
-        ("P.5,5.5", "the same cutoff twice"),
-        ("P.0.5", "whole number from 1 on"),
-        ("P_23.4", "whole number from 1 on"),
+        ("P.0", "positive integer"),
+        ("P.x", "positive integer"),
+        ("P.5,", "positive integer"),
+        ("P.-5", "positive integer"),
+        ("P_0.5", "positive integer"),
+        ("P.5,5", "duplicate cutoff"),
+        ("P.5,5.5", "duplicate cutoff"),
+        ("P.0.5", "positive integer"),
+        ("P_23.4", "positive integer"),
         ("iprec_at_recall.x", "not a number"),
         ("map.5", "takes no parameters"),
         ("ndcg.5", "expected pairs such as"),
@@ -215,7 +215,7 @@ def test_wrong_parameters_are_named(wrong, why):
     [
         ("nDCG@10", "its own spellings only"),
         ("nonsense", "not a measure of trec_eval"),
-        ("P.", "parameters are missing"),
+        ("P.", "missing parameters"),
         ("P_10", "its own spellings only"),
     ],
 )
