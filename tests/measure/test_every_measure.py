@@ -292,7 +292,7 @@ def test_measures_are_names_of_python():
 def test_measures_has_no_other_names():
     with pytest.raises(AttributeError, match="no measure 'nDGC'"):
         _ = heldout.measures.nDGC
-    with pytest.raises(MeasureError, match="none of macro"):
+    with pytest.raises(MeasureError, match="not one of macro"):
         heldout.measures.F1("macho")
 
 

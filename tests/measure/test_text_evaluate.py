@@ -42,7 +42,7 @@ def test_means_go_to_compare(found):
 
 
 def test_corpus_scores_do_not_go_to_compare_of_means(found):
-    with pytest.raises(MeasureError, match="no mean over segments"):
+    with pytest.raises(MeasureError, match="not a mean over segments"):
         found.scores("BLEU")
     with pytest.raises(MeasureError, match="TER was not computed; there are BLEU"):
         found.score(0, "TER")

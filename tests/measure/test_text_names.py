@@ -120,7 +120,7 @@ def test_spellings(name, measure):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("BLUE", "unknown text measure 'BLUE': there are BLEU, sentBLEU"),
+        ("BLUE", "unknown text measure 'BLUE': expected one of BLEU, sentBLEU"),
         ("BLEU(n=2)", "BLEU has no parameter 'n'; it has order, smooth"),
         ("sentBLEU(level='corpus')", "sentBLEU has no parameter 'level'"),
         ("ROUGE-1(kind='L')", "ROUGE-1 has no parameter 'kind'"),

@@ -54,7 +54,7 @@ class Part:
     path: str = ""
 
     def rows(self) -> slice:
-        """The slice of all documents that belongs to the part."""
+        """Return the slice of all documents that belongs to the part."""
         return slice(self.first, self.first + self.index.n_documents)
 
     def place(self) -> tuple[str, int, str]:

@@ -205,7 +205,7 @@ def _jobs(task: _Task, postings: Postings) -> Iterator[_Job]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Standing:
+class _Positions:
     """The positions of the judged documents; see `heldout.retrieve.kernels.lists.Judged`.
 
     Parameters
@@ -225,7 +225,7 @@ class _Standing:
     before: NDArray[np.int32]
 
     @classmethod
-    def unknown(cls, asked: JudgedDocuments, values: int) -> _Standing:
+    def unknown(cls, asked: JudgedDocuments, values: int) -> _Positions:
         """Return positions that are not yet known."""
         shape = len(asked.documents), values
         return cls(
@@ -237,7 +237,7 @@ class _Standing:
             np.zeros(shape, np.int32),
         )
 
-    def within(self, part: Part) -> _Standing:
+    def within(self, part: Part) -> _Positions:
         """Return the same rows with document numbers relative to the first document of a part."""
         local = self.documents - np.int32(part.first)
         own = np.where((local >= 0) & (local < part.index.n_documents), local, np.int32(-1))
@@ -285,13 +285,13 @@ def rank(
     announce("the ranker", compiled)
     count, number = len(vocabulary.offsets) - 1, len(models[0])
     asked = judged or JudgedDocuments(np.zeros(count + 1, np.int64), np.zeros(0, np.int32))
-    standing = _Standing.unknown(asked, number)
+    positions = _Positions.unknown(asked, number)
     tasks = (_Task.of(part, vocabulary, models, side, priors) for part in index.parts)
     if len(index.parts) == 1:
         task = next(tasks)
-        found = _rank(task, vocabulary.postings(task.part), k, standing)
-        return Ranking(found.documents, found.scores, standing.ranks(), found.retrieved)
-    return _rank_parts(list(tasks), k, standing)
+        found = _rank(task, vocabulary.postings(task.part), k, positions)
+        return Ranking(found.documents, found.scores, positions.ranks(), found.retrieved)
+    return _rank_parts(list(tasks), k, positions)
 
 
 def rank_part(
@@ -310,47 +310,47 @@ def rank_part(
     none = np.zeros(0, np.int32)
     nobody = JudgedDocuments(np.zeros(len(vocabulary.offsets), np.int64), none)
     task = _Task(part, vocabulary, [[model]], side, None)
-    found = _rank(task, vocabulary.postings(part), k, _Standing.unknown(nobody, 1))
+    found = _rank(task, vocabulary.postings(part), k, _Positions.unknown(nobody, 1))
     return found.documents[:, 0, 0], found.scores[:, 0, 0]
 
 
-def _rank_parts(tasks: Sequence[_Task], k: int, standing: _Standing) -> Ranking:
+def _rank_parts(tasks: Sequence[_Task], k: int, positions: _Positions) -> Ranking:
     """Rank part by part: first score the judged documents, then count all documents above them."""
-    if len(standing.documents):
+    if len(positions.documents):
         for task in tasks:
-            _look_up(task, standing)
+            _look_up(task, positions)
             task.part.index.release()
     vocabulary, models, side = tasks[0].vocabulary, tasks[0].models, tasks[0].side
     best = Best((len(vocabulary.offsets) - 1, side.n_lists, len(models[0]), k))
-    before = np.zeros_like(standing.before)
+    before = np.zeros_like(positions.before)
     retrieved = np.zeros(best.documents.shape[:2], np.int64)
     for task in tasks:
-        own = replace(standing.within(task.part), before=np.zeros_like(before))
+        own = replace(positions.within(task.part), before=np.zeros_like(before))
         found = _rank(task, vocabulary.postings(task.part), k, own, look_up=False)
         best.add(task.part, found.documents, found.scores)
         before += own.before
         retrieved += found.retrieved
         task.part.index.release()
-    ranks = replace(standing, before=before).ranks()
+    ranks = replace(positions, before=before).ranks()
     return Ranking(best.documents, best.scores, ranks, retrieved)
 
 
-def _look_up(task: _Task, standing: _Standing) -> None:
+def _look_up(task: _Task, positions: _Positions) -> None:
     """Score the judged documents of a part, with the same loops over their postings alone."""
     own = replace(
-        standing.within(task.part),
-        lists=np.empty_like(standing.lists),
-        order=np.empty_like(standing.order),
-        scores=np.empty_like(standing.scores),
+        positions.within(task.part),
+        lists=np.empty_like(positions.lists),
+        order=np.empty_like(positions.order),
+        scores=np.empty_like(positions.scores),
     )
     mine = own.documents >= 0
     wanted = np.zeros(task.part.index.n_documents, np.bool_)
     wanted[own.documents[mine]] = True
     _rank(task, _postings_of(task.vocabulary.postings(task.part), wanted), 0, own, count=False)
     for into, found in (
-        (standing.lists, own.lists),
-        (standing.order, own.order),
-        (standing.scores, own.scores),
+        (positions.lists, own.lists),
+        (positions.order, own.order),
+        (positions.scores, own.scores),
     ):
         into[mine] = found[mine]
 
@@ -374,7 +374,7 @@ def _rank(
     task: _Task,
     postings: Postings,
     k: int,
-    standing: _Standing,
+    positions: _Positions,
     *,
     look_up: bool = True,
     count: bool = True,
@@ -390,11 +390,11 @@ def _rank(
         lists = (scores[:, :, job.lanes], documents[:, :, job.lanes])
         top = (np.array(lists[0], order="C"), np.array(lists[1], order="C"))
         judged = Judged(
-            standing.offsets,
-            standing.documents,
-            standing.lists,
-            standing.order,
-            np.array(standing.scores[:, job.lanes], order="C"),
+            positions.offsets,
+            positions.documents,
+            positions.lists,
+            positions.order,
+            np.array(positions.scores[:, job.lanes], order="C"),
             int(look_up),
             int(count),
         )
@@ -403,7 +403,7 @@ def _rank(
         retrieved[:] = 0  # the same for all parameter settings
         run_stretches(partial(_rank_some, job, (*top, sizes), judged, before, retrieved), queries)
         scores[:, :, job.lanes], documents[:, :, job.lanes] = top
-        standing.scores[:, job.lanes], standing.before[:, job.lanes] = judged.scores, before
+        positions.scores[:, job.lanes], positions.before[:, job.lanes] = judged.scores, before
     return _Lists(documents, scores, retrieved)
 
 

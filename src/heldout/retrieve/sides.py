@@ -58,13 +58,13 @@ class Side:
 
 
 def whole_side(index: AnyIndex, vocabulary: Vocabulary) -> Side:
-    """Rank all documents by the statistics of all documents: plain search."""
+    """Return the side of all documents, scored by the statistics of all: plain search."""
     zero = np.zeros(index.n_documents, np.int32)
     return Side(zero, zero, 1, cell_statistics(index, vocabulary, zero, 1), added=False)
 
 
 def seen_side(index: AnyIndex, vocabulary: Vocabulary, seen: NDArray[np.bool_]) -> Side:
-    """Rank the training documents by their own statistics."""
+    """Return the side of the training documents, scored by their own statistics."""
     cells = np.where(seen, 0, -1).astype(np.int32)
     known = cell_statistics(index, vocabulary, cells, 1)
     return Side(cells, np.zeros_like(cells), 1, known, added=False)
@@ -73,7 +73,7 @@ def seen_side(index: AnyIndex, vocabulary: Vocabulary, seen: NDArray[np.bool_]) 
 def held_out_side(
     index: AnyIndex, vocabulary: Vocabulary, folds: Numbers, number: int, *, pooled: bool = False
 ) -> Side:
-    """Rank every document by the statistics of the other folds, with the document itself added.
+    """Return the side of all documents, each scored by the other folds with itself added.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def held_out_side(
 
 
 def unseen_side(index: AnyIndex, vocabulary: Vocabulary, seen: NDArray[np.bool_]) -> Side:
-    """Rank the documents outside the training data, each scored as if it were added to them."""
+    """Return the side of the held-out documents, each scored as if added to the training data."""
     cells = np.where(seen, 0, -1).astype(np.int32)
     known = cell_statistics(index, vocabulary, cells, 1)
     ranked = np.where(seen, -1, 0).astype(np.int32)

@@ -400,10 +400,10 @@ def _distinct_names(scores: list[RunScores], items: list[Any]) -> tuple[RunScore
     taken: set[str] = set()
     result = []
     for one, name in zip(scores, names, strict=True):
-        told, number = name, 1
-        while told in taken or (number > 1 and told in names):
+        numbered, number = name, 1
+        while numbered in taken or (number > 1 and numbered in names):
             number += 1
-            told = f"{name} ({number})"
-        taken.add(told)
-        result.append(replace(one, name=told))
+            numbered = f"{name} ({number})"
+        taken.add(numbered)
+        result.append(replace(one, name=numbered))
     return tuple(result)
