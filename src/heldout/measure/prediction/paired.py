@@ -375,7 +375,7 @@ def fold_scores(
     scores = Scores.of(
         table,
         str(measure),
-        higher_is_better=measure.higher_is_better,
+        higher_is_better=bool(measure.higher_is_better),
         data=data_fingerprint(several),
         notes=tuple(notes),
         unit="fold",
