@@ -226,7 +226,7 @@ def test_runs_of_the_same_folds_are_no_further_folds():
     held = np.array(FOLDS[:40])
     expected = [right[held == name].mean() for name in dict.fromkeys(FOLDS)]
     assert scores.column("weak") == pytest.approx(expected)
-    assert any("are runs" in note.text for note in scores.notes)
+    assert any("are averaged" in note.text for note in scores.notes)
     interval = score_predictions(systems, ["accuracy"]).rows[0].intervals[0]
     assert interval[:3] == corrected_t(np.array(expected), 1 / 3, 0.95)[:3]
 
