@@ -34,6 +34,7 @@ _NAMES = {
     "corrected-t": "corrected resampled t test",
 }
 _CORRECTIONS = {
+    "romano-wolf": "Romano-Wolf step-down bootstrap",
     "tukey": "Tukey's HSD on the block design",
     "randomized-tukey": "randomized Tukey HSD",
     "nemenyi": "Nemenyi's test of mean ranks",

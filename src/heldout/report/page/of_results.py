@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from math import comb
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from heldout.notes import Note, distinct
+from heldout.notes import distinct
 from heldout.report.experiment import comparisons, result_sentences
 from heldout.report.page.citations import comparison_methods
 from heldout.report.page.claims import claim_parts
@@ -22,15 +21,6 @@ if TYPE_CHECKING:
     from heldout.report.page.parts import TaskParts
 
 __all__ = ["part_of_results"]
-
-MOST: Final = 200_000
-"""Pairs × queries for which each pair gets a randomization test of its own."""
-_QUICK: Final = Note(
-    "quick-page",
-    "there are very many pairs: Tukey's test decides, and randomization tests of each pair, which "
-    "heldout run shows, were left out of this page",
-    "info",
-)
 
 
 def part_of_results(
@@ -53,10 +43,7 @@ def part_of_results(
     ledger
         The file of a ledger, for its looks at these data.
     """
-    quick = _very_many(results)
-    compared, refused = comparisons(
-        results, {"tests": ("t",), "correction": "tukey"} if quick else None
-    )
+    compared, refused = comparisons(results)
     own = _task_parts(results, compared, collection)
     charts, left_out = made_charts(lambda: _charts(results, collection, compared))
     warnings = [note for one in compared for note in one.warnings]
@@ -79,22 +66,12 @@ def part_of_results(
         tuning=tuning_tables(results),
         splits=split_tables(results),
         splits_about=said[:1],
-        checks=distinct(
-            [*results.notes, *refused, *warnings, *left_out, *([_QUICK] if quick else [])]
-        ),
+        checks=distinct([*results.notes, *refused, *warnings, *left_out]),
         looks=None if ledger is None else looks_table(ledger, own.data),
         provenance=(*command_pairs(results), *settings_pairs(results.manifest), *own.provenance),
         record=results.manifest,
         methods=(*(key for one in compared for key in comparison_methods(one)), *own.methods),
     )
-
-
-def _very_many(results: Results) -> bool:
-    """Whether only Tukey's test, which decides, and t are made: the others take minutes."""
-    if len(results.systems) < 3 or results.manifest["settings"]["baseline"] is not None:
-        return False
-    units = results.summary[0]["estimates"][0].get("n_queries", 0)
-    return bool(comb(len(results.systems), 2) * units > MOST)
 
 
 def _task_parts(
