@@ -343,3 +343,19 @@ def test_t_tests_at_once_answer_as_one_by_one(alternative):
         assert outcome.p == pytest.approx(expected.p)
         assert outcome.statistic == pytest.approx(expected.statistic)
         assert (outcome.method, outcome.detail) == (expected.method, expected.detail)
+
+
+def test_of_very_many_pairs_those_with_the_best_are_listed(monkeypatch):
+    from heldout.report import claims
+
+    result = compare(scores_of(some_scores(0, 20, 5)), replicates=199)
+    assert claims.readable(result) is result
+    monkeypatch.setattr(claims, "MOST_SHOWN", 4)
+    best = max(result.systems, key=lambda row: row.mean.estimate).name
+    shown = claims.readable(result)
+    assert len(shown.claims) == 4
+    assert all(best in (claim.first, claim.second) for claim in shown.claims)
+    text = claims.claims_text(result, "table")
+    assert "the other 6 are in the formats" in text
+    assert "of 10 pairs of systems differ" in text
+    assert len(claims.claims_text(result, "tsv").splitlines()) > 15

@@ -116,7 +116,9 @@ def _effects(differences: Floats) -> list[Effects]:
     unbiased = standardised * factor
     superiority = (wins + ties / 2.0) / n
     columns = (mean, standardised, unbiased, superiority, wins, ties, losses)
-    return [Effects(*row, n) for row in zip(*(one.tolist() for one in columns), strict=True)]
+    return [
+        Effects._make((*row, n)) for row in zip(*(one.tolist() for one in columns), strict=True)
+    ]
 
 
 def _cohen_dz(differences: Floats, mean: Floats) -> Floats:

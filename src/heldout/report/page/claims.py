@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from heldout.infer.results import count_of
 from heldout.report.claim_words import analysis_lines, sentences
-from heldout.report.claims import claim_tables, claims_text, interval_heading, p_heading
+from heldout.report.claims import claim_tables, claims_text, interval_heading, p_heading, readable
 from heldout.report.page.parts import PageTable
 
 if TYPE_CHECKING:
@@ -28,18 +28,19 @@ def claim_parts(comparison: Comparison, unit: str) -> tuple[PageTable, ...]:
     unit
         Where the value of a unit is found, in words.
     """
+    shown = readable(comparison)
     titles = (
         f"Systems compared in {comparison.scores.measure}",
         f"Pairs of systems compared in {comparison.scores.measure}",
     )
     tables = [
         PageTable(replace(table, title=title), _sources(comparison, table.head, unit))
-        for title, table in zip(titles, claim_tables(comparison), strict=False)
+        for title, table in zip(titles, claim_tables(shown), strict=False)
     ]
     tables[-1] = replace(
         tables[-1],
         latex=claims_text(comparison, "latex"),
-        words=(*sentences(comparison), *analysis_lines(comparison)),
+        words=(*sentences(shown), *analysis_lines(comparison)),
     )
     return tuple(tables)
 
