@@ -46,6 +46,7 @@ Code = Literal[
     "empty-test",
     "empty-train",
     "twins",
+    "duplicates",
     "unseen-class",
     # tuning
     "at-an-end",

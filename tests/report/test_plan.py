@@ -7,7 +7,7 @@ import pytest
 
 from heldout import InputError, Scores
 from heldout.infer.power import pilot_sd, queries_needed
-from heldout.report.plan import Spread, pilot_spreads, plan_lines
+from heldout.report.plan import Spread, document_spreads, pilot_spreads, plan_lines
 
 SETTINGS = {"power": 0.8, "level": 0.95, "alternative": "two-sided"}
 RNG = np.random.default_rng(1)
@@ -69,3 +69,31 @@ def test_a_small_pilot_is_pointed_out(units, warned):
     assert bool(careful) == warned
     if warned:
         assert f"it may well be {pilot_sd(gaps, level=0.8):.4f}" in careful[0]
+
+
+def test_documents_are_planned_from_the_interval_of_the_difference():
+    class Results:
+        systems = ("A", "B")
+        level = 0.95
+        summary = (
+            {"name": "A", "differences": []},
+            {
+                "name": "B",
+                "differences": [
+                    {"measure": "AP", "system": "A", "difference": 0.1, "low": 0.0, "high": 0.2}
+                ],
+            },
+        )
+
+        def estimate(self, *_):
+            return {"n_queries": 31, "target_size": 1000}
+
+    (spread,) = document_spreads(Results(), "AP")
+    assert spread.design.freedom == 30
+    assert spread.design.for_width(0.1, 0.95) == 1000
+    lines = plan_lines(spread, [0.1], None, widths=[0.05], **SETTINGS)
+    assert lines[0].startswith("B - A, AP: the difference has standard error 0.0490")
+    assert "Documents needed to see a difference" in lines[1]
+    assert lines[-2] == "  ± 0.05     16,000"  # half the width, to the power 1 / .25
+    with pytest.raises(InputError, match="no differences"):
+        document_spreads(Results(), "RR")

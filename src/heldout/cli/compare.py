@@ -47,6 +47,7 @@ CORRECTION_WORDS: Final = {
     "dunnett-t": "against --baseline, by Dunnett's t",
     "holm": "any test: stepwise Bonferroni; the default with --test",
     "hochberg": "any test: a little stronger than holm, for tests that depend positively",
+    "hommel": "any test: a little stronger than hochberg, for the same tests",
     "bonferroni": "any test: times the number of comparisons",
     "bh": "any test: the share of false alarms among those found (Benjamini-Hochberg)",
     "by": "the same however the tests depend on each other (Benjamini-Yekutieli)",
@@ -58,6 +59,7 @@ _EXAMPLES = """\
   heldout compare qrels.txt runs/*.run --baseline bm25 --correction holm
   heldout compare --table scores.csv --test randomization --test t
   heldout compare --table folds.csv --test-share 0.1111
+  heldout compare --table two-sets.csv --unpaired
   heldout compare qrels.txt old.run new.run --gate non-inferior --margin 0.01
   heldout compare qrels.txt old.run new.run --html report.html
   heldout compare --table scores.csv --ledger looks.sqlite --data "test questions 2024"
@@ -105,6 +107,11 @@ def add_compare(command: Callable[..., argparse.ArgumentParser], commands: Any) 
         metavar="X",
         help="units are folds: n_test / n_train, for 10 folds 0.1111 (predictions know theirs)",
     )
+    add(
+        "--unpaired",
+        action="store_true",
+        help="with --table: the systems were scored on different units (Welch and permutation)",
+    )
     add_gate_and_ledger(parser)
     add_output(parser, FORMATS, auto="auto is a table, csv a row per pair of systems")
     add("--quiet", action="store_true", help="only the result and the gate's verdict, no notes")
@@ -115,6 +122,10 @@ def add_compare(command: Callable[..., argparse.ArgumentParser], commands: Any) 
 
 def _compare(options: argparse.Namespace) -> int:
     check_claims(options)
+    if options.unpaired:
+        from heldout.cli.compare_unpaired import compare_unpaired_table
+
+        return compare_unpaired_table(options)
     options.format = output_format(options.format, options.output, FORMATS, "table")
     pages = _pages(options)
     if options.gate:

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from heldout.cli.files import emit, show
 from heldout.cli.help import add_json, add_quiet
 from heldout.cli.level import add_alternative, add_level
-from heldout.cli.scores import add_score_arguments, read_inputs
+from heldout.cli.scores import (
+    add_score_arguments,
+    add_undefined,
+    prediction_task,
+    read_inputs,
+    read_predictions,
+)
 from heldout.errors import InputError
 from heldout.infer.levels import check_level
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
+    from heldout.data.scores import Scores
+    from heldout.infer.engine import Asked
+    from heldout.infer.power_pilot import PilotPower
+    from heldout.infer.scoring.base import Scored
     from heldout.report.plan import Spread
 
 __all__ = ["add_plan"]
@@ -22,22 +34,72 @@ __all__ = ["add_plan"]
 _EXAMPLES = """\
   heldout plan qrels.txt old.run new.run --difference 0.02
   heldout plan --table scores.csv --queries 50 100 200
+  heldout plan --table scores.csv --half-width 0.01
   heldout plan --sd 0.15 --difference 0.01 0.02 0.05
+  heldout plan --discordant 0.2 --difference 0.05      successes and failures, without a pilot
+  heldout plan knn.csv logistic.csv -m "F1(macro)" --simulate   predictions
+  heldout plan --table folds.csv --test-share 0.1111   more data under as many folds
+  heldout plan results/ --difference 0.01              an experiment, also by document
 
-Numbers are for the paired t test; those of the randomization test are close to them.
+Numbers are for the paired t test; those of the randomization test are close to them. Successes and
+failures are planned for by McNemar's exact test, folds by the corrected resampled t test, whose
+standard error falls with the root of the number of rows; with documents it falls far more slowly.
+--simulate draws samples of the pilot's units and runs the actual test on them, for the pilot's own
+difference.
 """
 
 
 def add_plan(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
     """Add the command ``plan``."""
     parser = command(
-        commands, "plan", "How many queries are needed, and what can so many show?", _EXAMPLES
+        commands, "plan", "How much data is needed, and what can so much show?", _EXAMPLES
     )
     add = parser.add_argument
     add_score_arguments(parser)
+    add("--task", choices=("classification", "regression"), help="the files are predictions of it")
+    add("--positive", metavar="CLASS", help="of predictions: the positive one of two classes")
+    add("--threshold", type=float, metavar="X", help="of predictions: positive from this score on")
+    add_undefined(parser)
+    add("--by-unit", action="store_true", help="of predictions: over units though there are folds")
     add("--sd", type=float, help="standard deviation of the differences, instead of a pilot")
+    add(
+        "--discordant",
+        type=float,
+        metavar="X",
+        help="instead of a pilot: share of units on which one system succeeds and the other fails",
+    )
+    add(
+        "--test-share",
+        type=float,
+        metavar="X",
+        help="units of the table are folds: n_test / n_train, for 10 folds 0.1111",
+    )
     add("--difference", type=float, nargs="+", metavar="X", help="differences to be seen")
-    add("--queries", type=int, nargs="+", metavar="N", help="numbers of queries to have")
+    add(
+        "--queries",
+        "--documents",
+        "--units",
+        type=int,
+        nargs="+",
+        metavar="N",
+        help="amounts to have: queries, documents, or whatever is planned",
+    )
+    add(
+        "--half-width",
+        type=float,
+        nargs="+",
+        metavar="X",
+        help="intervals of the difference to have, as ± X",
+    )
+    add("--simulate", action="store_true", help="power by simulation from the pilot, too")
+    add(
+        "--simulations",
+        type=int,
+        default=500,
+        metavar="N",
+        help="samples of the pilot for each amount (default: 500)",
+    )
+    add("--seed", type=int, default=0, help="random seed of the simulation (default: 0)")
     add("--power", type=float, default=0.8, help="power (default 0.8)")
     add_level(parser)
     add_alternative(parser, "any difference, a positive one, a negative one")
@@ -47,7 +109,7 @@ def add_plan(command: Callable[..., argparse.ArgumentParser], commands: Any) -> 
 
 
 def _plan(options: argparse.Namespace) -> int:
-    from heldout.report.plan import json_plan, plan_lines
+    from heldout.report.plan import json_plan, plan_lines, simulated_lines
 
     check_level(options.level, name="--level ")
     settings = {
@@ -56,25 +118,144 @@ def _plan(options: argparse.Namespace) -> int:
         "alternative": options.alternative,
     }
     wanted = (options.difference, options.queries)
+    pilots = list(_pilots(options))
+    spreads = [spread for pilot in pilots for spread in pilot.spreads]
+    simulated = [one for pilot in pilots for one in _simulated(pilot, options)]
     if options.json:
-        emit(json_plan(_spreads(options), *wanted, **settings))
+        emit(
+            json_plan(spreads, *wanted, widths=options.half_width, simulated=simulated, **settings)
+        )
         return 0
     lines = [
         line
-        for spread in _spreads(options)
-        for line in plan_lines(spread, *wanted, quiet=options.quiet, **settings)
+        for spread in spreads
+        for line in plan_lines(
+            spread, *wanted, widths=options.half_width, quiet=options.quiet, **settings
+        )
     ]
+    for spread, found in zip(spreads, simulated, strict=False):
+        lines += simulated_lines(spread.what, found)
     show("".join(line + "\n" for line in lines))
     return 0
 
 
-def _spreads(options: argparse.Namespace) -> list[Spread]:
-    from heldout.report.plan import Spread, pilot_spreads
+class _Pilot(NamedTuple):
+    """What is planned from: spreads of all pairs, and the scores, if units can be drawn."""
 
-    if options.sd is None:
-        if options.qrels is None and options.table is None:
-            raise InputError("plan from what? Give a pilot (QRELS RUN RUN, or --table), or --sd")
-        return [spread for scores in read_inputs(options) for spread in pilot_spreads(scores)]
-    if options.qrels is not None or options.table is not None:
-        raise InputError("give either --sd or a pilot (QRELS RUN RUN, or --table), not both")
-    return [Spread("", options.sd)]
+    spreads: list[Spread]
+    scored: Scored | None = None
+
+
+def _simulated(pilot: _Pilot, options: argparse.Namespace) -> list[list[PilotPower]]:
+    """For each pair of systems the power at each amount."""
+    if not options.simulate:
+        return []
+    if pilot.scored is None:
+        raise InputError(
+            "--simulate needs a pilot with values of units: runs, a table, predictions"
+        )
+    from heldout.infer.power_pilot import scored_power
+
+    amounts = options.queries or [len(pilot.scored.scores.units)]
+    return [
+        [
+            scored_power(
+                pilot.scored,
+                n,
+                pair=(second, first),
+                level=options.level,
+                alternative=options.alternative,
+                simulations=options.simulations,
+                seed=options.seed,
+            )
+            for n in amounts
+        ]
+        for first, second in combinations(range(len(pilot.scored.scores.systems)), 2)
+    ]
+
+
+def _pilots(options: argparse.Namespace) -> Iterator[_Pilot]:
+    from heldout.report.plan import Spread, fold_spreads, pilot_spreads, proportion_spread
+
+    given = options.qrels is not None or options.table is not None
+    if options.sd is not None or options.discordant is not None:
+        name = "--sd" if options.sd is not None else "--discordant"
+        if given:
+            raise InputError(f"give either {name} or a pilot (QRELS RUN RUN, or --table), not both")
+        if options.sd is not None and options.discordant is not None:
+            raise InputError("give either --sd or --discordant, not both")
+        known = options.sd is not None
+        yield _Pilot([Spread("", options.sd) if known else proportion_spread(options.discordant)])
+        return
+    if not given:
+        raise InputError(
+            "plan from what? Give a pilot (QRELS RUN RUN, --table, predictions or a folder of "
+            "results), or --sd"
+        )
+    if options.qrels is not None and not options.runs and Path(options.qrels).is_dir():
+        yield from _of_results(options)
+        return
+    task = prediction_task(options)
+    if task:
+        yield from _of_predictions(task, options)
+        return
+    for scores in read_inputs(options):
+        if options.test_share is not None:
+            yield _Pilot(fold_spreads(scores, options.test_share))
+        else:
+            yield _Pilot(pilot_spreads(scores), _mean_scored(scores, options))
+
+
+def _asked(options: argparse.Namespace) -> Asked:
+    from heldout.infer.engine import Asked
+    from heldout.infer.power_pilot import REPLICATES
+
+    return Asked(replicates=REPLICATES, level=options.level, seed=options.seed)
+
+
+def _mean_scored(scores: Scores, options: argparse.Namespace) -> Scored:
+    from heldout.infer.scoring.base import mean_scored
+
+    return mean_scored(scores, _asked(options))
+
+
+def _of_predictions(task: str, options: argparse.Namespace) -> Iterator[_Pilot]:
+    from heldout.data.predictions import unit_count
+    from heldout.infer.scoring.predictions import PredictionSystems, scored_predictions
+    from heldout.report.plan import fold_spreads, pilot_spreads
+
+    if options.test_share is not None:
+        raise InputError("--test-share: predictions with a column fold or repeat know their own")
+    systems = PredictionSystems.of(
+        read_predictions(task, [options.qrels, *options.runs], options), None
+    )
+    for measure in systems.measures(options.measure or (), options.undefined):
+        scored = scored_predictions(
+            systems,
+            measure,
+            _asked(options),
+            positive=options.positive,
+            by="unit" if options.by_unit else "auto",
+        )
+        if scored.test_share is not None:
+            rows = unit_count(systems.systems[0])
+            yield _Pilot(fold_spreads(scored.scores, scored.test_share, rows))
+        else:
+            yield _Pilot(pilot_spreads(scored.scores, "units"), scored)
+
+
+def _of_results(options: argparse.Namespace) -> Iterator[_Pilot]:
+    from heldout.experiment.results import Results
+    from heldout.report.plan import document_spreads, fold_spreads, pilot_spreads
+
+    results = Results.read(options.qrels)
+    settings = results.manifest["settings"]
+    for measure in options.measure or results.measures[:1]:
+        if settings.get("by") == "document":
+            yield _Pilot(document_spreads(results, measure))
+        elif results.unit == "split":
+            yield _Pilot(fold_spreads(results.scores(measure), float(settings["test_share"])))
+        else:
+            scores = results.scores(measure)
+            unit = "queries" if results.unit == "query" else "units"
+            yield _Pilot(pilot_spreads(scores, unit), _mean_scored(scores, options))

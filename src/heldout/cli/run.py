@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from heldout.cli.files import emit, show
+from heldout.cli.groups import add_groups
 from heldout.cli.index import positive
 from heldout.cli.level import add_level
 from heldout.data.notes import count_of
@@ -45,6 +46,7 @@ _DESCRIBING = {
     "repeats": "repeats",
     "bootstrap": "bootstrap",
     "stratify": "stratify",
+    "groups": "groups",
     "measure": "-m",
     "tune_for": "tune-for",
     "seed": "seed",
@@ -132,6 +134,7 @@ def _add_description(parser: argparse.ArgumentParser) -> None:
         help="N draws with replacement in place of folds; what was never drawn is held out",
     )
     add("--stratify", metavar="NAME", help="relevance, length, or a field of the queries")
+    add_groups(add)
     add("-m", "--measure", action="append", metavar="NAME", help="a measure (repeat)")
     add("--tune-for", metavar="NAME", help="choose parameters by it (default the first measure)")
     add("--seed", type=int, help="the root of all chance (default 0)")
@@ -242,14 +245,13 @@ def _fields(options: argparse.Namespace) -> dict[str, Any]:
             fields[name] = getattr(options, name)
     plan = {
         name: getattr(options, name)
-        for name in ("folds", "repeats", "stratify")
+        for name in ("folds", "repeats", "stratify", "groups")
         if getattr(options, name) is not None
     }
     if options.bootstrap is not None:
-        plan = {"kind": "bootstrap", "replicates": options.bootstrap}
+        plan |= {"kind": "bootstrap", "replicates": options.bootstrap}
     if plan:
-        both = options.by == "both"
-        fields["plan"] = {"queries": plan, "documents": plan} if both else plan
+        fields["plan"] = _of_both(plan) if options.by == "both" else plan
     analyzer = {
         name: getattr(options, name)
         for name in ("stemmer", "stop")
@@ -258,6 +260,18 @@ def _fields(options: argparse.Namespace) -> dict[str, Any]:
     if analyzer:
         fields["analyzer"] = analyzer
     return fields
+
+
+def _of_both(plan: dict[str, Any]) -> dict[str, Any]:
+    """The plans of queries and of documents; only documents have near-duplicates."""
+    from heldout.resample.groups import KINDS, NEAR
+
+    groups = plan.get("groups")
+    if groups is not None and groups not in KINDS:
+        raise InputError("--groups FILE names one kind of unit: give --by query or document")
+    left_out = {"groups"} if groups == NEAR else set()
+    queries = {name: value for name, value in plan.items() if name not in left_out}
+    return {"queries": {"folds": 5} | queries, "documents": {"folds": 5} | plan}
 
 
 def _dry_run(experiment: Experiment, options: argparse.Namespace) -> int:

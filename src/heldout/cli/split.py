@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.cli.collection import add_collection_options, open_collection
 from heldout.cli.files import emit, show
+from heldout.cli.groups import add_groups, given_groups
 from heldout.cli.help import add_quiet
 from heldout.cli.output import add_format, output_format
 from heldout.data.notes import count_of
@@ -61,12 +62,7 @@ def add_split(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
         help="relevance (spreads each query's relevant documents over document folds; for queries, "
         "their number), length, or a field of the queries",
     )
-    add(
-        "--groups",
-        metavar="FILE",
-        help="units that stay together: a table of id and group, or the word duplicates for units "
-        "with the same text",
-    )
+    add_groups(add)
     add("--seed", type=int, metavar="N", help="where chance starts (default 0)")
     add("--fold", type=int, metavar="N", help="only this fold (with -o)")
     add("-o", "--output", metavar="FOLDER", help="write the splits there (with --table: a file)")
@@ -78,11 +74,6 @@ def add_split(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
     add("--describe", action="store_true", help="print the description (default without -o)")
     add("--table", action="store_true", help="print the fold of each unit, as --given reads it")
     add("--json", action="store_true", help="print the description as JSON")
-    parser.add_argument(
-        "--check-texts",
-        action="store_true",
-        help="read all documents to see whether the same text is on both sides",
-    )
     add_quiet(parser, "no notes, no word of what was written")
     parser.set_defaults(run=_split)
 
@@ -140,8 +131,9 @@ def _refuse_strange(options: argparse.Namespace) -> None:
     for name in ("repeats", "stratify"):
         if getattr(options, name) is not None and not chance:
             raise InputError(f"--{name} goes with --folds and --hold-out")
-    if options.groups is not None and not (chance or options.leave_one_out):
-        raise InputError("--groups goes with --folds, --hold-out and --leave-one-out")
+    drawn = options.leave_one_out or options.bootstrap
+    if options.groups is not None and not (chance or drawn):
+        raise InputError("--groups goes with --folds, --hold-out, --leave-one-out and --bootstrap")
     fixed = options.given or options.test_ids or options.later or options.leave_one_out
     if options.seed is not None and fixed:
         raise InputError("--seed changes nothing here: nothing is left to chance")
@@ -171,18 +163,22 @@ def _is_default(options: argparse.Namespace) -> bool:
 
 def _splits(collection: Collection, options: argparse.Namespace) -> Splits:
     from heldout.resample.combined import TwoWay
+    from heldout.resample.groups import KINDS, NEAR
 
     if options.by == "both":
-        if options.groups not in {None, "duplicates"}:
+        groups = options.groups
+        if groups not in {None, *KINDS}:
             raise InputError("--groups FILE names one kind of unit: split --by query or document")
         if options.given or options.test_ids or options.later:
             raise InputError("--by both needs a plan for queries and documents: --folds, …")
-        return TwoWay(_plan(options, 5), _plan(options, 5)).splits(collection)
-    plan = _plan(options, 10 if options.by == "query" else 5)
+        of_queries = None if groups == NEAR else groups
+        plans = _plan(options, 5, of_queries), _plan(options, 5, groups)
+        return TwoWay(*plans).splits(collection)
+    plan = _plan(options, 10 if options.by == "query" else 5, given_groups(options.groups))
     return plan.splits(collection, options.by)
 
 
-def _plan(options: argparse.Namespace, folds: int) -> Plan:
+def _plan(options: argparse.Namespace, folds: int, groups: Any) -> Plan:
     from heldout.resample.holdout import HoldOut
     from heldout.resample.plans import Bootstrap, KFold, LeaveOneOut
 
@@ -190,15 +186,15 @@ def _plan(options: argparse.Namespace, folds: int) -> Plan:
     chance: dict[str, Any] = {
         "repeats": 1 if options.repeats is None else options.repeats,
         "stratify": options.stratify,
-        "groups": _groups(options.groups),
+        "groups": groups,
         "seed": seed,
     }
     if options.hold_out is not None:
         return HoldOut(options.hold_out, options.validation or 0.0, **chance)
     if options.leave_one_out:
-        return LeaveOneOut(_groups(options.groups))
+        return LeaveOneOut(groups)
     if options.bootstrap is not None:
-        return Bootstrap(options.bootstrap, seed=seed)
+        return Bootstrap(options.bootstrap, seed=seed, groups=groups)
     if options.given or options.test_ids or options.later:
         return _named_plan(options)
     return KFold(folds if options.folds is None else options.folds, **chance)
@@ -215,10 +211,6 @@ def _named_plan(options: argparse.Namespace) -> Plan:
     if options.test_ids is not None:
         return TestSet(Path(options.test_ids))
     return Chronological(_values(options.later, "time"))
-
-
-def _groups(given: str | None) -> Any:
-    return given if given is None or given == "duplicates" else _values(given, "group")
 
 
 def _values(path: str, what: str) -> dict[str, str]:
@@ -242,7 +234,7 @@ def _describe(splits: Splits, collection: Collection, options: argparse.Namespac
     from heldout.report.tables import plain_text
     from heldout.resample.describe import describe_splits
 
-    found = describe_splits(splits, collection, texts=options.check_texts)
+    found = describe_splits(splits, collection)
     if options.json:
         emit(json_text(found.to_dict()))
         return

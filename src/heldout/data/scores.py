@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from heldout.data.io.score_table import read_score_table
+from heldout.data.notes import count_of
 from heldout.data.score_inputs import score_pairs
 from heldout.errors import InputError
 from heldout.notes import Note, as_note
@@ -55,6 +56,10 @@ class Scores:
     notes
         What a reader of any claim should know about the scores; a text becomes a note without a
         code.
+    unit
+        What a unit is called in sentences, such as ``query``, ``fold`` or ``segment``.
+    range
+        The least and the greatest value that the measure can have; intervals stay inside.
 
     Examples
     --------
@@ -71,6 +76,8 @@ class Scores:
     judged: tuple[float, ...] = ()
     data: str = ""
     notes: tuple[Note, ...] = ()
+    unit: str = "unit"
+    range: tuple[float, float] = (-math.inf, math.inf)
 
     def __post_init__(self) -> None:
         for name in ("systems", "units", "dropped"):
@@ -141,6 +148,18 @@ class Scores:
         """The scores of one system."""
         return self.values[:, self.index(system)]
 
+    @property
+    def size(self) -> str:
+        """The number of units in words.
+
+        Examples
+        --------
+        >>> Scores("AP", ["A"], [1, 2], [[0.1], [0.3]], unit="query").size
+        '2 queries'
+        """
+        plural = f"{self.unit[:-1]}ies" if self.unit.endswith("y") else ""
+        return count_of(len(self.units), self.unit, plural)
+
     def index(self, system: str) -> int:
         """The number of a system."""
         if system not in self.systems:
@@ -198,7 +217,10 @@ def _paired(
         shared = all(unit in units for units in table.values())
         (common if shared else dropped).append(unit)
     if not common:
-        raise InputError("the systems have no unit in common: are the ids written alike?")
+        raise InputError(
+            "the systems have no unit in common: are the ids written alike? Systems that were "
+            "scored on different units are compared by --unpaired (heldout.infer.unpaired)"
+        )
     try:
         rows = [[float(units[unit]) for units in table.values()] for unit in common]
     except (TypeError, ValueError) as error:

@@ -122,7 +122,8 @@ class HeldOutRankings:
                 f"the interval of {measure} was made at level {found['level']:g}: run the "
                 "experiment again for another"
             )
-        return mean_interval(self.scores(measure, [system], by_unit=True).values[:, 0], level)
+        scores = self.scores(measure, [system], by_unit=True)
+        return mean_interval(scores.values[:, 0], level, scores.range)
 
     def scores(self, measure: str, systems: Sequence[str], *, by_unit: bool) -> Scores:
         """What each query got where it was held out."""
@@ -146,6 +147,8 @@ class HeldOutRankings:
             dropped=tuple(one for one in every if one not in set(common)),
             data=self._results.manifest["fingerprints"]["collection"],
             notes=self._results.tuning_notes(),
+            unit="query",
+            range=wanted.range,
         )
 
     def _by_query(

@@ -9,7 +9,9 @@ from heldout.data.paths import names_file
 from heldout.errors import InputError
 from heldout.experiment.schema import Seed, Table, checked
 from heldout.resample.combined import RepeatedRuns, TwoWay
+from heldout.resample.fold_files import read_groups
 from heldout.resample.given import GivenFolds
+from heldout.resample.groups import KINDS
 from heldout.resample.holdout import Chronological, HoldOut, TestSet
 from heldout.resample.plans import Bootstrap, KFold, LeaveOneOut
 
@@ -63,8 +65,7 @@ class KFoldTable(PlanTable):
 
     def plan(self, seed: int, folder: Path | None) -> Plan:
         """The plan."""
-        del folder
-        options = self.options(seed)
+        options = _with_groups(self.options(seed), folder)
         return KFold(options.pop("folds", 10), **options)
 
 
@@ -80,8 +81,7 @@ class HoldOutTable(PlanTable):
 
     def plan(self, seed: int, folder: Path | None) -> Plan:
         """The plan."""
-        del folder
-        return HoldOut(**self.options(seed))
+        return HoldOut(**_with_groups(self.options(seed), folder))
 
 
 class LeaveOneOutTable(PlanTable):
@@ -91,8 +91,8 @@ class LeaveOneOutTable(PlanTable):
 
     def plan(self, seed: int, folder: Path | None) -> Plan:
         """The plan."""
-        del seed, folder
-        return LeaveOneOut(**self.options())
+        del seed
+        return LeaveOneOut(**_with_groups(self.options(), folder))
 
 
 class BootstrapTable(PlanTable):
@@ -100,12 +100,12 @@ class BootstrapTable(PlanTable):
 
     replicates: int = 1000
     side: str = "train"
+    groups: str | None = None
     seed: Seed = 0
 
     def plan(self, seed: int, folder: Path | None) -> Plan:
         """The plan."""
-        del folder
-        return Bootstrap(**self.options(seed))
+        return Bootstrap(**_with_groups(self.options(seed), folder))
 
 
 class GivenTable(PlanTable):
@@ -204,6 +204,14 @@ def _single(
         if found.runs != 1:
             plan = RepeatedRuns(plan, found.runs)
     return plan
+
+
+def _with_groups(options: dict[str, Any], folder: Path | None) -> dict[str, Any]:
+    """The options with the groups of a file, if they name one; else it is a word or a field."""
+    given = options.get("groups")
+    if not isinstance(given, str) or given in KINDS or not names_file((folder or Path()) / given):
+        return options
+    return {**options, "groups": read_groups((folder or Path()) / given)}
 
 
 def _path(file: str, folder: Path | None) -> Path:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
 
     from heldout.data.collection import Collection
+    from heldout.data.words import Ints
     from heldout.experiment.execution.parcels import RankingParcel
     from heldout.experiment.instances import Instances
     from heldout.experiment.results import Results
@@ -215,6 +216,13 @@ class RankingSettings(Settings):
     def higher_is_better(self) -> bool:
         """The direction of the measure that parameters are chosen by."""
         return bool(self.tune_for.higher_is_better)
+
+    @property
+    def document_groups(self) -> Ints | None:
+        """The group of each document, where documents are held out; None: there are no groups."""
+        if self.by == "query":
+            return None
+        return self.splits.documents.groups if self.by == "both" else self.splits.groups  # type: ignore[attr-defined]
 
     def open_index(
         self, limit: int | None = None, stack: ExitStack | None = None

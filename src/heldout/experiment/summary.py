@@ -12,6 +12,7 @@ from heldout.experiment.documents.differences import document_differences
 from heldout.experiment.documents.estimate import ESTIMANDS, mean_of
 from heldout.experiment.results import Results
 from heldout.experiment.tables import make_tables
+from heldout.infer.intervals.bounded import bounds_inside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,13 +102,16 @@ def _averaged(settings: RankingSettings, outcome: RankedOutcome, row: int) -> di
     optimism = float(np.mean([one.optimism for one in mine]))
     known = mean_of(outcome.training[row])
     train = float(np.mean([known if one.train is None else one.train for one in mine]))
-    single = len(mine) == 1
+    low, high = mine[0].low, mine[0].high
+    if len(mine) > 1:
+        ends = settings.measures[row].range
+        low, high = bounds_inside(value, value - half, value + half, ends)
     shown = {name: one for name, one in mine[0].plain().items() if name not in _HALVES}
     return {
         **shown,
         "value": value,
-        "low": mine[0].low if single else value - half,
-        "high": mine[0].high if single else value + half,
+        "low": low,
+        "high": high,
         "level": settings.level,
         "interval": "half samples",
         "train": train,
@@ -131,7 +135,7 @@ def _by_query(
     """The mean over queries, each as it did where it was held out."""
     kept = np.isfinite(values)
     found = _counts(settings, row, values)
-    interval = _interval(values[kept], settings.level)
+    interval = _interval(values[kept], settings.level, settings.measures[row].range)
     train = mean_of(outcome.training[row, kept])
     sign = -1 if settings.measures[row].higher_is_better is False else 1
     return {
@@ -148,10 +152,10 @@ def _by_query(
     }
 
 
-def _interval(values: Any, level: float) -> tuple[float, float, str]:
+def _interval(values: Any, level: float, ends: tuple[float, float]) -> tuple[float, float, str]:
     from heldout.infer.intervals.units import mean_interval  # SciPy
 
-    found = mean_interval(values, level)
+    found = mean_interval(values, level, ends)
     return (math.nan, math.nan, "none") if found is None else (found.low, found.high, found.method)
 
 

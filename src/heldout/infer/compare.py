@@ -100,8 +100,8 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
     correction
         ``romano-wolf`` (the default for three or more systems), ``tukey``, ``randomized-tukey``,
         ``nemenyi`` (all pairs), ``dunnett``, ``dunnett-t`` (with a baseline), ``maxt``, ``holm``
-        (the default for folds, and where `tests` are named), ``hochberg``, ``bonferroni``, ``bh``,
-        ``by``.
+        (the default for folds, and where `tests` are named), ``hochberg``, ``hommel``,
+        ``bonferroni``, ``bh``, ``by``.
     interval
         Of differences: ``t``, ``percentile``, ``bca``, ``randomization`` (inversion of the test);
         by default what belongs to the correction, else ``t``, or ``t`` corrected for folds. Of

@@ -30,20 +30,17 @@ _RULES: Final = {
 }
 
 
-def held_out_interval(folds: TunedFolds, level: float = 0.95) -> Interval | None:
+def held_out_interval(
+    folds: TunedFolds, level: float, ends: tuple[float, float]
+) -> Interval | None:
     """An interval for the held-out mean over units; None for a single unit.
 
     Wilson's for successes and failures, else t. A unit has one value, however often it was held
     out. The folds share train units, which the interval takes no account of: it is about the units.
     """
-    from heldout.infer.intervals import units as intervals  # SciPy
+    from heldout.infer.intervals.units import mean_interval  # SciPy
 
-    values = folds.units[~np.isnan(folds.units)]
-    if len(values) < 2:
-        return None
-    if set(np.unique(values).tolist()) <= {0.0, 1.0}:
-        return intervals.wilson(int(values.sum()), len(values), level)
-    return intervals.t_interval(values, level)
+    return mean_interval(folds.units[~np.isnan(folds.units)], level, ends)
 
 
 def tuning_text(
@@ -105,7 +102,7 @@ def _summary_table(tuned: TunedRuns, level: float) -> Table:
     rows = []
     for system in tuned.systems:
         folds = system.folds
-        interval = held_out_interval(folds, level)
+        interval = held_out_interval(folds, level, tuned.range)
         shown = f"[{interval.low:.4f}, {interval.high:.4f}]" if interval else "undefined"
         cells = [plain_text(system.name), str(len(system.runs)), f"{folds.mean:.4f}", shown]
         more = [f"{folds.optimistic:.4f}", f"{folds.optimism:+.4f}"] if system.tuned else ["—", "—"]
@@ -192,7 +189,7 @@ def json_tuning(tuned: TunedRuns, comparison: Comparison | None = None, level: f
         "rule": tuned.systems[0].folds.rule,
         "data": tuned.data,
         "policies": dict(tuned.policies),
-        "systems": [_system_dict(system, level) for system in tuned.systems],
+        "systems": [_system_dict(system, level, tuned.range) for system in tuned.systems],
         **note_texts(tuned.all_notes),
         "comparison": None,
     }
@@ -203,9 +200,9 @@ def json_tuning(tuned: TunedRuns, comparison: Comparison | None = None, level: f
     return json_text(content)
 
 
-def _system_dict(system: TunedSystem, level: float) -> dict[str, Any]:
+def _system_dict(system: TunedSystem, level: float, ends: tuple[float, float]) -> dict[str, Any]:
     folds = system.folds
-    interval = held_out_interval(folds, level)
+    interval = held_out_interval(folds, level, ends)
     return {
         "name": system.name,
         "runs": list(system.runs),
