@@ -91,7 +91,8 @@ def main() -> None:
     parser.add_argument("collections", nargs="*", default=["pydocs"], help="names or paths")
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--queries", type=int, help="how many, drawn at random (default: all)")
-    parser.add_argument("--replicates", type=int, default=200, help="half-samples an interval")
+    parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--replicates", type=int, default=200, help="for each interval")
     parser.add_argument("--measure", default="nDCG@10")
     parser.add_argument("--case", action="append", choices=[case.name for case in CASES])
     parser.add_argument("--seed", type=int, default=0)
@@ -184,8 +185,8 @@ def studies(
 
     def study(models: tuple[Model, ...], number: int, seed: int, noise: Noise) -> BiasStudy:
         settings = StudySettings(
-            measure, case.fraction, number, tuning=case.tuning, replicates=options.replicates,
-            seed=seed,
+            measure, case.fraction, number, folds=options.folds, tuning=case.tuning,
+            replicates=options.replicates, seed=seed,
         )  # fmt: skip
         candidates = Candidates.make(index, collection, models, priors=noise)
         return bias_study(candidates, settings, groups=groups)

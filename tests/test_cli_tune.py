@@ -79,7 +79,7 @@ def test_the_honest_score_stands_beside_the_optimistic_one(capsys):
     assert [line[4] for line in shown] == [f"{one.train:.4f}" for one in folds.folds]
     assert [line[5] for line in shown] == [f"{one.held_out:.4f}" for one in folds.folds]
     assert "To ship: lambda=0.3 (runs/lambda=0.3.run), chosen on all 40 queries" in said.out
-    assert "Warning: lambda=0.3, the highest value tried, was chosen in 10 of 10 splits and" in (
+    assert "Warning: lambda=0.3, the highest value tried, was selected in 10 of 10 splits and" in (
         said.out
     )
 
@@ -211,7 +211,7 @@ def test_what_a_plan_has_to_say_is_printed_with_the_result():
     [
         (["qrels.txt"], "no runs to choose from"),
         (["qrels.txt", "runs/nu=*.run"], "no run matches runs/nu=*.run: runs has lambda=0.1.run"),
-        (["qrels.txt", "plain.run"], "one run (plain.run) leaves nothing to choose"),
+        (["qrels.txt", "plain.run"], "only one run (plain.run), nothing to choose from"),
         (["qrels.txt", "plain.run", "gone.run"], "gone.run: no such file"),
         (["gone.txt", "runs/l*.run"], "gone.txt: no such file"),
         (["qrels.txt", "runs/l*.run", "--folds", "41"], "41 folds of 40 queries"),

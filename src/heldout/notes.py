@@ -54,6 +54,7 @@ Code = Literal[
     "no-value",
     "left-out",
     "inner-folds",
+    "lists-kept",
     "failed-fits",
     "uneven-tuning",
     "tuned-one",

@@ -111,7 +111,7 @@ def _add_bias(command: Callable[..., argparse.ArgumentParser], parts: Any) -> No
     add("--folds", type=positive, default=5, metavar="N", help="document folds (default 5)")
     add("--inner", type=positive, metavar="N", help="choose values by inner folds of a train side")
     add("--pre-split", action="store_true", help="tune once before splitting (leaks; with --tune)")
-    add("--replicates", type=int, default=100, metavar="N", help="half-samples an interval (100)")
+    add("--replicates", type=int, default=100, metavar="N", help="replicates per interval (100)")
     add("--figures", metavar="FOLDER", help="write the data of the study's figures as CSV")
     parser.set_defaults(run=_bias)
 

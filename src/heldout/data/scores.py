@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -131,7 +131,12 @@ class Scores:
         *,
         systems: Sequence[str] | None = None,
         units: str | Sequence[Any] | None = None,
-        **more: Any,
+        higher_is_better: bool = True,
+        judged: tuple[float, ...] = (),
+        data: str = "",
+        notes: tuple[Note, ...] = (),
+        range: tuple[float, float] = (-math.inf, math.inf),  # noqa: A002 - as the field is called
+        unit: str = "unit",
     ) -> Scores:
         """Make scores of a frame or of a mapping; units that a system lacks are left out.
 
@@ -149,8 +154,8 @@ class Scores:
             The name of the column of unit ids; by default the one that is called ``unit``,
             ``query_id``, ``qid``, ``query``, ``topic``, ``fold``, ``id`` or the like, else the
             index of a pandas frame. Or the ids themselves, one per row.
-        more
-            Other parameters of `Scores`.
+        higher_is_better, judged, data, notes, range, unit
+            As for `Scores`; without `data` it is a fingerprint of the ids of the units.
 
         Examples
         --------
@@ -162,7 +167,16 @@ class Scores:
         """
         wanted = None if measure is None else str(measure)
         name, (found, every) = score_pairs(table, wanted, systems, units)
-        return _paired(found, every, name or "score", more)
+        paired = _paired(found, every, name or "score")
+        return replace(
+            paired,
+            higher_is_better=higher_is_better,
+            judged=judged,
+            data=data or paired.data,
+            notes=notes,
+            range=range,
+            unit=unit,
+        )
 
     def column(self, system: str) -> Floats:
         """The scores of one system."""
@@ -227,7 +241,6 @@ def _paired(
     table: Mapping[Any, Mapping[str, float]],
     every: Iterable[str],
     measure: str,
-    more: dict[str, Any],
 ) -> Scores:
     """Scores on the units that all systems have."""
     if not table:
@@ -249,9 +262,14 @@ def _paired(
         rows = [[float(units[unit]) for units in table.values()] for unit in common]
     except (TypeError, ValueError) as error:
         raise InputError(f"a score is not a number ({error})") from None
-    settings = {"dropped": tuple(dropped), **more}
-    settings["data"] = settings.get("data") or fingerprint(sorted([*common, *dropped]))
-    return Scores(measure, tuple(table), tuple(common), np.array(rows), **settings)
+    return Scores(
+        measure,
+        tuple(table),
+        tuple(common),
+        np.array(rows),
+        dropped=tuple(dropped),
+        data=fingerprint(sorted([*common, *dropped])),
+    )
 
 
 def fingerprint(parts: list[str]) -> str:
@@ -296,6 +314,7 @@ def table_scores(table: ScoreTable, measure: Any = None, *, higher_is_better: bo
     """The scores of a table in one measure."""
     name, (found, every) = table.pairs(None if measure is None else str(measure))
     try:
-        return _paired(found, every, name or "score", {"higher_is_better": higher_is_better})
+        paired = _paired(found, every, name or "score")
     except InputError as error:
         raise InputError(f"{table.table.source}: {error}") from None
+    return replace(paired, higher_is_better=higher_is_better)

@@ -106,7 +106,10 @@ class HeldOutRankings:
 
     def value(self, system: str, measure: str) -> float:
         """The estimate."""
-        return float(self._results.estimate(system, measure)["value"])
+        value = self._results.estimate(system, measure)["value"]
+        if value is None:
+            raise InputError(f"{system} has no value of {measure}")
+        return value
 
     def interval(self, system: str, measure: str, level: float) -> Interval | None:
         """That of the estimate; over queries at any level."""
@@ -114,11 +117,11 @@ class HeldOutRankings:
         from heldout.infer.results import Interval
 
         found = self._results.estimate(system, measure)
-        if found["low"] is None:
+        value, low, high = found["value"], found["low"], found["high"]
+        if value is None or low is None or high is None:
             return None
         if found["level"] == level:
-            bounds = (found[name] for name in ("value", "low", "high", "level", "interval"))
-            return Interval(*bounds)
+            return Interval(value, low, high, found["level"], found["interval"])
         if self._results.manifest["settings"]["by"] != "query":
             raise InputError(
                 f"the interval of {measure} was made at level {found['level']:g}: run the "

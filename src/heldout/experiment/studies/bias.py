@@ -23,7 +23,7 @@ from heldout.experiment.documents.cross_validate import choose_values
 from heldout.experiment.documents.extrapolate import check_extrapolation, extrapolate
 from heldout.experiment.documents.methods import fold_values, per_fold, pool
 from heldout.experiment.documents.rank_table import check_measures
-from heldout.experiment.documents.uncertainty import SAME_SIZE, half_sample_spread, interval
+from heldout.experiment.documents.uncertainty import SAME_SIZE, document_spread, interval
 from heldout.measure.parse import parse_measure
 from heldout.resample.groups import grouped_places
 from heldout.resample.plan import check_seed
@@ -81,7 +81,7 @@ class StudySettings:
     tuning, inner
         How values are chosen; see `Tuning` and `choose_values`.
     replicates
-        Half-samples for the interval of the default estimator; 0: no interval.
+        Replicates for the interval of the default estimator; 0: no interval.
     """
 
     measure: RankingMeasure
@@ -333,12 +333,13 @@ def _draw(
                 n_documents=size,
                 depth=depth,
                 seed=settings.seed + draw,
+                answered=table.answered(),
             ).means[0]
         )
     expected = float(np.nanmean(truth))
     covered = {}
     if settings.replicates:
-        spread = half_sample_spread(
+        spread = document_spread(
             table,
             pooled.documents,
             np.flatnonzero(sample).astype(np.int32),
@@ -350,7 +351,9 @@ def _draw(
             ratio=target / size,
             groups=groups,
         )[0]
-        low, high = interval(estimates["pooled"], spread, "documents", level=settings.level)
+        low, high = interval(
+            estimates["pooled"], spread, "documents", level=settings.level, bounds=measure.range
+        )
         covered["pooled"] = low <= expected <= high
     return _Drawn(
         estimates,

@@ -77,7 +77,7 @@ def part_of_results(
         ),
         looks=None if ledger is None else looks_table(ledger, own.data),
         provenance=(*command_pairs(results), *settings_pairs(results.manifest), *own.provenance),
-        record=results.manifest,
+        record=dict(results.manifest),
         methods=(*(key for one in compared for key in comparison_methods(one)), *own.methods),
     )
 
