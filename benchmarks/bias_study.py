@@ -30,7 +30,12 @@ import numpy as np
 from heldout.data.collection import Collection
 from heldout.data.collection_files import read_collection
 from heldout.experiment.documents.candidates import Candidates
-from heldout.experiment.studies.bias import StudySettings, bias_study, standard_error
+from heldout.experiment.studies.bias import (
+    StudySettings,
+    bias_study,
+    coverage_error,
+    standard_error,
+)
 from heldout.measure.parse import parse_measure
 from heldout.resample.plans import KFold
 from heldout.retrieve.index import Index
@@ -220,24 +225,18 @@ def summary(found: list[BiasStudy]) -> list[Line]:
             if one[2] == row.estimator
         ]
         error = values - truths
-        covers = [
-            (one.coverage, one.coverage_se or 0.0, study.settings.draws)
-            for study in found
-            for one in study.rows
-            if one.estimator == row.estimator and one.coverage is not None
-        ]
-        coverage = sum(share * n for share, _, n in covers) / len(error) if covers else None
-        squares = sum((se * n) ** 2 for _, se, n in covers)
+        covers = [covered for study in found for covered in study.covered.get(row.estimator, ())]
+        shuffles, level = np.array(together), found[0].settings.level
         lines.append(
             Line(
                 row.estimator,
                 float(values.mean()),
                 float(truths.mean()),
                 float(error.mean()),
-                standard_error(error, np.array(together)),
+                standard_error(error, shuffles),
                 float(np.sqrt((error**2).mean())),
-                coverage,
-                np.sqrt(squares) / len(error) if covers else None,
+                float(np.mean(covers)) if covers else None,
+                coverage_error(covers, shuffles, level) if covers else None,
             )
         )
     return lines

@@ -24,7 +24,7 @@ from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.documents.methods import pool
 from heldout.experiment.documents.rank_table import RankTable
 from heldout.experiment.documents.uncertainty import document_spread
-from heldout.experiment.studies.bias import unseen_values
+from heldout.experiment.studies.bias import coverage_error, unseen_values
 from heldout.measure.parse import parse_measure
 from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.index import Index
@@ -125,10 +125,12 @@ def main() -> None:
             found.append(one_draw(candidates, draw) | {"difference": gap})
         for estimand in found[0]:
             error, variance = np.array([one[estimand] for one in found]).T
-            covered = float((np.abs(error) <= Z * np.sqrt(variance)).mean())
+            covers = np.abs(error) <= Z * np.sqrt(variance)
+            # Every draw divides documents and queries by a seed of its own: no two are paired.
+            se = coverage_error(covers.tolist(), np.arange(len(covers)), 0.95)
             print(
                 f"| {collection.name} | {estimand} | {error.std():.4f} "
-                f"| {np.sqrt(variance.mean()):.4f} | {covered:.1%} |"
+                f"| {np.sqrt(variance.mean()):.4f} | {covers.mean():.1%} ± {se:.1%} |"
             )
 
 

@@ -8,7 +8,7 @@ from heldout.cli.claims import (
     add_claim_arguments,
     add_gate_and_ledger,
     check_claims,
-    claim_settings,
+    compare_as_asked,
     compare_measures,
     present,
 )
@@ -36,6 +36,7 @@ TEST_WORDS: Final = {
     "sign": "wins against losses, whatever their size",
     "mcnemar": "the same for scores of 0 and 1; the default for them",
     "corrected-t": "t test for folds that share training data; with --test-share",
+    "retuned-t": "t test that includes tuning in folds; the default of heldout run and tune",
 }
 CORRECTION_WORDS: Final = {
     "tukey": "all pairs, by the studentized range; the default for them",
@@ -166,7 +167,7 @@ def _pages(options: argparse.Namespace) -> list[str]:
 
 
 def _scores(options: argparse.Namespace) -> list[Comparison]:
-    from heldout.infer.compare import compare, note_measures
+    from heldout.infer.compare import note_measures
 
     for name in ("positive", "threshold", "by_unit", "undefined"):
         given = getattr(options, name)
@@ -174,9 +175,12 @@ def _scores(options: argparse.Namespace) -> list[Comparison]:
             raise InputError(f"--{name.replace('_', '-')} is for predictions: add --task")
     inputs = read_inputs(options)
     _check_gate(options, inputs[0].systems)
-    settings = claim_settings(options) | {"test_share": options.test_share}
+    share = options.test_share
     with progress_bar("pairs", quiet=options.quiet) as progress:
-        found = [compare(scores, progress=progress, **settings) for scores in inputs]
+        found = [
+            compare_as_asked(scores, None, options, test_share=share, progress=progress)
+            for scores in inputs
+        ]
     return note_measures(found)
 
 

@@ -109,29 +109,22 @@ def add_plan(command: Callable[..., argparse.ArgumentParser], commands: Any) -> 
 
 
 def _plan(options: argparse.Namespace) -> int:
+    from heldout.infer.power_designs import Goal
     from heldout.report.plan import json_plan, plan_lines, simulated_lines
 
     check_level(options.level, name="--level ")
-    settings = {
-        "power": options.power,
-        "level": options.level,
-        "alternative": options.alternative,
-    }
-    wanted = (options.difference, options.queries)
+    goal = Goal(options.power, options.level, options.alternative)
+    wanted = (options.difference, options.queries, goal)
     pilots = list(_pilots(options))
     spreads = [spread for pilot in pilots for spread in pilot.spreads]
     simulated = [one for pilot in pilots for one in _simulated(pilot, options)]
     if options.json:
-        emit(
-            json_plan(spreads, *wanted, widths=options.half_width, simulated=simulated, **settings)
-        )
+        emit(json_plan(spreads, *wanted, widths=options.half_width, simulated=simulated))
         return 0
     lines = [
         line
         for spread in spreads
-        for line in plan_lines(
-            spread, *wanted, widths=options.half_width, quiet=options.quiet, **settings
-        )
+        for line in plan_lines(spread, *wanted, widths=options.half_width, quiet=options.quiet)
     ]
     for spread, found in zip(spreads, simulated, strict=False):
         lines += simulated_lines(spread.what, found)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -26,9 +26,25 @@ if TYPE_CHECKING:
 
     Table = Frame | Mapping[Any, Mapping[Any, float]] | Mapping[Any, Sequence[Any]]
 
-__all__ = ["Scores", "read_scores", "table_scores"]
+__all__ = ["ChoiceSpread", "Scores", "read_scores", "table_scores"]
 
 GREATEST: Final = 1e100
+
+
+class ChoiceSpread(NamedTuple):
+    """The variance of the mean difference of two systems that were tuned on the same splits.
+
+    Parameters
+    ----------
+    units
+        The variance of the mean over units, averaged over choices of parameters that could as well
+        have been made.
+    choices
+        The variance of the mean over those choices.
+    """
+
+    units: float
+    choices: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,6 +72,9 @@ class Scores:
     notes
         What a reader of any claim should know about the scores; a text becomes a note without a
         code.
+    choices
+        Of systems that were tuned in folds: what the choice of parameters adds to the variance of
+        the difference, by pair of names (in one order). Claims about these pairs include it.
     unit
         What a unit is called in sentences, such as ``query``, ``fold`` or ``segment``.
     range
@@ -76,6 +95,7 @@ class Scores:
     judged: tuple[float, ...] = ()
     data: str = ""
     notes: tuple[Note, ...] = ()
+    choices: Mapping[tuple[str, str], ChoiceSpread] = field(default_factory=dict)
     unit: str = "unit"
     range: tuple[float, float] = (-math.inf, math.inf)
 
@@ -111,7 +131,12 @@ class Scores:
         *,
         systems: Sequence[str] | None = None,
         units: str | Sequence[Any] | None = None,
-        **more: Any,
+        higher_is_better: bool = True,
+        judged: tuple[float, ...] = (),
+        data: str = "",
+        notes: tuple[Note, ...] = (),
+        range: tuple[float, float] = (-math.inf, math.inf),  # noqa: A002 - as the field is called
+        unit: str = "unit",
     ) -> Scores:
         """Make scores of a frame or of a mapping; units that a system lacks are left out.
 
@@ -129,8 +154,8 @@ class Scores:
             The name of the column of unit ids; by default the one that is called ``unit``,
             ``query_id``, ``qid``, ``query``, ``topic``, ``fold``, ``id`` or the like, else the
             index of a pandas frame. Or the ids themselves, one per row.
-        more
-            Other parameters of `Scores`.
+        higher_is_better, judged, data, notes, range, unit
+            As for `Scores`; without `data` it is a fingerprint of the ids of the units.
 
         Examples
         --------
@@ -142,11 +167,24 @@ class Scores:
         """
         wanted = None if measure is None else str(measure)
         name, (found, every) = score_pairs(table, wanted, systems, units)
-        return _paired(found, every, name or "score", more)
+        paired = _paired(found, every, name or "score")
+        return replace(
+            paired,
+            higher_is_better=higher_is_better,
+            judged=judged,
+            data=data or paired.data,
+            notes=notes,
+            range=range,
+            unit=unit,
+        )
 
     def column(self, system: str) -> Floats:
         """The scores of one system."""
         return self.values[:, self.index(system)]
+
+    def choice_spread(self, first: str, second: str) -> ChoiceSpread | None:
+        """What tuning in folds adds to the difference of two systems; None: nothing is known."""
+        return self.choices.get((first, second)) or self.choices.get((second, first))
 
     @property
     def size(self) -> str:
@@ -203,7 +241,6 @@ def _paired(
     table: Mapping[Any, Mapping[str, float]],
     every: Iterable[str],
     measure: str,
-    more: dict[str, Any],
 ) -> Scores:
     """Scores on the units that all systems have."""
     if not table:
@@ -225,9 +262,14 @@ def _paired(
         rows = [[float(units[unit]) for units in table.values()] for unit in common]
     except (TypeError, ValueError) as error:
         raise InputError(f"a score is not a number ({error})") from None
-    settings = {"dropped": tuple(dropped), **more}
-    settings["data"] = settings.get("data") or fingerprint(sorted([*common, *dropped]))
-    return Scores(measure, tuple(table), tuple(common), np.array(rows), **settings)
+    return Scores(
+        measure,
+        tuple(table),
+        tuple(common),
+        np.array(rows),
+        dropped=tuple(dropped),
+        data=fingerprint(sorted([*common, *dropped])),
+    )
 
 
 def fingerprint(parts: list[str]) -> str:
@@ -272,6 +314,7 @@ def table_scores(table: ScoreTable, measure: Any = None, *, higher_is_better: bo
     """The scores of a table in one measure."""
     name, (found, every) = table.pairs(None if measure is None else str(measure))
     try:
-        return _paired(found, every, name or "score", {"higher_is_better": higher_is_better})
+        paired = _paired(found, every, name or "score")
     except InputError as error:
         raise InputError(f"{table.table.source}: {error}") from None
+    return replace(paired, higher_is_better=higher_is_better)

@@ -153,7 +153,7 @@ class HeldOutPredictions:
         return Scores.of(
             table,
             str(wanted),
-            higher_is_better=wanted.higher_is_better,
+            higher_is_better=bool(wanted.higher_is_better),
             data=self._data(),
             notes=(*notes, *self._results.tuning_notes()),
             range=wanted.range,

@@ -210,7 +210,7 @@ def document_spreads(results: Results, measure: str | None = None) -> list[Sprea
             half = max(one["difference"] - one["low"], one["high"] - one["difference"])
             error = half / t_quantile(results.level, freedom)
             what = f"{plain_text(name)} - {plain_text(one['system'])}, {one['measure']}"
-            size = int(both[0]["target_size"])
+            size = both[0]["target_size"] or 0
             if error <= 0:
                 found.append(Spread(what, 0.0, size, unit="documents"))
                 continue
@@ -234,10 +234,10 @@ def plan_lines(
     spread: Spread,
     differences: Sequence[float] | None,
     numbers: Sequence[int] | None,
+    goal: Goal,
     *,
     widths: Sequence[float] | None = None,
     quiet: bool = False,
-    **settings: Any,
 ) -> list[str]:
     """The plan for one pair of systems.
 
@@ -249,15 +249,15 @@ def plan_lines(
         What to plan for: true differences, amounts of data, half-widths of intervals.
     quiet
         Whether to leave out notes.
-    settings
-        The fields of `heldout.infer.power_designs.Goal`.
+    goal
+        Power, level and alternative.
     """
     sd, units, unit = spread.sd, spread.units, spread.unit
     if not sd and units:
         return [f"{spread.what}: the differences are all the same: nothing to plan from.", ""]
-    sides = "two-sided" if settings["alternative"] == "two-sided" else "one-sided"
-    test = f"power {settings['power']:.0%}, level {settings['level']:g}, {sides}"
-    needed, seen = _numbers(spread, differences, numbers, settings)
+    sides = "two-sided" if goal.alternative == "two-sided" else "one-sided"
+    test = f"power {goal.power:.0%}, level {goal.level:g}, {sides}"
+    needed, seen = _numbers(spread, differences, numbers, goal)
     pilot = f" (pilot of {units:,} {unit})" if units else ""
     subject = f"{spread.what}: differences" if spread.what else "Differences"
     about = spread.about or f"{subject} have standard deviation {_shown(sd, sd)}{pilot}."
@@ -268,7 +268,7 @@ def plan_lines(
         *(f"  {delta:<8g}{number:>9,}" for delta, number in needed),
         f"Smallest difference that so many {unit} can show:",
         *(f"  {number:<8,}{_shown(delta, sd):>9}" for number, delta in seen),
-        *_width_lines(spread, widths, settings["level"]),
+        *_width_lines(spread, widths, goal.level),
         "",
     ]
 
@@ -299,10 +299,10 @@ def json_plan(
     spreads: Sequence[Spread],
     differences: Sequence[float] | None,
     numbers: Sequence[int] | None,
+    goal: Goal,
     *,
     widths: Sequence[float] | None = None,
     simulated: Sequence[Sequence[PilotPower]] = (),
-    **settings: Any,
 ) -> str:
     """The plans of all pairs, every number at full precision."""
     from heldout.as_json import json_text
@@ -312,15 +312,15 @@ def json_plan(
         known = {
             name: one for name, one in spread._asdict().items() if name not in ("design", "about")
         }
-        plan: dict[str, Any] = {**known, **settings, **note_texts(spread.notes)}
+        plan: dict[str, Any] = {**known, **goal._asdict(), **note_texts(spread.notes)}
         plan |= {"needed": [], "detectable": []}
         if spread.sd or not spread.units:
-            needed, seen = _numbers(spread, differences, numbers, settings)
+            needed, seen = _numbers(spread, differences, numbers, goal)
             key = "queries" if spread.unit == "queries" else "n"
             plan["needed"] = [{"difference": delta, key: n} for delta, n in needed]
             plan["detectable"] = [{key: n, "difference": delta} for n, delta in seen]
             plan["intervals"] = [
-                {"half_width": half, key: spread.planned.for_width(half, settings["level"])}
+                {"half_width": half, key: spread.planned.for_width(half, goal.level)}
                 for half in widths or ()
             ]
         if simulated:
@@ -333,12 +333,10 @@ def _numbers(
     spread: Spread,
     differences: Sequence[float] | None,
     numbers: Sequence[int] | None,
-    settings: dict[str, Any],
+    goal: Goal,
 ) -> tuple[list[tuple[float, int]], list[tuple[int, float]]]:
     """Data needed for each difference, and the difference that each amount can show."""
-    from heldout.infer.power_designs import Goal
-
-    goal, design = Goal(**settings), spread.planned
+    design = spread.planned
     wanted = differences or _usual_differences(spread, goal)
     needed = [(delta, design.needed(delta, goal)) for delta in wanted]
     return needed, [(n, design.detectable(n, goal)) for n in numbers or _usual_numbers(spread)]

@@ -34,8 +34,8 @@ def prediction_tables(results: Results) -> list[Table]:
         cells += [show(results.spread(system, names[0]))] if runs else []
         cells += [_mean(results, system, name) for name in names[1:]]
         rows.append([*cells, _choices(results, system) if one["tuned"] else "—"])
-    cells = [[*head, *names[1:], "selected parameters"], *rows]
-    head, *rows = [[plain_text(cell) for cell in row] for row in cells]
+    table = [[*head, *names[1:], "selected parameters"], *rows]
+    head, *rows = [[plain_text(cell) for cell in row] for row in table]
     return [Table(head, rows)]
 
 

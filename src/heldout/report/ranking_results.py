@@ -11,8 +11,10 @@ from heldout.report.tables import Table, plain_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from heldout.experiment.manifest import SettingsRecord
     from heldout.experiment.results import Results
     from heldout.experiment.settings import RankingSettings
+    from heldout.experiment.summary import SystemDifference, SystemSummary
 
 __all__ = ["document_answers", "parameters", "ranking_plan", "ranking_sentences", "ranking_tables"]
 
@@ -47,7 +49,7 @@ def _table(results: Results, measure: str) -> Table:
     return Table([plain_text(cell) for cell in head], rows)
 
 
-def _selected(results: Results, system: dict[str, Any]) -> str:
+def _selected(results: Results, system: SystemSummary) -> str:
     """The parameters selected on all data, and in how many splits the same were selected."""
     chosen = results.chosen(system["name"])
     same = sum(one == system["ship"] for one in chosen)
@@ -72,7 +74,7 @@ def ranking_sentences(results: Results, *, explain: bool = False) -> Iterator[st
     )
 
 
-def _plan_words(settings: dict[str, Any]) -> str:
+def _plan_words(settings: SettingsRecord) -> str:
     """How the data were split: ``10 folds of the queries (seed 0)``."""
     plan, what = plain_text(settings["plan"]), _WHAT[settings["by"]]
     own = settings["plan_seed"]
@@ -83,7 +85,7 @@ def _plan_words(settings: dict[str, Any]) -> str:
     return f"{count_of(settings['splits'], 'split')} of the {what} ({made})"
 
 
-def _tuned_words(settings: dict[str, Any]) -> str:
+def _tuned_words(settings: SettingsRecord) -> str:
     return f"; parameters tuned for {settings['tune_for']} on the training side of each"
 
 
@@ -117,7 +119,7 @@ def document_answers(results: Results) -> Iterator[str]:
             )
 
 
-def _document_verdict(results: Results, found: dict[str, Any], first: str, second: str) -> str:
+def _document_verdict(results: Results, found: SystemDifference, first: str, second: str) -> str:
     if found["low"] <= 0 <= found["high"]:
         return f"No significant difference between {first} and {second} on new documents"
     higher = results.higher_is_better(found["measure"]) is not False

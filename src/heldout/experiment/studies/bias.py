@@ -31,7 +31,7 @@ from heldout.retrieve.sides import Side, seen_side
 from heldout.retrieve.statistics import cell_statistics
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -164,6 +164,11 @@ class BiasStudy:
         (draw, set, estimator, estimate, truth) of every draw.
     queries
         (set, query number, estimator, estimate, truth, Pro10) of the first draw.
+    left_out
+        The mean number of queries per draw without a relevant document in the sample.
+    covered
+        For every estimator with an interval: whether that of each draw and set includes the truth,
+        in the order of `means`.
     """
 
     settings: StudySettings
@@ -173,6 +178,7 @@ class BiasStudy:
     means: tuple[tuple[int, int, str, float, float], ...]
     queries: tuple[tuple[int, int, str, float, float, float], ...]
     left_out: float
+    covered: Mapping[str, tuple[bool, ...]] = field(default_factory=dict)
 
     def _repr_html_(self) -> str:
         """Show the estimators as a table and a chart in a notebook."""
@@ -409,7 +415,8 @@ def _summary(
         (task[1], *row) for task, one in zip(tasks, done, strict=True) for row in one.queries
     )
     left_out = float(np.mean([one.left_out for one in done]))
-    return BiasStudy(settings, tuple(rows), size, target, means, queries, left_out)
+    covered = {name: tuple(one.covered[name] for one in done) for name in done[0].covered}
+    return BiasStudy(settings, tuple(rows), size, target, means, queries, left_out, covered)
 
 
 def standard_error(error: Floats, shuffles: NDArray[np.int64]) -> float:

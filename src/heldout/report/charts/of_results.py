@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from heldout.data.collection import Collection
     from heldout.data.predictions import ClassPredictions
+    from heldout.experiment.manifest import SettingsRecord
     from heldout.experiment.results import Results
     from heldout.infer.compare import Comparison
     from heldout.resample.describe import Description
@@ -161,7 +162,7 @@ def _tuning(results: Results) -> Iterator[NamedChart]:
         )
 
 
-def _tuning_words(measure: str, axes: list[str], settings: dict[str, Any]) -> str:
+def _tuning_words(measure: str, axes: list[str], settings: SettingsRecord) -> str:
     kind = {
         1: f"{measure} on the training data; the band is the range over the folds.",
         2: f"{measure} on the training data for each setting.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import altair as alt
 import polars as pl
@@ -12,6 +12,7 @@ from heldout.report.charts.builders import colours, drawing, label, row_chart, s
 from heldout.report.charts.marks import inline, padded, rows_height, signed
 
 if TYPE_CHECKING:
+    from heldout.experiment.manifest import SettingsRecord
     from heldout.experiment.results import Results
     from heldout.report.charts.named import Drawing
 
@@ -60,7 +61,7 @@ def optimism_data(results: Results, measure: str | None = None) -> pl.DataFrame:
     return frame.with_columns((pl.col("seen") - pl.col("held_out")).alias("gap"))
 
 
-def _alike(settings: dict[str, Any]) -> bool:
+def _alike(settings: SettingsRecord) -> bool:
     """Whether training and held-out scores of a split are comparable.
 
     A fold of documents is a smaller collection than the training side, and easier or harder.
@@ -86,8 +87,9 @@ def _whole(
 ) -> tuple[float, float] | None:
     """Scores of all splits together; of estimators the means over their splits."""
     estimate = results.estimate(system, measure)
-    if estimate.get("train") is not None and estimate["value"] is not None:
-        return float(estimate["train"]), float(estimate["value"])
+    train, value = estimate.get("train"), estimate["value"]
+    if train is not None and value is not None:
+        return float(train), float(value)
     if "train" in estimate or not splits:
         return None
     return (

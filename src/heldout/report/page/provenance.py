@@ -10,8 +10,9 @@ from heldout.errors import HeldoutError
 from heldout.infer.levels import alpha_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
+    from heldout.experiment.manifest import Manifest, SettingsRecord
     from heldout.experiment.results import Results
 
 __all__ = ["command_pairs", "measure_signatures", "plan_line", "settings_pairs"]
@@ -58,7 +59,7 @@ GRID: Final = 40
 """Settings that are listed one by one, if they do not form a grid."""
 
 
-def settings_pairs(manifest: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+def settings_pairs(manifest: Manifest) -> tuple[tuple[str, str], ...]:
     """The manifest of an experiment as names and values."""
     settings = manifest["settings"]
     pairs = [_data(settings)]
@@ -81,7 +82,7 @@ def settings_pairs(manifest: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple(pairs)
 
 
-def _plan(settings: dict[str, Any]) -> str:
+def _plan(settings: SettingsRecord) -> str:
     seed = "" if settings["plan_seed"] is None else f", seed {settings['plan_seed']}"
     return f"{settings['plan']}, {count_of(settings['splits'], 'split')}{seed}"
 
@@ -92,7 +93,7 @@ def _plain(name: str) -> str:
     )
 
 
-def _data(settings: dict[str, Any]) -> tuple[str, str]:
+def _data(settings: SettingsRecord) -> tuple[str, str]:
     if "collection" in settings:
         own = settings["collection"]
         return "collection", (
@@ -100,12 +101,12 @@ def _data(settings: dict[str, Any]) -> tuple[str, str]:
             f"{count_of(own['queries'], 'query', 'queries')}, "
             f"{count_of(own['judgements'], 'judgement')}"
         )
-    own = settings["data"]
-    classes = f", classes {', '.join(map(str, own['classes']))}" if own["classes"] else ""
-    return "data", f"{own['name']}: {own['rows']:,} rows{classes}"
+    data = settings["data"]
+    classes = f", classes {', '.join(data['classes'])}" if data["classes"] else ""
+    return "data", f"{data['name']}: {data['rows']:,} rows{classes}"
 
 
-def _system(one: dict[str, Any]) -> str:
+def _system(one: Mapping[str, Any]) -> str:
     """What a system is, its fixed parameters, and every setting that was tried."""
     made = one.get("estimator")
     kind = one.get("model") or one.get("function") or one.get("kind") or ""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from heldout.experiment.results import Results
+    from heldout.experiment.summary import EstimateRecord, SystemSummary
 
 __all__ = ["split_tables", "tuning_tables"]
 
@@ -36,7 +37,7 @@ def tuning_tables(results: Results) -> tuple[PageTable, ...]:
     return (_selected(results, tuned), *(_settings(results, one) for one in tuned))
 
 
-def _selected(results: Results, tuned: list[dict[str, Any]]) -> PageTable:
+def _selected(results: Results, tuned: list[SystemSummary]) -> PageTable:
     """One row per tuned system: its final parameters and its training score."""
     measure = str(results.manifest["settings"]["tune_for"])
     splits = results.manifest["settings"]["splits"]
@@ -50,8 +51,8 @@ def _selected(results: Results, tuned: list[dict[str, Any]]) -> PageTable:
                 parameters(one["ship"]),
                 f"{one['points']:,}",
                 f"{times.get(_key(one['ship']), 0)} of {splits}",
-                _number(estimate.get("train")),
-                _number(estimate.get("optimism"), "+.4f"),
+                _number(estimate and estimate.get("train")),
+                _number(estimate and estimate.get("optimism"), "+.4f"),
             )
         )
     head = (
@@ -81,14 +82,14 @@ def _selected(results: Results, tuned: list[dict[str, Any]]) -> PageTable:
     return PageTable(table, tuple(one for one in sources if one[0] in known))
 
 
-def _estimate(results: Results, name: str, measure: str) -> dict[str, Any]:
-    """The estimate in the measure that was tuned for; empty if it was not measured."""
+def _estimate(results: Results, name: str, measure: str) -> EstimateRecord | None:
+    """The estimate in the measure that was tuned for; None if it was not measured."""
     if measure not in results.measures:
-        return {}
+        return None
     return results.estimate(name, measure)
 
 
-def _settings(results: Results, one: dict[str, Any]) -> PageTable:
+def _settings(results: Results, one: SystemSummary) -> PageTable:
     """The settings that were selected somewhere, and the best on all data."""
     import polars as pl
 
