@@ -15,6 +15,14 @@ from heldout.errors import InputError, MeasureError
 from heldout.measure.parse import parse_measure
 from heldout.measure.ranking.evaluate import Missing, evaluate_runs
 from heldout.notes import Note, distinct
+from heldout.tune.rechoose import (
+    REPLICATES,
+    Sides,
+    TunedPoints,
+    choice_spreads,
+    draw_counts,
+    rechoose,
+)
 from heldout.tune.run_groups import run_groups
 from heldout.tune.tuned_folds import cross_validate
 
@@ -23,6 +31,7 @@ if TYPE_CHECKING:
 
     from heldout.data.given import QrelsLike, RunLike
     from heldout.data.run import Qrels
+    from heldout.data.scores import ChoiceSpread
     from heldout.data.words import Floats
     from heldout.measure.ranking.evaluate import RankingEvaluation
     from heldout.measure.ranking.names import RankingMeasure
@@ -60,6 +69,8 @@ class TunedSystem:
         The selected runs and their scores.
     judged
         The share of judged documents in the held-out top 10.
+    values
+        Runs × queries, in the measure, as the splits order the queries.
     """
 
     name: str
@@ -68,6 +79,7 @@ class TunedSystem:
     points: Listed | None
     folds: TunedFolds
     judged: float
+    values: Floats
 
     @property
     def tuned(self) -> bool:
@@ -158,6 +170,7 @@ class TunedRuns:
             judged=tuple(system.judged for system in self.systems),
             data=self.data,
             notes=self.notes,
+            choices=_choices(self),
             unit="query",
             range=self.range,
         )
@@ -166,6 +179,30 @@ class TunedRuns:
     def range(self) -> tuple[float, float]:
         """The lowest and highest possible value of the measure."""
         return parse_measure(self.measure, "ranking").range
+
+
+def _choices(tuned: TunedRuns) -> dict[tuple[str, str], ChoiceSpread]:
+    """What the selection of runs adds to the variance of differences."""
+    sides = Sides.of(tuned.splits)
+    if len(tuned.systems) < 2 or not sides.shared:
+        return {}
+    counts = draw_counts(len(tuned.splits.ids), REPLICATES, tuned.splits.seed or 0)
+    systems = {
+        one.name: TunedPoints(
+            one.values,
+            rechoose(
+                one.values,
+                sides,
+                counts,
+                rule=one.folds.rule,
+                higher_is_better=one.folds.higher_is_better,
+            )
+            if one.tuned
+            else None,
+        )
+        for one in tuned.systems
+    }
+    return choice_spreads(systems, sides)
 
 
 def tune_runs(
@@ -276,8 +313,10 @@ def _tune(
     def table(column: str | RankingMeasure) -> Floats:
         return np.stack([result.values(run, column) for run in numbers]).astype(np.float64)
 
+    # Plans keep the order of the queries.
+    values = table(measure)
     folds = cross_validate(
-        table(measure),
+        values,
         splits,
         rule=rule,
         higher_is_better=bool(measure.higher_is_better),
@@ -289,7 +328,7 @@ def _tune(
         os.fspath(source) if isinstance(source, str | os.PathLike) else label
         for label, source in zip(group.runs, group.sources, strict=True)
     )
-    return TunedSystem(group.name, group.runs, sources, group.points, folds, judged)
+    return TunedSystem(group.name, group.runs, sources, group.points, folds, judged, values)
 
 
 def _lacking(result: RankingEvaluation) -> list[Note]:
