@@ -208,7 +208,7 @@ def test_wrong_input_is_refused():
         cross_validate(table(), splits, units=["stranger", *IDS[1:]])
     with pytest.raises(InputError, match="duplicate id"):
         cross_validate(table(), splits, units=[IDS[1], *IDS[1:]])
-    with pytest.raises(InputError, match="with 3 ids"):
+    with pytest.raises(InputError, match="3 ids in units"):
         cross_validate(table(), splits, units=["a", "b", "c"])
     with pytest.raises(InputError, match="query q4 is inf"):
         cross_validate(np.where(np.arange(23) == 4, np.inf, table()), splits)
