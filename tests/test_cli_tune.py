@@ -79,7 +79,7 @@ def test_the_honest_score_stands_beside_the_optimistic_one(capsys):
     assert [line[4] for line in shown] == [f"{one.train:.4f}" for one in folds.folds]
     assert [line[5] for line in shown] == [f"{one.held_out:.4f}" for one in folds.folds]
     assert "To ship: lambda=0.3 (runs/lambda=0.3.run), chosen on all 40 queries" in said.out
-    assert "Warning: lambda=0.3, the highest value tried, was chosen in 10 of 10 splits and" in (
+    assert "Warning: lambda=0.3, the highest value tried, was selected in 10 of 10 splits and" in (
         said.out
     )
 
@@ -150,7 +150,9 @@ def test_two_systems_are_compared_on_held_out_scores(capsys):
     (table,) = json.loads(capsys.readouterr().out)
     beside = json.loads(run(capsys, *grids, "--json").out)["comparison"]
     assert table["claims"][0]["difference"] == beside["claims"][0]["difference"]
-    assert table["claims"][0]["p_t"] == beside["claims"][0]["p_t"]
+    # The table does not know what else could have been selected.
+    assert table["claims"][0]["p_randomization"] == beside["claims"][0]["p_randomization"]
+    assert beside["claims"][0]["p_retuned-t"] > 0
     assert not any("tuned" in one for one in beside["warnings"])
 
 
@@ -209,7 +211,7 @@ def test_what_a_plan_has_to_say_is_printed_with_the_result():
     [
         (["qrels.txt"], "no runs to choose from"),
         (["qrels.txt", "runs/nu=*.run"], "no run matches runs/nu=*.run: runs has lambda=0.1.run"),
-        (["qrels.txt", "plain.run"], "one run (plain.run) leaves nothing to choose"),
+        (["qrels.txt", "plain.run"], "only one run (plain.run), nothing to choose from"),
         (["qrels.txt", "plain.run", "gone.run"], "gone.run: no such file"),
         (["gone.txt", "runs/l*.run"], "gone.txt: no such file"),
         (["qrels.txt", "runs/l*.run", "--folds", "41"], "41 folds of 40 queries"),

@@ -78,6 +78,7 @@ Code = Literal[
     "bootstrap-shift",
     "other-hypothesis",
     "folds-independent",
+    "shared-choices",
     "nothing-to-correct",
     "own-test",
     "unadjusted-intervals",

@@ -36,6 +36,7 @@ TEST_WORDS: Final = {
     "sign": "wins against losses, whatever their size",
     "mcnemar": "the same for scores of 0 and 1; the default for them",
     "corrected-t": "t test for folds that share training data; with --test-share",
+    "retuned-t": "t test that includes tuning in folds; the default of heldout run and tune",
 }
 CORRECTION_WORDS: Final = {
     "tukey": "all pairs, by the studentized range; the default for them",

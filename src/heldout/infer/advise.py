@@ -18,11 +18,20 @@ if TYPE_CHECKING:
     from heldout.data.scores import Scores
     from heldout.infer.scoring.base import Scoring
 
-__all__ = ["ALL_PAIRS", "BY_RANK", "CORRECTIONS", "OWN_TEST", "TESTS", "Advice", "advise"]
+__all__ = [
+    "ALL_PAIRS",
+    "BY_RANK",
+    "CORRECTIONS",
+    "OWN_TEST",
+    "TAKEN_AS_GIVEN",
+    "TESTS",
+    "Advice",
+    "advise",
+]
 
 TESTS: Final = (
     *("randomization", "t", "bootstrap-shift", "bootstrap-shift-studentized"),
-    *("wilcoxon", "sign", "mcnemar", "corrected-t"),
+    *("wilcoxon", "sign", "mcnemar", "corrected-t", "retuned-t"),
 )
 UNPAIRED: Final = ("unpaired-t", "welch", "mann-whitney", "ks")
 CORRECTIONS: Final = (
@@ -39,6 +48,9 @@ BY_RANK: Final = ("sign", "wilcoxon", "nemenyi")
 """Tests whose hypothesis is not about means. (McNemar's is: of zeros and ones.)"""
 
 FALSE_DISCOVERIES: Final = ("bh", "by")
+
+TAKEN_AS_GIVEN: Final = "covered 80-94 % where 95 % was promised"
+"""Differences of tuned systems on query folds; benchmarks/fold_coverage.py, docs/methods.md."""
 
 FEW_UNITS: Final = 10
 SHIFT_NEEDS: Final = 100
@@ -120,13 +132,17 @@ def advise(
             "a one-sided alternative asks whether systems are better than one of them: name it "
             "with --baseline"
         )
-    if linear is None:
+    own = scoring if scoring is not None and scoring.tests and linear is None else None
+    if own is not None:
+        chosen = tuple(dict.fromkeys(tests)) or own.tests
+        why = "The tests were asked for" if tests else own.why
+    elif linear is None:
         chosen, why = _choose_tests(scores, tests, test_share)
     else:
         chosen = tuple(dict.fromkeys(tests)) or linear.tests
         why = f"{scores.measure} {linear.why}"
     adjusted = _choose_correction(several, correction, baseline)
-    if several and not correction and (tests or linear or test_share is not None):
+    if several and not correction and (tests or linear or own or test_share is not None):
         adjusted = "holm"  # so that the test that was asked for, or that fits, decides
     if several and linear is not None:
         why += f"; {adjusted} corrects for the number of comparisons"
@@ -138,6 +154,7 @@ def advise(
         *_warnings(scores, chosen if linear is None else (), alternative),
         *_correction_warnings(several, tests, correction, adjusted),
         *(_fold_warnings(chosen, adjusted) if test_share is not None else []),
+        *(_choice_warnings(tests, adjusted) if own is not None else []),
         *_tuning(scores, tuned),
         *(_few_to_draw(scores, chosen) if linear is not None else []),
     ]
@@ -232,6 +249,19 @@ def _fold_warnings(tests: Sequence[str], correction: str) -> list[Note]:
     verb = "takes" if len(naive) == 1 else "take"
     text = f"{' and '.join(naive)} {verb} folds for independent: corrected-t is the sound one"
     return [Note("folds-independent", text)]
+
+
+def _choice_warnings(tests: Sequence[str], correction: str) -> list[Note]:
+    """Everything but the t test with re-tuning takes the parameters as given."""
+    decides = correction if correction in OWN_TEST else "".join(tests[:1])
+    if decides in ("", "retuned-t"):
+        return []
+    text = (
+        f"{decides} takes the parameters that the folds selected as given; all folds select from "
+        f"nearly the same queries, and intervals made in this way {TAKEN_AS_GIVEN}: retuned-t is "
+        "the test that includes the selection"
+    )
+    return [Note("shared-choices", text)]
 
 
 def _choose_tests(

@@ -88,7 +88,8 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
         that of the experiment.
     tests
         ``randomization``, ``t``, ``bootstrap-shift``, ``bootstrap-shift-studentized``,
-        ``wilcoxon``, ``sign``, ``mcnemar``, ``corrected-t``; by default those that fit the design.
+        ``wilcoxon``, ``sign``, ``mcnemar``, ``corrected-t``, ``retuned-t`` (of systems that were
+        tuned in folds); by default those that fit the design.
         The first gives the verdict. Scores that are no means over units have tests of their own:
         ``randomization`` and ``bootstrap-shift``, ``delong`` for an AUC.
     alternative

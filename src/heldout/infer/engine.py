@@ -15,6 +15,7 @@ from heldout.infer.comparison import Claim, Comparison, SystemRow
 from heldout.infer.intervals.bounded import inside
 from heldout.infer.levels import check_level
 from heldout.infer.results import check_alternative
+from heldout.infer.scoring.base import RETUNED
 from heldout.notes import Note
 
 if TYPE_CHECKING:
@@ -213,6 +214,8 @@ def _why_they_disagree(design: Design, test: str) -> str:
     decides = design.correction if design.correction in OWN_TEST else test
     if design.test_share is not None and decides != "corrected-t":
         return f"the interval is corrected for overlapping folds, {decides} is not"
+    if design.scoring.tests == RETUNED and decides not in RETUNED[:1]:
+        return f"the interval includes the selection of parameters in folds, {decides} does not"
     if decides in BY_RANK:
         return f"{decides} is not about the mean, the interval is"
     return "they are made in different ways and it is close; the test decides"

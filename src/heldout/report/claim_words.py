@@ -35,6 +35,7 @@ _NAMES = {
     "sign": "sign test",
     "mcnemar": "McNemar's test",
     "corrected-t": "corrected resampled t test",
+    "retuned-t": "t test with re-tuning",
 }
 _CORRECTIONS = {
     "tukey": "Tukey's HSD on the block design",

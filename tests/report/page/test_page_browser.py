@@ -217,7 +217,7 @@ def test_printing(visit, page_file):
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     text = page.locator("main").inner_text()
-    assert "chosen on everything" in text  # what was folded
+    assert "Selected parameters (tuned on all data)" in text  # what was folded
     assert "The first 25 of 40 queries in this order" in text
     assert not page.locator(".controls").first.is_visible()
     page.evaluate("dispatchEvent(new Event('afterprint'))")

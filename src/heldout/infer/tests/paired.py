@@ -27,8 +27,10 @@ __all__ = [
     "is_constant",
     "mcnemar_test",
     "sign_test",
+    "t_tail",
     "t_test",
     "wilcoxon_test",
+    "without_variance",
 ]
 
 SAME: Final = 1e-10
@@ -130,9 +132,9 @@ def _t_outcome(test: str, values: Floats, factor: float, alternative: Alternativ
     """The t test whose variance of the mean is the variance of the values times a factor."""
     n = len(values)
     if is_constant(values):
-        return _without_variance(test, values, alternative)
+        return without_variance(test, values, alternative)
     statistic = float(values.mean()) / math.sqrt(float(values.var(ddof=1)) * factor)
-    p = _t_tail(statistic, n - 1, alternative)
+    p = t_tail(statistic, n - 1, alternative)
     return Outcome(
         test,
         p,
@@ -144,7 +146,8 @@ def _t_outcome(test: str, values: Floats, factor: float, alternative: Alternativ
     )
 
 
-def _t_tail(statistic: float, freedom: int, alternative: Alternative) -> float:
+def t_tail(statistic: float, freedom: int, alternative: Alternative) -> float:
+    """Return the p-value of a t statistic."""
     from scipy.special import stdtr  # slow to import
 
     if alternative == "two-sided":
@@ -152,7 +155,7 @@ def _t_tail(statistic: float, freedom: int, alternative: Alternative) -> float:
     return float(stdtr(freedom, -statistic if alternative == "greater" else statistic))
 
 
-def _without_variance(test: str, values: Floats, alternative: Alternative) -> Outcome:
+def without_variance(test: str, values: Floats, alternative: Alternative) -> Outcome:
     """The limit of the t test as the variance goes to zero."""
     mean = float(values.mean())
     n = len(values)

@@ -29,8 +29,8 @@ MOST: Final = 200_000
 """Pairs × queries up to which every pair gets its own randomization test."""
 _QUICK: Final = Note(
     "quick-page",
-    "very many pairs: Tukey's test decides; this page omits the randomization tests of single "
-    "pairs, which heldout run shows",
+    "very many pairs: this page omits the randomization tests of single pairs, which heldout run "
+    "shows beside the test that decides",
     "info",
 )
 
@@ -56,9 +56,7 @@ def part_of_results(
         The file of a ledger, to show its evaluations on these data.
     """
     quick = _very_many(results)
-    compared, refused = comparisons(
-        results, {"tests": ("t",), "correction": "tukey"} if quick else None
-    )
+    compared, refused = comparisons(results, _quick_tests(results) if quick else None)
     own = _task_parts(results, compared, collection)
     charts, left_out = made_charts(lambda: _charts(results, collection, compared))
     warnings = [note for one in compared for note in one.warnings]
@@ -82,6 +80,13 @@ def part_of_results(
         record=dict(results.manifest),
         methods=(*(key for one in compared for key in comparison_methods(one)), *own.methods),
     )
+
+
+def _quick_tests(results: Results) -> dict[str, Any]:
+    """The test that decides, without the randomization test beside it."""
+    if any(one.get("choices") for one in results.summary):
+        return {"tests": ("retuned-t",)}
+    return {"tests": ("t",), "correction": "tukey"}
 
 
 def _very_many(results: Results) -> bool:
