@@ -11,6 +11,7 @@ from experiment_data import small_collection, table_bytes
 from heldout.data.collection import Collection
 from heldout.errors import HeldoutError, MissingExtraError
 from heldout.experiment.experiment import JOURNAL, Experiment
+from heldout.experiment.results import Results
 from heldout.experiment.systems.base import System
 from heldout.resample.plans import KFold
 
@@ -132,6 +133,11 @@ def test_what_is_held_out_does_not_touch_the_search():
     first = [one.surface.filter(one.surface["fold"] == 0) for one in tables]
     assert first[0].equals(first[1])
     assert tables[0].folds["held_out"][0] != tables[1].folds["held_out"][0]
+
+
+def test_written_results_are_read_back(tmp_path):
+    results = experiment().run(tmp_path / "out")
+    assert Results.read(tmp_path / "out").summary == results.summary
 
 
 def test_the_seed_decides_the_trials(tmp_path):

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.errors import InputError
-from heldout.infer.ledger import APPLICATION, SCHEMA, Entry, Ledger, check_ledger, lord_levels
+from heldout.infer.ledger import Entry, Ledger, check_ledger, lord_levels
+from heldout.infer.ledger_file import APPLICATION, SCHEMA
 
 LOOK = {"measure": "AP", "test": "t", "effect": 0.02, "n": 50, "command": "heldout compare"}
 
@@ -247,7 +248,7 @@ class TestBadFiles:
         ledger = Ledger(path)
         holder = sqlite3.connect(path, isolation_level=None)
         holder.execute("BEGIN IMMEDIATE")
-        monkeypatch.setattr("heldout.infer.ledger.PATIENCE", 0.01)
+        monkeypatch.setattr("heldout.infer.ledger_file.PATIENCE", 0.01)
         with pytest.raises(InputError, match="kept the ledger locked"):
             ledger.record("x", systems=["A"], p=0.5, **LOOK)
         holder.close()

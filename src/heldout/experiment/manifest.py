@@ -70,10 +70,11 @@ class NoteRecord(TypedDict):
 
 @with_config(WRITTEN)
 class SystemRecord(TypedDict):
-    """A system, with the points of its search space; each kind of system has more values."""
+    """A system, with the points of a grid or the space of a search; each kind has more values."""
 
     name: str
     points: list[dict[str, Any]]
+    space: NotRequired[dict[str, Any]]
     model: NotRequired[str]
     source: NotRequired[Any]
 

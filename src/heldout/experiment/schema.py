@@ -224,6 +224,8 @@ class EstimatorTable(Table):
     estimator: Any = None
     parameters: dict[str, Any] = {}
     space: Any = {}
+    search: Literal["grid", "random", "optuna"] | None = None
+    trials: Count | None = None
 
 
 class FileData(Table):

@@ -59,9 +59,10 @@ def _choices(results: Results, system: str) -> str:
     described = next(
         one for one in results.manifest["settings"]["systems"] if one["name"] == system
     )
-    tried = described["points"]
+    tried = described["points"] or [{}]
     names = [name for name in tried[0] if any(one.get(name) != tried[0][name] for one in tried)]
     names += [name for one in tried[1:] for name in one if name not in tried[0]]
+    names += described.get("space", {})  # of a search; its points are not known beforehand
     short = _short_names(list(dict.fromkeys(names)))
     counts = Counter(
         _point({short[name]: value for name, value in point.items() if name in short})

@@ -10,7 +10,7 @@ import numpy as np
 
 from heldout.experiment.execution.tasks import EVERYTHING
 from heldout.experiment.instances import Predicted, defined_value
-from heldout.experiment.systems.nested import TEST
+from heldout.experiment.systems.nested import TUNE
 from heldout.experiment.systems.outcomes import FoldRow, Outcome, Place
 from heldout.measure.undefined import Undefined
 from heldout.notes import Note
@@ -67,7 +67,7 @@ def collect_fits(
     chosen = system.choices(settings, records)
     folds, held_out = [], []
     for task in system.tasks(settings):
-        if task.kind != TEST:
+        if task.kind == TUNE or task.split == EVERYTHING:
             continue
         record: Any = records[task.key]
         split = settings.splits[task.split]
@@ -78,7 +78,7 @@ def collect_fits(
         worth = np.nan if isinstance(value, Undefined) else value
         place = Place.of(split.key)
         folds.append(FoldRow(place, chosen[task.split], worth))
-        held_out.append(PredictedSide(place, record.number, predictions))
+        held_out.append(PredictedSide(place, chosen[task.split].number, predictions))
     notes = _notes(system, settings, records)
     return PredictedOutcome(tuple(folds), chosen[EVERYTHING], tuple(held_out), notes)
 
@@ -89,10 +89,10 @@ def _notes(
     """What failed, and what was warned of, each with how often."""
     failed: dict[int, list[str]] = {}
     warned: Counter[str] = Counter()
+    for point, reason in system.failures(settings, records):
+        failed.setdefault(point, []).append(reason)
     for task in system.tasks(settings):
         record: Any = records[task.key]
-        if task.kind != TEST and record.failed is not None:
-            failed.setdefault(task.points[0], []).append(record.failed)
         warned.update(record.warned)
     notes = []
     for point, reasons in sorted(failed.items()):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -14,7 +15,11 @@ from heldout.errors import USER_FAULTS, HeldoutError, InputError
 from heldout.experiment.schema import EstimatorTable, checked
 from heldout.experiment.systems.estimators import EstimatorSystem, make_estimator
 from heldout.experiment.systems.fits import first_line, seeded
-from heldout.tune.space import parse_axis
+from heldout.experiment.systems.search_fields import drawn_points
+from heldout.experiment.systems.searched_estimators import SearchedEstimator, with_objects
+from heldout.tune.listed import Listed
+from heldout.tune.search import check_optuna
+from heldout.tune.space import Axis, Space, given, parse_axis
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,7 +62,7 @@ def estimator_systems(
     ----------
     given
         ``{name: estimator}`` or ``{name: (estimator, grid)}``, or a list of estimators, systems and
-        tables ``{"name", "estimator", "parameters", "space"}``.
+        tables ``{"name", "estimator", "parameters", "space", "search", "trials"}``.
     folder
         Where relative paths are looked for; None: the systems come from Python.
     """
@@ -114,21 +119,62 @@ class _named:  # noqa: N801 - used as a statement
 def _from_table(
     table: EstimatorTable, given_name: str | None, folder: Path | None
 ) -> EstimatorSystem:
-    references = _references(table.estimator)
-    name = given_name or references[-1].rpartition(":")[2]
+    made = hasattr(table.estimator, "get_params") and not isinstance(table.estimator, type)
+    references = () if made else _references(table.estimator)
+    own = type(table.estimator).__name__ if made else references[-1].rpartition(":")[2]
+    name = given_name or own
     with _named(name):
         parameters = tuple((key, _unlisted(value)) for key, value in table.parameters.items())
         home = "" if folder is None else str(folder)
-        grid = points_of(_axes(table.space))
-        estimator = _made(references, home, parameters)
-        return EstimatorSystem(
+        searched = table.search in {"random", "optuna"}
+        if not searched:
+            drawn_points(None, table.search, table.trials)  # refuses trials of a grid
+        system = EstimatorSystem(
             name=name,
-            estimator=estimator,
-            grid=grid,
+            estimator=_with(table.estimator, parameters)
+            if made
+            else _made(references, home, parameters),
+            grid=({},) if searched else points_of(_axes(table.space)),
             parameters=parameters,
             references=references,
             home=home,
         )
+        return _searched(system, table) if searched else system
+
+
+def _searched(system: EstimatorSystem, table: EstimatorTable) -> EstimatorSystem:
+    """The same with points that are drawn, or that Optuna proposes."""
+    space, objects = _space_of(table.space)
+    found, trials = drawn_points(space, table.search, table.trials)
+    if isinstance(found, Listed):
+        return replace(system, grid=tuple(with_objects(one, objects) for one in found.points()))
+    check_optuna()
+    given_fields = {one.name: getattr(system, one.name) for one in fields(EstimatorSystem)}
+    return SearchedEstimator(
+        **given_fields | {"space": found, "trials": trials, "objects": objects}
+    )
+
+
+def _space_of(described: Any) -> tuple[Space | None, dict[str, list[Any]]]:
+    """A space, and the values in it that are neither numbers nor texts.
+
+    Those have their positions in the space, as texts: texts have no order.
+    """
+    if not isinstance(described, Mapping):
+        raise InputError("space: a search takes one table of names with values, not several grids")
+    axes: list[Axis] = []
+    objects: dict[str, list[Any]] = {}
+    for name, values in described.items():
+        if isinstance(values, str):
+            axes.append(parse_axis(f"{name}={values}"))
+            continue
+        points_of({name: values})  # refuses what is no list
+        listed = [_unlisted(one) for one in _python_values(values)]
+        if not all(isinstance(one, int | float | str) for one in listed):
+            objects[name] = listed
+            listed = [str(at) for at in range(len(listed))]
+        axes.append(given(name, listed))
+    return Space(tuple(axes)) if axes else None, objects
 
 
 def _references(given: Any) -> tuple[str, ...]:
@@ -140,6 +186,16 @@ def _references(given: Any) -> tuple[str, ...]:
         if not isinstance(one, str) or not all(one.rpartition(":")[::2]):
             raise InputError(f'estimator = {one!r}: expected "module:name" or "file.py:name"')
     return tuple(listed)
+
+
+def _with(estimator: Any, parameters: tuple[tuple[str, Any], ...]) -> Any:
+    """A copy of an estimator with parameters set."""
+    from sklearn.base import clone  # type: ignore[import-untyped] # slow to import
+
+    try:
+        return clone(estimator).set_params(**dict(parameters)) if parameters else estimator
+    except USER_FAULTS as error:
+        raise InputError(first_line(error)) from error
 
 
 def _made(references: tuple[str, ...], home: str, parameters: tuple[tuple[str, Any], ...]) -> Any:
@@ -192,7 +248,7 @@ def _check(system: EstimatorSystem, task: PredictionTask, tune_for: Measure | No
     if tune_for is not None and system.tuned and tune_for.needs_scores:
         methods = ["predict_proba"]
         methods += [] if tune_for.family in _NEEDS_PROBABILITIES else ["decision_function"]
-        first = seeded(estimator, system.grid[0], 0, reseed=False)
+        first = seeded(estimator, system.examples()[0], 0, reseed=False)
         if not any(hasattr(first, one) for one in methods):
             raise InputError(
                 f"{name} has no {' or '.join(methods)}, so nothing can be chosen by {tune_for}: "
@@ -209,7 +265,7 @@ def _hint(key: str, known: Mapping[str, Any]) -> str:
 
 def _check_points(system: EstimatorSystem) -> None:
     known = system.estimator.get_params()
-    for point in system.grid:
+    for point in system.examples():
         for key in point:
             if key not in known:
                 raise InputError(f"{system.name}: no parameter {key!r}{_hint(key, known)}")
@@ -224,10 +280,7 @@ def _check_points(system: EstimatorSystem) -> None:
 
 
 def _check_kind(system: EstimatorSystem, task: PredictionTask) -> None:
-    from sklearn.base import (  # type: ignore[import-untyped] # slow to import
-        is_classifier,
-        is_regressor,
-    )
+    from sklearn.base import is_classifier, is_regressor  # slow to import
 
     if not hasattr(system.estimator, "__sklearn_tags__") and not hasattr(
         system.estimator, "_estimator_type"

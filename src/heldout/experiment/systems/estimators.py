@@ -98,9 +98,13 @@ class EstimatorSystem(NestedSystem["PredictionSettings"]):
         """The parameter values to choose from, in order: the earlier is the simpler."""
         return tuple(dict(point) for point in self.grid)
 
+    def examples(self) -> tuple[Mapping[str, Any], ...]:
+        """Points to look at before anything runs: those that have every value."""
+        return self.grid
+
     def settings(self, number: int) -> dict[str, Any]:
         """All parameters at a point, as plain values that can be shown."""
-        found = {**dict(self.parameters), **self.grid[number]}
+        found = {**dict(self.parameters), **self.points()[number]}
         return {name: plain_value(value) for name, value in found.items()}
 
     def edges(self, number: int) -> tuple[str, ...]:
@@ -115,7 +119,7 @@ class EstimatorSystem(NestedSystem["PredictionSettings"]):
 
     def describe(self) -> dict[str, Any]:
         """What it is, as plain values; changes when the estimator does."""
-        shown = [self.settings(number) for number in range(len(self.grid))]
+        shown = [self.settings(number) for number in range(len(self.points()))]
         return {
             "name": self.name,
             "points": shown if self.tuned else [],
@@ -204,6 +208,15 @@ class EstimatorSystem(NestedSystem["PredictionSettings"]):
     ) -> PredictedOutcome:
         """Put together what its fits have found."""
         return collect_fits(self, settings, records)
+
+    def failures(
+        self, settings: PredictionSettings, records: Mapping[str, Record]
+    ) -> Iterator[tuple[int, str]]:
+        """The point of each fit that failed, and why."""
+        for task in self.tasks(settings):
+            record: Any = records[task.key]
+            if task.kind == TUNE and record.failed is not None:
+                yield task.points[0], record.failed
 
     def sendable(self) -> Self:
         """What has references is made anew there."""

@@ -16,6 +16,7 @@ from heldout.experiment.systems.base import System
 from heldout.experiment.systems.models import ModelSystem
 from heldout.experiment.systems.references import load_reference
 from heldout.experiment.systems.runs import RunSystem
+from heldout.experiment.systems.search_fields import drawn_points
 from heldout.retrieve.models import MODELS, Model
 from heldout.tune.listed import Listed, read_names
 from heldout.tune.space import Axis, Space, given, parse_axis, parse_value
@@ -36,7 +37,6 @@ _REFERENCE: Final = re.compile(r"(?:([^=]+)=)?((?:.*\.py|[\w.]+):[A-Za-z_]\w*)")
 _ENDING: Final = re.compile(
     r"(\.(run|trec|txt|csv|tsv|json|jsonl|parquet|res))?(\.(gz|xz|bz2|zst))?$", re.IGNORECASE
 )
-_SEARCHES: Final = ("grid", "random", "optuna")
 _NEXT_PARAMETER: Final = re.compile(r",\s*(?=[^\W\d]\w*\s*=)")
 
 
@@ -284,24 +284,7 @@ def _space(described: Any) -> Space | None:
 
 
 def _drawn(space: Space | None, options: SystemOptions) -> tuple[Space | Listed | None, int]:
-    """The points to try, and how many Optuna proposes in place of them (0: none)."""
-    search, trials, sample = options.search, options.trials, options.sample
-    if search not in (None, *_SEARCHES):
-        raise InputError(f"search = {search!r}: expected one of {', '.join(_SEARCHES)}")
-    named = "trials" if sample is None else "sample"
-    if sample is not None:  # the name of a random search in 0.1
-        if search is not None or trials is not None:
-            raise InputError('sample is search = "random" with so many trials: give one of the two')
-        search, trials = "random", sample
-    if search in (None, "grid"):
-        if trials is not None:
-            raise InputError('trials is for search = "random" or "optuna"; a grid has its points')
-        return space, 0
-    if space is None:
-        raise InputError(f"{named} is how many points are drawn of a space: give one")
-    if isinstance(trials, bool) or not isinstance(trials, int) or trials < 1:
-        raise InputError(f"{named} = {trials!r}: expected a whole number from 1 on")
-    return (Listed(space.sample(trials)), 0) if search == "random" else (space, trials)
+    return drawn_points(space, options.search, options.trials, options.sample)
 
 
 def _searched(system: System[Any], trials: int) -> System[Any]:

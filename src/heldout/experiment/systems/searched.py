@@ -1,19 +1,13 @@
-"""Systems whose points Optuna proposes, each in the light of those before it.
-
-What is proposed depends on what was found on a train side, so each train side has a search of its
-own. One task does all of it, and then measures the point it has chosen on what is held out: it is
-sequential inside, and depends on no other task, so that it can be done anywhere, or again.
-"""
+"""Systems that rank, and whose points Optuna proposes, each in the light of those before it."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from heldout.data.notes import count_of
 from heldout.errors import InputError
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.documents.ranked_lists import TOP, Lists
@@ -21,79 +15,50 @@ from heldout.experiment.execution.tasks import EVERYTHING, Task
 from heldout.experiment.systems.call_outcomes import collect_tests
 from heldout.experiment.systems.calls import CallSystem
 from heldout.experiment.systems.models import ModelSystem
-from heldout.experiment.systems.nested import (
-    TEST,
-    TUNE,
-    call_seed,
-    fold_means,
-    named_splits,
-    shown_split,
-)
-from heldout.experiment.systems.outcomes import Chosen
+from heldout.experiment.systems.nested import TEST, TUNE, fold_means
+from heldout.experiment.systems.optuna_search import SEARCH, Searched, SearchRecord
 from heldout.experiment.systems.records import RankedRecord, Record
 from heldout.experiment.systems.static import lists_of_some
 from heldout.retrieve.sides import whole_side
-from heldout.tune.search import check_optuna, search_optuna
+from heldout.tune.search import check_optuna
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from heldout.experiment.settings import RankingSettings
-    from heldout.experiment.systems.base import Context, Point, System, Value
+    from heldout.experiment.systems.base import Context, Point, System
+    from heldout.experiment.systems.optuna_search import Objective
     from heldout.experiment.systems.outcomes import RankedOutcome
-    from heldout.tune.space import Space
 
     Floats = NDArray[np.float64]
     RankingContext = Context[RankingSettings]
-    Objective = Callable[[Point], Floats]
 
-__all__ = ["SearchRecord", "SearchedCall", "SearchedModel", "searched"]
-
-SEARCH = "search"
-"""The kind of a task that searches on one train side."""
+__all__ = ["RankedSearch", "SearchedCall", "SearchedModel", "searched"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SearchRecord(Record):
+class RankedSearch(SearchRecord):
     """A search on one train side, and what the chosen point got on the other.
 
     Parameters
     ----------
-    points
-        The values of the parameters at each trial, in the order of the trials.
-    means
-        What each trial got on the train side, by the measure that points are chosen by.
-    trial
-        The one that was chosen.
     values, documents, scores
         As for `RankedRecord`, of the queries that were held out.
     """
 
-    points: tuple[tuple[Value, ...], ...]
-    means: Floats
-    trial: int
     values: Floats
     documents: NDArray[np.int32]
     scores: Floats
 
 
-class _Searched:
-    """What systems have in common whose points Optuna proposes; comes before their own class."""
+class _RankingSearch(Searched):
+    """A search for a system that ranks."""
 
     __slots__ = ()
 
-    RECORDS: ClassVar[Mapping[str, type[Record]]] = {SEARCH: SearchRecord}
-    PACKAGES: ClassVar[tuple[str, ...]] = ("optuna",)
-    tries_everywhere: ClassVar[bool] = False
-
-    if TYPE_CHECKING:  # fields of the classes that it comes before
-        name: str
-        space: Space
-        parameters: tuple[tuple[str, Value], ...]
-        trials: int
-        tried: tuple[Point, ...]
+    RECORDS: ClassVar[Mapping[str, type[Record]]] = {SEARCH: RankedSearch}
 
     @abstractmethod
     def objective(self, task: Task, context: RankingContext) -> Objective:
@@ -107,69 +72,22 @@ class _Searched:
     def measures_final(self, settings: RankingSettings) -> NDArray[np.bool_]:
         """The measures by which the final point is known on the data it was chosen on."""
 
-    def points(self) -> tuple[Point, ...]:
-        """The points that were tried on any train side; none before the run."""
-        return self.tried
-
-    def shown_points(self) -> str:
-        """How many points are tried, in words."""
-        return f"{count_of(self.trials, 'trial')} of Optuna on each train side"
-
-    @property
-    def tuned(self) -> bool:
-        """Yes: that is what a search is for."""
-        return True
-
-    def edges(self, number: int) -> tuple[str, ...]:
-        """The parameters whose value is at an end of their range."""
-        point = self.tried[number]
-        return tuple(one.name for one in self.space.axes if one.at_edge(point[one.name]))
-
     def first_point(self) -> Point:
         """The first value of each parameter."""
         return {one.name: one.values[0] for one in self.space.axes}
 
-    def described_search(self) -> dict[str, Any]:
-        """The search as plain values."""
-        axes = {
-            one.name: {"values": list(one.values), "scale": one.scale} for one in self.space.axes
-        }
-        return {"search": "optuna", "trials": self.trials, "space": axes}
-
-    def tasks(self, settings: RankingSettings) -> Iterator[Task]:
-        """One for each split, and one for everything."""
-        for split, shown in [*named_splits(settings), (EVERYTHING, "all")]:
-            yield Task(f"{self.name}/search/{shown}", self.name, SEARCH, split)
-
-    def resolve(
-        self, tasks: Sequence[Task], settings: RankingSettings, records: Mapping[str, Record]
-    ) -> list[Task]:
-        """Nothing is left to choose between tasks."""
-        del settings, records
-        return list(tasks)
-
-    def perform(self, task: Task, context: RankingContext) -> SearchRecord:
+    def perform(self, task: Task, context: RankingContext) -> RankedSearch:
         """Search on the train side, and measure what was chosen on the other one."""
-        settings, value_of = context.settings, self.objective(task, context)
-        counts = _train_counts(settings, task)
+        value_of = self.objective(task, context)
+        counts = _train_counts(context.settings, task)
 
         def seen(point: Point) -> Floats:
             values = value_of(point)
             return values if counts is None else np.repeat(values, counts)
 
-        try:
-            found = search_optuna(
-                seen,
-                self.space,
-                self.trials,
-                call_seed(settings.seed, SEARCH, self.name, shown_split(settings, task)),
-                rule=settings.rule,
-                higher_is_better=settings.higher_is_better,
-            )
-        except InputError as error:
-            raise InputError(f"{task.key}: {error}") from error
+        found = self.search(task, context.settings, seen)
         record = self.held_out(task, context, found.best)
-        return SearchRecord(
+        return RankedSearch(
             points=tuple(tuple(point.values()) for point in found.points),
             means=found.choice.means,
             trial=found.choice.number,
@@ -178,36 +96,21 @@ class _Searched:
             scores=record.scores,
         )
 
-    def as_tried(self, settings: RankingSettings, records: Mapping[str, Record]) -> Self:
-        """The same with the points that were tried on any train side, each once."""
-        rows = dict.fromkeys(
-            row for task in self.tasks(settings) for row in _record(records, task).points
-        )
-        names = [one.name for one in self.space.axes]
-        tried = tuple(dict(zip(names, row, strict=True)) for row in rows)
-        return replace(self, tried=tried)  # type: ignore[type-var]
-
     def collect(self, settings: RankingSettings, records: Mapping[str, Record]) -> RankedOutcome:
         """Each split as its own search has chosen for it."""
-        numbers = {tuple(point.values()): at for at, point in enumerate(self.tried)}
-        chosen, tests = {}, {}
+        chosen, tests = self.choices(settings, records), {}
         for task in self.tasks(settings):
-            one = _record(records, task)
-            surface = np.full(len(self.tried), np.nan)
-            surface[[numbers[row] for row in one.points]] = one.means
-            number = numbers[one.points[one.trial]]
-            chosen[task.split] = Chosen(number, float(one.means[one.trial]), surface)
+            one: Any = records[task.key]
             tests[task.split] = RankedRecord(
-                number=number, values=one.values, documents=one.documents, scores=one.scores
+                number=chosen[task.split].number,
+                values=one.values,
+                documents=one.documents,
+                scores=one.scores,
             )
         final = tests.pop(EVERYTHING).values[:-1]
         training = np.where(self.measures_final(settings)[:, None], final, np.nan)
         pooled = settings.by != "query" and bool(getattr(self, "comparable", None))
         return collect_tests(settings, chosen, tests, training, pooled=pooled)
-
-
-def _record(records: Mapping[str, Record], task: Task) -> SearchRecord:
-    return records[task.key]  # type: ignore[return-value]
 
 
 def _train_counts(settings: RankingSettings, task: Task) -> NDArray[np.int32] | None:
@@ -218,7 +121,7 @@ def _train_counts(settings: RankingSettings, task: Task) -> NDArray[np.int32] | 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchedModel(_Searched, ModelSystem):
+class SearchedModel(_RankingSearch, ModelSystem):
     """A built-in model whose parameters are searched for by Optuna.
 
     Parameters
@@ -295,7 +198,7 @@ class SearchedModel(_Searched, ModelSystem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchedCall(_Searched, CallSystem):
+class SearchedCall(_RankingSearch, CallSystem):
     """A function or object whose parameters are searched for by Optuna.
 
     Parameters

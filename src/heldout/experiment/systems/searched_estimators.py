@@ -1,0 +1,169 @@
+"""Estimators whose points Optuna proposes, each in the light of those before it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from heldout.errors import InputError
+from heldout.experiment.execution.tasks import EVERYTHING
+from heldout.experiment.systems.descriptions import described
+from heldout.experiment.systems.estimators import EstimatorSystem
+from heldout.experiment.systems.nested import TEST, TUNE, fold_means
+from heldout.experiment.systems.optuna_search import SEARCH, Searched, SearchRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from heldout.data.words import Floats
+    from heldout.experiment.execution.tasks import Task
+    from heldout.experiment.settings import PredictionSettings
+    from heldout.experiment.systems.base import Context, Point, Value
+    from heldout.experiment.systems.estimators import HeldOutFit, TriedFit
+    from heldout.experiment.systems.records import Record
+    from heldout.tune.space import Space
+
+__all__ = ["SearchedEstimator", "SearchedFit"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SearchedFit(SearchRecord):
+    """A search on one train side, and what the chosen point predicted for the other.
+
+    Parameters
+    ----------
+    failed
+        The trial of each fit that failed, and why.
+    warned
+        What was warned of, once for each fit.
+    predicted, scores, probabilities
+        As for `HeldOutFit`; `predicted` is None where nothing is held out.
+    """
+
+    failed: tuple[tuple[int, str], ...]
+    warned: tuple[str, ...]
+    predicted: NDArray[Any] | None = None
+    scores: Floats | None = None
+    probabilities: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SearchedEstimator(Searched, EstimatorSystem):
+    """An estimator whose parameters are searched for by Optuna.
+
+    Parameters
+    ----------
+    space
+        What the points are proposed from.
+    trials
+        How many points each search tries.
+    objects
+        Values that are neither numbers nor texts, by the name of their parameter; the space has
+        their positions in place of them, as texts.
+    tried
+        The points that were tried, when all is done.
+    """
+
+    RECORDS: ClassVar[Mapping[str, type[Record]]] = {SEARCH: SearchedFit}
+
+    space: Space
+    trials: int
+    objects: Mapping[str, Sequence[Any]]
+    tried: tuple[Point, ...] = ()
+
+    def point(self, row: Sequence[Value]) -> Point:
+        """The parameters of a trial, from its row in a record."""
+        return with_objects(Searched.point(self, row), self.objects)
+
+    def examples(self) -> tuple[Point, ...]:
+        """Each value of each parameter in some point."""
+        axes = self.space.axes
+        first = [one.values[0] for one in axes]
+        rows = [
+            [*first[:at], value, *first[at + 1 :]]
+            for at, axis in enumerate(axes)
+            for value in axis.values
+        ]
+        return tuple(map(self.point, rows))
+
+    def describe(self) -> dict[str, Any]:
+        """What it is, as plain values; changes when the estimator or the search does."""
+        search = self.described_search()
+        for name, values in self.objects.items():
+            search["space"][name]["values"] = [described(one) for one in values]
+        return {**EstimatorSystem.describe(self), "points": [], **search}
+
+    def perform(self, task: Task, context: Context[PredictionSettings]) -> SearchedFit:
+        """Search by inner folds of the train side, then fit all of it and predict the other one."""
+        settings = context.settings
+        tried: list[list[TriedFit]] = []
+
+        def values(proposed: Point) -> Floats:
+            tried.append(self._tries(task, context, self.point(tuple(proposed.values()))))
+            return fold_means(tried[-1])
+
+        try:
+            found = self.search(task, settings, values)
+        except InputError as error:
+            fits = [one for trial in tried for one in trial]
+            if np.isfinite([one.values for one in fits]).any():
+                raise
+            reason = self.why_no_choice(settings, fits)
+            raise InputError(f"{task.key}: {reason}") from error
+        record = SearchedFit(
+            points=tuple(tuple(point.values()) for point in found.points),
+            means=found.choice.means,
+            trial=found.choice.number,
+            failed=tuple(
+                (at, one.failed)
+                for at, trial in enumerate(tried)
+                for one in trial
+                if one.failed is not None
+            ),
+            warned=tuple(text for trial in tried for one in trial for text in one.warned),
+        )
+        if task.split == EVERYTHING:
+            return record
+        best = self.point(record.points[record.trial])
+        tested: HeldOutFit = self._perform_at(best, replace(task, kind=TEST), context)
+        return replace(
+            record,
+            warned=(*record.warned, *tested.warned),
+            predicted=tested.predicted,
+            scores=tested.scores,
+            probabilities=tested.probabilities,
+        )
+
+    def failures(
+        self, settings: PredictionSettings, records: Mapping[str, Record]
+    ) -> Iterator[tuple[int, str]]:
+        """The point of each fit that failed, and why."""
+        numbers = self.numbers(settings, records)
+        for task in self.tasks(settings):
+            record: Any = records[task.key]
+            for trial, reason in record.failed:
+                yield numbers[record.points[trial]], reason
+
+    def _tries(
+        self, task: Task, context: Context[PredictionSettings], point: Point
+    ) -> list[TriedFit]:
+        parts = [replace(task, kind=TUNE, inner=at) for at in range(context.settings.inner)]
+        return [self._perform_at(point, part, context) for part in parts]
+
+    def _perform_at(self, point: Point, task: Task, context: Context[PredictionSettings]) -> Any:
+        """What an estimator does that has this point alone."""
+        given = {one.name: getattr(self, one.name) for one in fields(EstimatorSystem)}
+        plain = EstimatorSystem(**given | {"space": None, "grid": (point,)})
+        return plain.perform(replace(task, points=(0,)), context)
+
+
+def with_objects(point: Point, objects: Mapping[str, Sequence[Any]]) -> Point:
+    """A point of a space with the objects that its positions stand for."""
+    return {
+        name: objects[name][int(value)] if name in objects else value
+        for name, value in point.items()
+    }
