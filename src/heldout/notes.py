@@ -85,6 +85,10 @@ Code = Literal[
     "ranks-not-means",
     "many-measures",
     "stepwise",
+    "unequal-variances",
+    "few-resampled",
+    "many-pairs",
+    "no-letters",
     "disagreement",
     "not-compared",
     # plans and gates
@@ -93,7 +97,6 @@ Code = Literal[
     # execution and pages
     "little-memory",
     "no-chart",
-    "quick-page",
 ]
 """The short names of all notes; docs/warnings.md has a paragraph for each."""
 

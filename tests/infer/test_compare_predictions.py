@@ -315,11 +315,11 @@ def test_folds_are_the_default_and_units_can_be_asked_for():
 
 def test_three_systems_all_pairs():
     three = [*TWO, classed("noise", 0.0)]
-    by_tukey = only(three, "accuracy")
-    assert by_tukey.advice.correction == "tukey"
-    assert by_tukey.anova is not None
+    of_means = only(three, "accuracy")
+    assert of_means.advice.correction == "romano-wolf"
+    assert of_means.anova is not None
     found = only(three, "F1(macro)")
-    assert found.advice.correction == "holm"
+    assert found.advice.correction == "romano-wolf"
     assert len(found.claims) == 3
     assert found.coverage == "simultaneous"
     assert {row.letters for row in found.systems} != {""}

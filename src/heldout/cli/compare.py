@@ -39,10 +39,11 @@ TEST_WORDS: Final = {
     "retuned-t": "t test that includes tuning in folds; the default of heldout run and tune",
 }
 CORRECTION_WORDS: Final = {
-    "tukey": "all pairs, by the studentized range; the default for them",
+    "romano-wolf": "stepwise bootstrap of studentized differences; the default",
+    "tukey": "all pairs, by the studentized range; takes all differences to vary alike",
     "randomized-tukey": "all pairs, by permutation",
     "nemenyi": "all pairs, of mean ranks",
-    "maxt": "by permutation, stepwise; the default with --baseline",
+    "maxt": "by permutation, stepwise",
     "dunnett": "against --baseline, by permutation",
     "dunnett-t": "against --baseline, by Dunnett's t",
     "holm": "any test: stepwise Bonferroni; the default with --test",

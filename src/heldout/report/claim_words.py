@@ -38,6 +38,7 @@ _NAMES = {
     "retuned-t": "t test with re-tuning",
 }
 _CORRECTIONS = {
+    "romano-wolf": "Romano-Wolf step-down bootstrap",
     "tukey": "Tukey's HSD on the block design",
     "randomized-tukey": "randomized Tukey HSD",
     "nemenyi": "Nemenyi's test of mean ranks",

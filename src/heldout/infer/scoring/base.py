@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
-import numpy as np
-
 from heldout.errors import InputError
 from heldout.infer.results import drop_noise
 
@@ -158,7 +156,7 @@ class MeanScoring:
         values = self.scores.values[:, at]
         if self.test_share is not None:
             return folds.corrected_t(values, self.test_share, level)
-        if set(np.unique(self.scores.values)) <= {0.0, 1.0}:
+        if ((self.scores.values == 0) | (self.scores.values == 1)).all():
             return intervals.wilson(int(values.sum()), len(values), level)
         return intervals.t_interval(values, level)
 
