@@ -357,5 +357,5 @@ def test_of_very_many_pairs_those_with_the_best_are_listed(monkeypatch):
     assert all(best in (claim.first, claim.second) for claim in shown.claims)
     text = claims.claims_text(result, "table")
     assert "the other 6 are in the formats" in text
-    assert "of 10 pairs of systems differ" in text
+    assert "of 10 pairs" in text
     assert len(claims.claims_text(result, "tsv").splitlines()) > 15
