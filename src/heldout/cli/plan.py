@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from heldout.data.scores import Scores
     from heldout.infer.engine import Asked
     from heldout.infer.power_pilot import PilotPower
+    from heldout.infer.power_several import SeveralPower
     from heldout.infer.scoring.base import Scored
     from heldout.report.plan import Spread
 
@@ -110,7 +111,7 @@ def add_plan(command: Callable[..., argparse.ArgumentParser], commands: Any) -> 
 
 def _plan(options: argparse.Namespace) -> int:
     from heldout.infer.power_designs import Goal
-    from heldout.report.plan import json_plan, plan_lines, simulated_lines
+    from heldout.report.plan import json_plan, plan_lines, several_lines, simulated_lines
 
     check_level(options.level, name="--level ")
     goal = Goal(options.power, options.level, options.alternative)
@@ -118,8 +119,17 @@ def _plan(options: argparse.Namespace) -> int:
     pilots = list(_pilots(options))
     spreads = [spread for pilot in pilots for spread in pilot.spreads]
     simulated = [one for pilot in pilots for one in _simulated(pilot, options)]
+    several = [one for pilot in pilots for one in _several(pilot, options)]
     if options.json:
-        emit(json_plan(spreads, *wanted, widths=options.half_width, simulated=simulated))
+        emit(
+            json_plan(
+                spreads,
+                *wanted,
+                widths=options.half_width,
+                simulated=simulated,
+                several=several,
+            )
+        )
         return 0
     lines = [
         line
@@ -128,6 +138,7 @@ def _plan(options: argparse.Namespace) -> int:
     ]
     for spread, found in zip(spreads, simulated, strict=False):
         lines += simulated_lines(spread.what, found)
+    lines += several_lines(several, options.power)
     show("".join(line + "\n" for line in lines))
     return 0
 
@@ -137,6 +148,30 @@ class _Pilot(NamedTuple):
 
     spreads: list[Spread]
     scored: Scored | None = None
+
+
+def _several(pilot: _Pilot, options: argparse.Namespace) -> list[tuple[float, SeveralPower | None]]:
+    """For each difference, the units that all systems together need, with the default test."""
+    if not options.simulate or pilot.scored is None or len(pilot.scored.scores.systems) < 3:
+        return []
+    from heldout.infer.power_several import units_for_several
+    from heldout.report.plan import usual_difference
+
+    scores = pilot.scored.scores
+    return [
+        (
+            difference,
+            units_for_several(
+                scores,
+                difference,
+                power=options.power,
+                level=options.level,
+                simulations=min(options.simulations, 200),
+                seed=options.seed,
+            ),
+        )
+        for difference in options.difference or [usual_difference(pilot.spreads)]
+    ]
 
 
 def _simulated(pilot: _Pilot, options: argparse.Namespace) -> list[list[PilotPower]]:

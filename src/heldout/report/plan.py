@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from heldout.experiment.results import Results
     from heldout.infer.power_designs import Goal, PowerDesign
     from heldout.infer.power_pilot import PilotPower
+    from heldout.infer.power_several import SeveralPower
 
 __all__ = [
     "Spread",
@@ -29,7 +30,9 @@ __all__ = [
     "pilot_spreads",
     "plan_lines",
     "proportion_spread",
+    "several_lines",
     "simulated_lines",
+    "usual_difference",
 ]
 
 DIFFERENCES: Final = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1)
@@ -295,6 +298,31 @@ def simulated_lines(what: str, found: Sequence[PilotPower], unit: str = "units")
     ]
 
 
+def usual_difference(spreads: Sequence[Spread]) -> float:
+    """A difference to plan for if none is named: of the size that is usual for such scores."""
+    from heldout.infer.power_designs import Goal
+
+    varying = sorted((spread for spread in spreads if spread.sd), key=lambda spread: spread.sd)
+    return _usual_differences(varying[len(varying) // 2], Goal())[-2]
+
+
+def several_lines(found: Sequence[tuple[float, SeveralPower | None]], power: float) -> list[str]:
+    """Units that several systems need together, in words."""
+    lines = []
+    for difference, one in found:
+        start = f"One system better than all others by {difference:g} (romano-wolf, all pairs): "
+        if one is None:
+            lines.append(
+                f"{start}more than 5,000 units are needed to find {power:.0%} of its pairs."
+            )
+            continue
+        lines.append(
+            f"{start}about {one.n:,} units find {one.power:.0%} ± {one.error:.0%} of its pairs "
+            f"({one.systems} systems, {one.simulations:,} samples of the pilot)."
+        )
+    return [*lines, ""] if lines else []
+
+
 def json_plan(
     spreads: Sequence[Spread],
     differences: Sequence[float] | None,
@@ -303,6 +331,7 @@ def json_plan(
     *,
     widths: Sequence[float] | None = None,
     simulated: Sequence[Sequence[PilotPower]] = (),
+    several: Sequence[tuple[float, SeveralPower | None]] = (),
 ) -> str:
     """The plans of all pairs, every number at full precision."""
     from heldout.as_json import json_text
@@ -325,6 +354,11 @@ def json_plan(
             ]
         if simulated:
             plan["simulated"] = [one._asdict() for one in simulated[at]]
+        if several:
+            plan["several_systems"] = [
+                {"difference": difference} if one is None else one._asdict()
+                for difference, one in several
+            ]
         plans.append(plan)
     return json_text(plans)
 

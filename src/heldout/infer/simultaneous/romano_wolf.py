@@ -8,6 +8,8 @@ data. Neither equal variances nor symmetric differences are assumed.
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -276,14 +278,24 @@ class _Family(NamedTuple):
         def compare(piece: tuple[int, int]) -> tuple[Ints, Numbers]:
             return replicates.compare(piece, thresholds)
 
-        for reached, maxima in stream_threads(compare, work):
-            counts += reached
-            largest.append(maxima)
-            done += len(maxima)
-            if progress:
-                progress(done, total)
+        # Pieces share the cores; matrix products with threads of their own would fight for them.
+        with _blas().limit(limits=1, user_api="blas") if len(work) > 1 else nullcontext():
+            for reached, maxima in stream_threads(compare, work):
+                counts += reached
+                largest.append(maxima)
+                done += len(maxima)
+                if progress:
+                    progress(done, total)
         null = NullTail.of(np.concatenate(largest).astype(np.float64), noise, exact=False)
         return Counts(counts, total, False, f"{total:,} replicates, seed {self.seed}", null)
+
+
+@lru_cache(maxsize=1)
+def _blas() -> Any:
+    """The thread pools of this process, which take a while to find."""
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+    return ThreadpoolController()
 
 
 class _Replicates:
