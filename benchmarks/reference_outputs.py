@@ -95,7 +95,7 @@ parameters = {max_depth = 3}
 """
 
 COMMANDS: dict[str, str] = {
-    "example": "example ex",
+    "example": "demo --files ex",
     "eval": "eval ex/qrels.txt ex/baseline.run ex/improved.run",
     "eval-json": "eval ex/qrels.txt ex/baseline.run ex/improved.run --json -q",
     "eval-trec": "eval ex/qrels.txt ex/improved.run --format trec -q",
@@ -107,7 +107,7 @@ COMMANDS: dict[str, str] = {
     "compare-many": "compare --table scores.csv --correction holm",
     "compare-baseline": "compare --table scores.csv --baseline s0 --json",
     "compare-gate": "compare --table scores.csv --baseline s0 --gate non-inferior --margin 0.05",
-    "plan": "plan ex/qrels.txt ex/baseline.run ex/improved.run --json",
+    "power": "power ex/qrels.txt ex/baseline.run ex/improved.run --json",
     "classes": "score classification one.csv two.csv --compare --json",
     "classes-text": "score classification one.csv two.csv --per-class",
     "classes-compare": "compare one.csv two.csv -m F1 --json",

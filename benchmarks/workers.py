@@ -117,7 +117,7 @@ def main() -> None:
         heldout("index", corpus.documents, "-o", index, "--quiet")
         kinds = {f"--dask local:{n}": ["--dask", f"local:{n}"] for n in range(1, options.most + 1)}
         if options.joblib:
-            kinds |= {f"--workers {n}": ["--workers", str(n)] for n in range(1, options.most + 1)}
+            kinds |= {f"--jobs {n}": ["--jobs", str(n)] for n in range(1, options.most + 1)}
         print(
             f"{options.documents:,} documents, {options.queries:,} queries, {VALUES} values of "
             f"BM25, 5 document folds × {options.repeats} repeats = {options.repeats} tasks\n"

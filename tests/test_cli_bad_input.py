@@ -208,7 +208,7 @@ def test_an_unknown_measure_to_describe_is_refused(capsys):
 
 
 def test_an_example_in_place_of_a_file_is_refused(capsys):
-    assert "qrels: the folder cannot be made" in refused(capsys, "example", "qrels")
+    assert "qrels: the folder cannot be made" in refused(capsys, "demo", "--files", "qrels")
 
 
 @pytest.mark.parametrize("name", ["truncated gz", "binary", "NaN score", "bad JSON", "empty"])

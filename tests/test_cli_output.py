@@ -183,12 +183,12 @@ def test_a_row_per_pair_with_every_digit(tmp_path):
 
 
 def test_folds_are_read_back(tmp_path):
-    plans = ["split", "small", "--by", "query", "--folds", "3", "--table", "-o"]
+    plans = ["split", "small", "--by", "query", "--folds", "3", "--assignments"]
     for suffix in ("tsv", "csv"):
         main([*plans, str(tmp_path / f"folds.{suffix}"), "--quiet"])
     tsv, commas = rows_of(tmp_path / "folds.tsv", "\t"), rows_of(tmp_path / "folds.csv", ",")
     assert tsv == commas
-    again = ["split", "small", "--by", "query", "--given", str(tmp_path / "folds.csv"), "--table"]
+    again = ["split", "small", "--by", "query", "--folds-file", str(tmp_path / "folds.csv")]
     main([*again, "-o", str(tmp_path / "again.tsv"), "--quiet"])
     assert (tmp_path / "again.tsv").read_text() == (tmp_path / "folds.tsv").read_text()
 
@@ -224,7 +224,7 @@ def test_what_eval_writes_is_compared(suffix, tmp_path, capsys):
     main(["compare", "qrels.txt", "baseline.run", "improved.run", *wanted])
     direct = json.loads(capsys.readouterr().out)
     for names in (wanted, ["-m", "ndcg_cut_10", "-m", "map", "--json"]):
-        main(["compare", "--table", path, *names])
+        main(["compare", "--scores", path, *names])
         table = json.loads(capsys.readouterr().out)
         assert [one["measure"] for one in table] == ["nDCG@10", "AP"]
         assert [one["units"] for one in table] == [50, 50]
@@ -235,14 +235,14 @@ def test_what_eval_writes_is_compared(suffix, tmp_path, capsys):
         (["-m", "Judged@10"], "-m Judged@10 cannot be compared"),
     ):
         with pytest.raises(SystemExit):
-            main(["compare", "--table", path, *arguments])
+            main(["compare", "--scores", path, *arguments])
         assert message in capsys.readouterr().err
 
 
 def test_what_eval_prints_is_compared(tmp_path, capsys):
     main([*EVAL.split(), "-m", "AP"])
     (tmp_path / "values.tsv").write_text(capsys.readouterr().out)
-    main(["compare", "--table", str(tmp_path / "values.tsv"), "--json"])
+    main(["compare", "--scores", str(tmp_path / "values.tsv"), "--json"])
     (table,) = json.loads(capsys.readouterr().out)
     main(["compare", "qrels.txt", "baseline.run", "improved.run", "-m", "AP", "--json"])
     (direct,) = json.loads(capsys.readouterr().out)

@@ -146,7 +146,7 @@ def test_two_systems_are_compared_on_held_out_scores(capsys):
     tuned = tune_runs("qrels.txt", {"A": "runs/lambda=*.run", "B": "runs/other_mu=*.run"})
     assert scores.systems == ("A", "B")
     assert scores.values.tolist() == tuned.scores().values.tolist()
-    main(["compare", "--table", "out.csv", "--json"])
+    main(["compare", "--scores", "out.csv", "--json"])
     (table,) = json.loads(capsys.readouterr().out)
     beside = json.loads(run(capsys, *grids, "--json").out)["comparison"]
     assert table["claims"][0]["difference"] == beside["claims"][0]["difference"]

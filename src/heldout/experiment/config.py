@@ -11,7 +11,9 @@ from heldout.data.paths import is_there, names_file
 from heldout.errors import HeldoutError, InputError
 from heldout.experiment.compatibility import check_fitting, check_splits
 from heldout.experiment.documents.rank_table import check_measures
-from heldout.experiment.plan_settings import plan_from_table
+from heldout.experiment.judged import judged_collection
+from heldout.experiment.measure_files import loaded
+from heldout.experiment.plan_settings import named_plan, plan_from_table
 from heldout.experiment.schema import (
     AnalyzerTable,
     By,
@@ -57,12 +59,12 @@ def check_fields(
         Where relative paths are looked for.
     """
     given = checked(RankingFields, _renamed(fields, problems), problems) or RankingFields()
-    measures, tune_for = _measures(given, problems)
+    measures, tune_for = _measures(given, problems, folder)
     by = _by(given)
     systems = _systems(given.systems, problems, folder)
     check_fitting(systems, by, measures, given, problems)
     index, analyzer = _index(given, problems, folder)
-    collection, source = _collection(given.collection, problems, folder)
+    collection, source = _collection(given.collection, systems, problems, folder)
     plan = _plan(given.plan, by, given.seed, problems, folder)
     splits = _splits(plan, collection, by, systems, given, problems)
     if problems.found or collection is None or splits is None or tune_for is None:
@@ -125,7 +127,7 @@ def _notes(
 
 
 def _measures(
-    given: RankingFields, problems: Problems
+    given: RankingFields, problems: Problems, folder: Path | None
 ) -> tuple[tuple[RankingMeasure, ...], RankingMeasure | None]:
     wanted = ("nDCG@10",) if given.measures is None else given.measures
     listed = [wanted] if is_one_measure(wanted) else wanted
@@ -135,14 +137,14 @@ def _measures(
     found: list[RankingMeasure] = []
     for at, one in enumerate(listed):
         with problems.at(f"measures[{at}]"):
-            for measure in parse_measures([one], "ranking"):
+            for measure in parse_measures([loaded(one, "ranking", folder)], "ranking"):
                 _refuse_measure(measure)
                 if measure not in found:
                     found.append(measure)
     tune_for = found[0] if found else None
     if given.tune_for is not None:
         with problems.at("tune_for"):
-            wished = parse_measure(given.tune_for, "ranking")
+            wished = parse_measure(loaded(given.tune_for, "ranking", folder), "ranking")
             _refuse_measure(wished)
             tune_for = wished
     if tune_for is not None and tune_for.higher_is_better is None:
@@ -186,7 +188,7 @@ def _system(one: Any, under: str, problems: Problems, folder: Path | None) -> Sy
     if isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str):
         name, described = one
         if not (isinstance(described, dict) and set(described) & set(SYSTEM_SOURCES)):
-            return system_of(described, name)
+            return system_of(described, name, folder=folder)
         one = {"name": name, **described}
     # In Python a mapping may also be runs by name; in a file it is always a table.
     if isinstance(one, dict) and (folder is not None or set(one) & set(SYSTEM_SOURCES)):
@@ -195,7 +197,7 @@ def _system(one: Any, under: str, problems: Problems, folder: Path | None) -> Sy
         if table is None or len(problems.found) > before:
             return None
         return system_from_table(table, folder)
-    return system_of(one)
+    return system_of(one, folder=folder)
 
 
 def _located(value: Any, folder: Path | None) -> Any:
@@ -206,7 +208,7 @@ def _located(value: Any, folder: Path | None) -> Any:
 
 
 def _collection(
-    given: Any, problems: Problems, folder: Path | None
+    given: Any, systems: tuple[System[Any], ...], problems: Problems, folder: Path | None
 ) -> tuple[Collection | None, dict[str, Any] | None]:
     if isinstance(given, Collection):
         return _judged(given, problems), None
@@ -218,13 +220,11 @@ def _collection(
     found = checked(CollectionTable, table, problems, "collection.")
     if found is None or len(problems.found) > before:
         return None, None
-    options = found.given()
-    for key in ("source", "queries"):
-        if key in options:
-            options[key] = _located(options[key], folder)
-    if "qrels" in options:
-        several = options["qrels"] if isinstance(options["qrels"], list) else [options["qrels"]]
-        options["qrels"] = [_located(one, folder) for one in several]
+    options = _located_files(found.given(), folder)
+    if found.source is None:
+        return _judged_alone(found, options, systems, problems), None
+    if options.pop("intersection", False):
+        problems.add("collection.intersection", "is for judgements without a collection")
     try:
         from heldout.data.collection_files import read_collection
 
@@ -234,6 +234,37 @@ def _collection(
     except TypeError as error:
         problems.add("collection", f"cannot be read so ({error})")
     return None, None
+
+
+def _located_files(options: dict[str, Any], folder: Path | None) -> dict[str, Any]:
+    for key in ("source", "queries"):
+        if key in options:
+            options[key] = _located(options[key], folder)
+    if "qrels" in options:
+        several = options["qrels"] if isinstance(options["qrels"], list) else [options["qrels"]]
+        options["qrels"] = [_located(one, folder) for one in several]
+    return options
+
+
+def _judged_alone(
+    table: CollectionTable,
+    options: dict[str, Any],
+    systems: tuple[System[Any], ...],
+    problems: Problems,
+) -> Collection | None:
+    """What judgements and the run files of all systems make known of a collection."""
+    if table.qrels is None:
+        problems.add("collection.source", "is missing")
+        return None
+    for name in sorted(set(options) - {"qrels", "name", "intersection"}):
+        problems.add(f"collection.{name}", "is for a collection with documents: give its source")
+    try:
+        return judged_collection(
+            options["qrels"], systems, name=table.name, intersection=table.intersection
+        )
+    except HeldoutError as error:
+        problems.add("collection", str(error))
+        return None
 
 
 def _judged(collection: Collection, problems: Problems) -> Collection:
@@ -286,10 +317,11 @@ def _plan(given: Any, by: By, seed: int, problems: Problems, folder: Path | None
     if not isinstance(given, Mapping):
         problems.add("plan", f"{given!r} is not a plan: give a table such as {{folds = 10}}")
         return None
-    table = given if by == "both" or "kind" in given or "folds" in given else {
-        **given,
-        "folds": 10 if by == "query" else 5,
-    }  # fmt: skip
+    table = dict(given)
+    if by != "both":
+        table = named_plan(given, problems)
+        if "kind" not in table:
+            table.setdefault("folds", 10 if by == "query" else 5)
     return plan_from_table(table, by, seed, problems, folder)
 
 

@@ -9,6 +9,7 @@ from heldout.data.paths import names_file
 from heldout.errors import InputError
 from heldout.experiment.schema import Seed, Table, checked
 from heldout.resample.combined import RepeatedRuns, TwoWay
+from heldout.resample.fold_files import read_values
 from heldout.resample.given import GivenFolds
 from heldout.resample.holdout import Chronological, HoldOut, TestSet
 from heldout.resample.plans import Bootstrap, KFold, LeaveOneOut
@@ -19,7 +20,39 @@ if TYPE_CHECKING:
     from heldout.experiment.problems import Problems
     from heldout.resample.plan import Plan
 
-__all__ = ["plan_from_table"]
+__all__ = ["named_plan", "plan_from_table"]
+
+SHORT: Final[dict[str, tuple[str, str]]] = {
+    "hold_out": ("holdout", "test"),
+    "leave_one_out": ("leave-one-out", ""),
+    "bootstrap": ("bootstrap", "replicates"),
+    "folds_file": ("given", "file"),
+    "test_ids": ("test-set", "file"),
+    "later": ("chronological", "order"),
+}
+"""Plans by the names that the command line has for them: the kind, and its first value."""
+
+
+def named_plan(
+    table: Mapping[str, Any], problems: Problems, under: str = "plan."
+) -> dict[str, Any]:
+    """Return a table in which the plan has a kind, whichever way it was named.
+
+    ``{hold_out = 0.2}`` is ``{kind = "holdout", test = 0.2}``; problems are reported under the name
+    that was given.
+    """
+    short = [name for name in SHORT if name in table and table[name] is not False]
+    rest = {name: value for name, value in table.items() if name not in SHORT}
+    if not short:
+        return rest
+    others = [name for name in ("kind", "folds") if name in table]
+    if len(short) + len(others) > 1:
+        problems.add(under.rstrip("."), f"give one of {' and '.join([*others, *short])}")
+    kind, value = SHORT[short[0]]
+    if not value:
+        return {**rest, "kind": kind}
+    problems.given_as[f"{under}{value}"] = f"{under}{short[0]}"
+    return {**rest, "kind": kind, value: table[short[0]]}
 
 
 class PlanTable(Table):
@@ -63,16 +96,15 @@ class KFoldTable(PlanTable):
 
     def plan(self, seed: int, folder: Path | None) -> Plan:
         """The plan."""
-        del folder
-        options = self.options(seed)
+        options = _with_groups(self.options(seed), folder)
         return KFold(options.pop("folds", 10), **options)
 
 
 class HoldOutTable(PlanTable):
     """One part or several that are held out."""
 
-    test: float = 0.2
-    validation: float | None = None
+    test: int | float = 0.2
+    validation: int | float | None = None
     repeats: int = 1
     stratify: str | None = None
     groups: str | None = None
@@ -80,8 +112,7 @@ class HoldOutTable(PlanTable):
 
     def plan(self, seed: int, folder: Path | None) -> Plan:
         """The plan."""
-        del folder
-        return HoldOut(**self.options(seed))
+        return HoldOut(**_with_groups(self.options(seed), folder))
 
 
 class LeaveOneOutTable(PlanTable):
@@ -91,8 +122,8 @@ class LeaveOneOutTable(PlanTable):
 
     def plan(self, seed: int, folder: Path | None) -> Plan:
         """The plan."""
-        del seed, folder
-        return LeaveOneOut(**self.options())
+        del seed
+        return LeaveOneOut(**_with_groups(self.options(), folder))
 
 
 class BootstrapTable(PlanTable):
@@ -144,8 +175,10 @@ class ChronologicalTable(PlanTable):
 
     def plan(self, seed: int, folder: Path | None) -> Plan:
         """The plan."""
-        del seed, folder
-        return Chronological(**self.options())
+        del seed
+        options = self.options()
+        options["order"] = _values(self.order, "time", folder)
+        return Chronological(**options)
 
 
 _KINDS: Final[dict[str, type[PlanTable]]] = {
@@ -190,6 +223,7 @@ def plan_from_table(
 def _single(
     table: Mapping[str, Any], under: str, seed: int, problems: Problems, folder: Path | None
 ) -> Plan | None:
+    table = named_plan(table, problems, under)
     kind = table.get("kind", "kfold")
     if not isinstance(kind, str) or kind not in _KINDS:
         problems.add(f"{under}kind", f"there is no plan {kind!r}; there are {', '.join(_KINDS)}")
@@ -204,6 +238,21 @@ def _single(
         if found.runs != 1:
             plan = RepeatedRuns(plan, found.runs)
     return plan
+
+
+def _with_groups(options: dict[str, Any], folder: Path | None) -> dict[str, Any]:
+    """The options of a plan, with groups read from a file if they name one."""
+    if options.get("groups") is not None:
+        options["groups"] = _values(options["groups"], "group", folder)
+    return options
+
+
+def _values(given: str, what: str, folder: Path | None) -> Any:
+    """The value of each unit from a table of id and value; a name that is no file stays a name."""
+    path = (folder or Path()) / given
+    if not names_file(path):
+        return given
+    return {entry.unit: entry.value for entry in read_values(path, what)}
 
 
 def _path(file: str, folder: Path | None) -> Path:

@@ -11,10 +11,12 @@ import numpy as np
 from heldout.data.predictions import NumberPredictions
 from heldout.errors import InputError
 from heldout.experiment.instance_files import instances_from
-from heldout.experiment.plan_settings import plan_from_table
+from heldout.experiment.measure_files import loaded
+from heldout.experiment.plan_settings import named_plan, plan_from_table
 from heldout.experiment.schema import PredictionFields, checked
 from heldout.experiment.settings import PredictionSettings
 from heldout.experiment.systems.estimator_reading import baseline_systems, estimator_systems
+from heldout.measure.base import Measure
 from heldout.measure.parse import parse_measure
 from heldout.notes import Note
 from heldout.resample.notices import ResamplingWarning
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from heldout.experiment.instances import Instances, PredictionTask
     from heldout.experiment.problems import Problems
     from heldout.experiment.systems.estimators import EstimatorSystem
-    from heldout.measure.base import Measure
     from heldout.resample.split import Splits
 
 __all__ = ["check_prediction_fields"]
@@ -47,7 +48,7 @@ def check_prediction_fields(
     """
     task: PredictionTask = fields["task"]
     given = checked(PredictionFields, fields, problems) or PredictionFields()
-    measures, tune_for = _measures(given, task, problems)
+    measures, tune_for = _measures(given, task, problems, folder)
     own = estimator_systems(given.systems, task, tune_for, problems, folder)
     systems = (*own, *baseline_systems(task))
     _check_names(systems, given.baseline, problems)
@@ -77,7 +78,7 @@ def check_prediction_fields(
 
 
 def _measures(
-    given: PredictionFields, task: PredictionTask, problems: Problems
+    given: PredictionFields, task: PredictionTask, problems: Problems, folder: Path | None
 ) -> tuple[tuple[Measure, ...], Measure | None]:
     wanted = _MEASURES[task] if given.measures is None else given.measures
     listed = [wanted] if isinstance(wanted, str) else wanted
@@ -87,16 +88,16 @@ def _measures(
     found: dict[Measure, None] = {}
     for at, one in enumerate(listed):
         with problems.at(f"measures[{at}]"):
-            found.setdefault(_measure(task, one))
+            found.setdefault(_measure(task, loaded(one, task, folder)))
     tune_for = next(iter(found), None)
     if given.tune_for is not None:
         with problems.at("tune_for"):
-            tune_for = _measure(task, given.tune_for)
+            tune_for = _measure(task, loaded(given.tune_for, task, folder))
     return tuple(found), tune_for
 
 
 def _measure(task: PredictionTask, name: Any) -> Measure:
-    if not isinstance(name, str):
+    if not isinstance(name, str | Measure):
         raise InputError(f"{name!r} is not the name of a measure")
     return parse_measure(name, task)
 
@@ -136,7 +137,7 @@ def _plan(
     if "groups" in plan:
         problems.add("plan.groups", "say it with the data: data.groups")
         return None
-    table = dict(plan)
+    table = named_plan(plan, problems)
     if table.get("stratify") == "none":
         del table["stratify"]
     elif task == "classification" and table.get("kind", "kfold") in _STRATIFIED:

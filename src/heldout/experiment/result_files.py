@@ -21,10 +21,20 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-__all__ = ["MANIFEST", "all_files", "flush", "read_folder", "table_files", "write_folder"]
+__all__ = [
+    "EXPERIMENT",
+    "MANIFEST",
+    "all_files",
+    "flush",
+    "read_folder",
+    "table_files",
+    "write_folder",
+]
 
 MANIFEST: Final = "manifest.json"
 """Written last: a folder that has it is complete."""
+EXPERIMENT: Final = "experiment.toml"
+"""The fields of the experiment, to repeat it; its paths depend on where it was run."""
 SUMMARY: Final = "summary.json"
 TIMINGS: Final = "timings.json"
 _CHECKSUMS: Final = "files"
@@ -35,7 +45,7 @@ _TASKS: Final = ("ranking", "classification", "regression")
 def all_files() -> tuple[str, ...]:
     """All files that results of any task have, the manifest last."""
     tables = dict.fromkeys(file for task in _TASKS for file in table_files(task).values())
-    return (*tables, SUMMARY, TIMINGS, MANIFEST)
+    return (*tables, EXPERIMENT, SUMMARY, TIMINGS, MANIFEST)
 
 
 def table_files(task: str) -> dict[str, str]:

@@ -99,9 +99,9 @@ class PredictionFields(ExperimentFields):
 
 
 class CollectionTable(Table):
-    """A collection in files; see `heldout.read_collection`."""
+    """A collection in files; see `heldout.read_collection`. Run files need judgements alone."""
 
-    source: Any
+    source: Any = None
     queries: Any = None
     qrels: Any = None
     fields: Any = None
@@ -110,6 +110,7 @@ class CollectionTable(Table):
     encoding: str = "utf-8"
     errors: str = "strict"
     name: str | None = None
+    intersection: bool = False
 
 
 class AnalyzerTable(Table):

@@ -141,7 +141,7 @@ def test_a_ledger_that_is_missing(place, tmp_path, capsys):
 
 def test_compare_makes_a_page_with_rankings_and_ledger(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    main(["example", "."])
+    main(["demo", "--files", "."])
     runs = ["qrels.txt", "baseline.run", "improved.run"]
     main(["compare", *runs, "-m", "AP", "--html", "page.html", "--ledger", "looks.sqlite"])
     out = capsys.readouterr().out
@@ -160,7 +160,7 @@ def test_compare_makes_a_page_of_a_table(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = "".join(f"u{n},{n / 20},{n / 25 + 0.1}\n" for n in range(12))
     (tmp_path / "scores.csv").write_text(f"unit,A,B\n{rows}")
-    main(["compare", "--table", "scores.csv", "--html", "page.html"])
+    main(["compare", "--scores", "scores.csv", "--html", "page.html"])
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert '"units":["u0","u1"' in page
     assert "rankings" not in page.partition("<script>")[0].partition("part-1-data")[2]
