@@ -312,14 +312,14 @@ def test_bad_lines_are_left_out_and_told(capsys, files):
     told = captured.err.splitlines()
     assert told[0].startswith("bad.run:7: 2 fields")
     assert told[1].startswith("bad.run:8: score 'high'")
-    assert told[-1] == "2 bad lines were left out"
+    assert told[-1] == "2 bad lines ignored"
 
 
 def test_only_the_first_ten_bad_lines_are_told(capsys, files):
     (files / "bad.run").write_text(RUN + "bad\n" * 25)
     err = printed(capsys, "eval", "qrels", "bad.run", "--skip-bad-lines").err
-    assert err.count("left out\n") == 10 + 1
-    assert "25 bad lines were left out" in err
+    assert err.count("left out\n") == 10
+    assert "25 bad lines ignored" in err
 
 
 def test_runs_of_one_tag_are_called_by_their_files(capsys, files):
@@ -443,6 +443,6 @@ def test_too_little_memory_is_said_in_one_line(tmp_path):
     )
     assert ended.returncode == 2
     said = ended.stderr.splitlines()[-1]  # loops may have been compiled before
-    assert re.fullmatch(r"heldout: not enough memory \(.+\): use a smaller .*", said)
+    assert re.fullmatch(r"heldout: not enough memory.*: use a smaller .*", said)
     assert "Traceback" not in ended.stderr
     assert not [one.name for one in tmp_path.iterdir() if "index" in one.name]

@@ -315,7 +315,10 @@ WRONG = {
     "nameless data": ([*BOTH, "--data", " "], "--data: expected a name"),
     "a column without a table": ([*BOTH, "--unit", "qid"], "--unit is for tables of scores"),
     "systems without a table": ([*BOTH, "--system", "A"], "--system is for tables of scores"),
-    "direction of a measure": ([*BOTH, "--lower-is-better"], "--lower-is-better is for tables of scores"),
+    "direction of a measure": (
+        [*BOTH, "--lower-is-better"],
+        "--lower-is-better is for tables of scores",
+    ),
 }
 
 
@@ -365,10 +368,10 @@ def test_unknown_options_are_refused(capsys):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("relstring", "-m RelString cannot be compared: it is a text"),
-        ("GMAP", "-m GMAP cannot be compared: it has no mean over queries; take AP"),
-        ("NumRet", "-m NumRet cannot be compared: a higher value is neither better nor worse"),
-        ("Judged@10", "-m Judged@10 cannot be compared: .* a column shows it"),
+        ("relstring", "-m RelString cannot be compared: it is text"),
+        ("GMAP", "-m GMAP cannot be compared: it has no mean over queries; use AP"),
+        ("NumRet", "-m NumRet cannot be compared: neither high nor low values are better"),
+        ("Judged@10", "-m Judged@10 cannot be compared: .* shows it at 10"),
     ],
 )
 def test_what_has_no_mean_or_no_direction_is_not_compared(capsys, name, message):

@@ -36,7 +36,16 @@ PRINTS = {
     "ledger": ["ledger", "looks.sqlite"],
     "collection show": ["collection", "show", "data"],
     "split": ["split", "data", "--by", "query", "--folds", "2"],
-    "split --assignments -": ["split", "data", "--by", "query", "--folds", "2", "--assignments", "-"],
+    "split --assignments -": [
+        "split",
+        "data",
+        "--by",
+        "query",
+        "--folds",
+        "2",
+        "--assignments",
+        "-",
+    ],
     "run of judgements": ["run", "qrels.txt", "--system", "x=*o*.run", "--folds", "2"],
     "study bias": ["study", "bias", *STUDY],
     "study curve": ["study", "curve", *STUDY, "--by", "query"],
@@ -57,7 +66,7 @@ WRITES = {
     "compare -o": ["compare", *RUNS, "-o"],
     "compare --html": ["compare", *RUNS, "--quiet", "--html"],
     "compare --ledger": ["compare", *RUNS, "--ledger"],
-    "eval -o": ["eval", "--task", "classification", "classes.csv", "-o"],
+    "eval predictions -o": ["eval", "--task", "classification", "classes.csv", "-o"],
     "collection show -o": ["collection", "show", "data", "-o"],
     "collection export": ["collection", "export", "data", "--to", "beir", "-o"],
     "split -o": ["split", "data", "--by", "query", "--folds", "2", "-o"],
@@ -143,7 +152,9 @@ def is_one_line(code, said):
 def test_standard_output_on_a_full_disk(folder, monkeypatch, capsys, name):
     monkeypatch.chdir(folder)
     quiet = (
-        [] if "ledger" in name or name in ("measures", "chart --list", "demo --files") else ["--quiet"]
+        []
+        if "ledger" in name or name in ("measures", "chart --list", "demo --files")
+        else ["--quiet"]
     )
     full = FULL.open("w")
     try:

@@ -57,7 +57,7 @@ def test_both_commands_say_the_same(files, capsys):
     asked = ("-m", "accuracy", "-m", "F1(macro)", "--alternative", "greater", "--json")
     ours = claims(run(capsys, "compare", *files, *asked))
     theirs = claims(run(capsys, "compare", "--task", "classification", *files, *asked))
-    assert theirs["comparisons"] == ours
+    assert theirs == ours
     assert [one["alternative"] for one in ours] == ["greater", "greater"]
     assert any("2 measures" in warning for warning in ours[0]["warnings"])
 
@@ -74,11 +74,11 @@ def test_gate_and_ledger_through_either_command(files, tmp_path, capsys):
     ledger = tmp_path / "looks.sqlite"
     shown = run(capsys, "compare", *files, *gate, "--ledger", ledger, "--data", "mine")
     assert "passed: new is not worse than old" in shown.err
-    assert "look number 1" in shown.err
+    assert "evaluation 1 of these data" in shown.err
     back = ("compare", "--task", "classification", *files[::-1], "-m", "F1(macro)", *gate)
     shown = run(capsys, *back, "--ledger", ledger, "--data", "mine", code=1)
     assert "failed: old is worse than new by more than 0.05 in F1(macro)" in shown.err
-    assert "look number 2 at these data" in shown.err
+    assert "evaluation 2 of these data" in shown.err
     assert len(list(sqlite3.connect(ledger).execute("select * from looks"))) == 2
 
 
@@ -104,7 +104,7 @@ def test_a_look_at_the_same_units_is_counted_without_a_name(files, tmp_path, cap
     ledger = tmp_path / "looks.sqlite"
     run(capsys, "compare", *files, "--ledger", ledger)
     shown = run(capsys, "compare", *files, "-m", "kappa", "--ledger", ledger)
-    assert "look number 2 at these data (systems: 2, measures: 2)" in shown.err
+    assert "evaluation 2 of these data (systems: 2, measures: 2)" in shown.err
 
 
 def test_folds_and_repeats_by_the_corrected_test(tmp_path, capsys):
@@ -190,7 +190,7 @@ def test_what_does_not_fit_is_refused(files, tmp_path, capsys):
         assert option[0] in run(capsys, "compare", *files, *option, code=2).err
     assert "one system cannot be compared" in run(capsys, "compare", files[0], code=2).err
     assert (
-        "--task goes with files"
+        "--task is for files"
         in run(capsys, "compare", "--scores", path, "--task", "regression", code=2).err
     )
     assert (
@@ -294,10 +294,14 @@ def test_curves_of_several_classes_need_one_named(tmp_path, capsys):
     )
     error = run(capsys, "eval", "--task", "classification", path, "--curve", "roc", code=2).err
     assert "name one with --positive" in error
-    shown = run(capsys, "eval", "--task", "classification", path, "--curve", "roc", "--positive", "a")
+    shown = run(
+        capsys, "eval", "--task", "classification", path, "--curve", "roc", "--positive", "a"
+    )
     assert shown.out.splitlines()[2] == "three\t0.6\t0.000000\t0.500000\tyes"
     path.write_text("unit,truth,prediction\n1,a,a\n2,b,a\n")
     error = run(capsys, "eval", "--task", "classification", path, "--curve", "pr", code=2).err
     assert "no scores" in error
-    error = run(capsys, "eval", "--task", "classification", path, "--curve", "pr", "--hull", code=2).err
+    error = run(
+        capsys, "eval", "--task", "classification", path, "--curve", "pr", "--hull", code=2
+    ).err
     assert "leave --hull out" in error

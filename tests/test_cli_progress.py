@@ -90,7 +90,16 @@ def test_texts_show_how_far_they_are(tmp_path):
     pytest.importorskip("sacrebleu")
     for name in ("r", "a"):
         (tmp_path / name).write_text("the cat sat on the mat\n" * 3)
-    command = ("eval", "--task", "text", "-r", str(tmp_path / "r"), str(tmp_path / "a"), "-m", "BLEU")
+    command = (
+        "eval",
+        "--task",
+        "text",
+        "-r",
+        str(tmp_path / "r"),
+        str(tmp_path / "a"),
+        "-m",
+        "BLEU",
+    )
     shown, output = errors_on_a_terminal(*command)
     assert shown.count(BAR) == 2  # counting, intervals
     said, same = without_a_terminal(*command)

@@ -51,7 +51,9 @@ def test_json_has_the_same(capsys, small):
 
 
 def test_the_table_is_a_file_of_given_folds(capsys, small):
-    out = printed(capsys, "small", "--by", "query", "--folds", "4", "--seed", "3", "--assignments", "-").out
+    out = printed(
+        capsys, "small", "--by", "query", "--folds", "4", "--seed", "3", "--assignments", "-"
+    ).out
     Path("folds.tsv").write_text(out)
     expected = KFold(4, seed=3).splits(small)
     assert GivenFolds("folds.tsv").splits(small).fingerprint == expected.fingerprint

@@ -345,7 +345,9 @@ def test_the_command(folder, monkeypatch, capsys):
     assert json.loads(capsys.readouterr().out)["manifest"]["settings"]["task"] == "classification"
     assert Results.read("out").task == "classification"
     # What was predicted can be scored on its own, and gives the same.
-    main(["eval", "--task", "classification", "out/predictions.parquet", "-m", "accuracy", "--json"])
+    main(
+        ["eval", "--task", "classification", "out/predictions.parquet", "-m", "accuracy", "--json"]
+    )
     rows = json.loads(capsys.readouterr().out)["systems"]
     kept = Results.read("out")
     for row in rows:

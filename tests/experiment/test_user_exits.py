@@ -175,10 +175,7 @@ def test_whatever_else_exits_inside_a_command_is_an_error(monkeypatch, capsys):
     with pytest.raises(SystemExit) as ended:
         main(["measures"])
     assert ended.value.code == 2
-    assert (
-        "heldout: your code failed: sys.exit([]) was called"
-        in capsys.readouterr().err
-    )
+    assert "heldout: your code failed: sys.exit([]) was called" in capsys.readouterr().err
 
 
 def test_the_cause_names_the_last_frame():

@@ -110,7 +110,12 @@ def _tune(rest: list[str]) -> Modern:
     hint("heldout tune QRELS RUNS", "heldout run QRELS --system 'NAME=RUNS'")
     if "--help" in rest:
         return Modern(["run", "--help"], {})
-    options, others = _tune_parser().parse_known_args(rest)
+    parser = _tune_parser()
+    options, others = parser.parse_known_args(rest)
+    if options.output is not None:
+        parser.error(
+            "-o FILE: heldout run keeps results in a folder (-o FOLDER); redirect its output"
+        )
     runs = [*options.runs, *(one for one in others if not one.startswith("-"))]
     words = [one for one in others if one.startswith("-")]
     for name, value in vars(options).items():
@@ -134,8 +139,9 @@ def _tune_parser() -> argparse.ArgumentParser:
     add("--against", action="extend", nargs="+", dest="--against")
     for name in ("-b", "-m", "--folds", "--folds-file", "--seed", "--rule"):
         add(name, dest=name)
-    for name in ("--level", "--alpha", "--scores", "-o"):
+    for name in ("--level", "--alpha", "--scores"):
         add(name, dest=name)
+    add("-o", "--output")
     return parser
 
 

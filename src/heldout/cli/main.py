@@ -160,7 +160,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _end(_READER_GONE)  # head, less
     except OSError as error:
         # Opened files have a name; what has none is what all commands write to.
-        where = f"{error.filename}: no access" if error.filename else "cannot write the output"
+        where = f"{error.filename}: no access" if error.filename else "the output cannot be written"
         _end(2, f"heldout: {where} ({error.strerror or error})\n")
     if code:
         sys.exit(code)

@@ -46,9 +46,9 @@ def load_measure(reference: str, task: str, folder: Path | None = None) -> Measu
     found = load_reference(f"{place}:{name}", folder)
     if isinstance(found, Measure):
         if rest:
-            raise MeasureError(f"{reference}: {name} is a Measure already; leave {rest} out")
+            raise MeasureError(f"{name} is a Measure already; leave {rest} out")
         return parse_measure(found, task)
     if not is_function(found):
-        raise MeasureError(f"{reference}: {name} is neither a function nor a Measure")
+        raise MeasureError(f"{name} is neither a function nor a Measure")
     own = parse_measure(found, task)
     return parse_measure(f"{own.family}{rest}", task) if rest else own

@@ -140,7 +140,8 @@ def _named_paths(text: str, base: Path) -> tuple[str | None, list[str]]:
     """The runs that a text names, with a name before the first ``=`` if it is no path itself."""
     found = _paths_in(base, text)
     name, equals, rest = text.partition("=")
-    if found or not equals or not rest.strip():
+    # A name has no folders: runs/mu=*.run is a pattern that nothing matches.
+    if found or not equals or not rest.strip() or "/" in name:
         return None, found
     return name.strip(), _paths_in(base, rest.strip())
 
