@@ -78,7 +78,7 @@ def predictions(tmp_path):
 def test_scores_show_how_far_they_are(predictions):
     command = ("compare", "--task", "classification", *predictions)
     shown, output = errors_on_a_terminal(*command)
-    assert shown.count(BAR) == 3  # reading, measures, comparing
+    assert shown.count(BAR) == 2  # reading, comparing
     quiet, _ = errors_on_a_terminal(*command, "--quiet")
     assert quiet == ""
     said, same = without_a_terminal(*command)

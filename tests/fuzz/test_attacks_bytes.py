@@ -326,7 +326,7 @@ COMMANDS = {
     "collection json": ["collection", "show", *SOURCE, "--json"],
     "export": ["collection", "export", *SOURCE, "--to", "beir", "-o", f"out{EVIL}"],
     "split": ["split", *SOURCE, "--by", "query", "--folds", "2"],
-    "run of judgements": ["run", "qrels.json", "--system", "x=?*.json", "--folds", "2"],
+    "run of judgements": ["run", "qrels.json", "--system", "x=[ab]*.json", "--folds", "2"],
     "run": ["run", "experiment.toml", "-o", "results", "--quiet"],
     "run dry": ["run", "experiment.toml", "--dry-run"],
     "report": ["report", "results", "-o", "page.html"],
