@@ -13,6 +13,9 @@ Nothing is tuned to the collections, and the seed is fixed. Run it as
 
     python benchmarks/bias_study.py --draws 200 PATH_OF_CRANFIELD PATH_OF_SCIFACT
     python benchmarks/bias_study.py --draws 200 --queries 400 pydocs
+
+With ``--doubled`` every document is there twice, as is every judgement. Documents with the same
+text are one unit of the draws, the folds and the half-samples, unless ``--groups none``.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from heldout.data.collection_files import read_collection
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.studies.bias import StudySettings, bias_study, standard_error
 from heldout.measure.parse import parse_measure
+from heldout.resample.plans import KFold
 from heldout.retrieve.index import Index
 from heldout.retrieve.models import grid
 
@@ -85,9 +89,18 @@ def main() -> None:
     parser.add_argument("--measure", default="nDCG@10")
     parser.add_argument("--case", action="append", choices=[case.name for case in CASES])
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--doubled", action="store_true", help="every document is there twice")
+    parser.add_argument(
+        "--groups",
+        choices=("duplicates", "none"),
+        default="duplicates",
+        help="what is one unit: documents with the same text, or each document",
+    )
     options = parser.parse_args()
     for name in options.collections:
         collection = some_queries(read_collection(name), options.queries)
+        if options.doubled:
+            collection = doubled(collection)
         for line in table(collection, options):
             print(line, flush=True)
         print(flush=True)
@@ -106,6 +119,24 @@ def some_queries(collection: Collection, number: int | None) -> Collection:
         query: grades for query, grades in collection.qrels.to_dict().items() if query in known
     }
     return Collection(collection.documents, queries, qrels, name=name)
+
+
+def doubled(collection: Collection) -> Collection:
+    """The collection with a copy of every document, which is relevant to the same queries."""
+    copies = [(f"{one}~2", text) for one, text in collection.documents.pairs()]
+    qrels = {
+        query: {name: grade for one, grade in grades.items() for name in (one, f"{one}~2")}
+        for query, grades in collection.qrels.to_dict().items()
+    }
+    documents = [*collection.documents.pairs(), *copies]
+    return Collection(documents, collection.queries, qrels, name=f"{collection.name}, doubled")
+
+
+def groups_of(collection: Collection, kind: str) -> NDArray[np.int64] | None:
+    """The group of each document, by its text."""
+    if kind == "none":
+        return None
+    return KFold(2, groups="duplicates").splits(collection, "document").groups
 
 
 def table(collection: Collection, options: argparse.Namespace) -> Iterator[str]:
@@ -141,13 +172,15 @@ def studies(
 ) -> list[BiasStudy]:
     """One study; of random priors one for every ten draws, each with noise of its own."""
     measure = parse_measure(options.measure, "ranking")
+    groups = groups_of(collection, options.groups)
 
     def study(models: tuple[Model, ...], number: int, seed: int, noise: Noise) -> BiasStudy:
         settings = StudySettings(
             measure, case.fraction, number, tuning=case.tuning, replicates=options.replicates,
             seed=seed,
         )  # fmt: skip
-        return bias_study(Candidates.make(index, collection, models, priors=noise), settings)
+        candidates = Candidates.make(index, collection, models, priors=noise)
+        return bias_study(candidates, settings, groups=groups)
 
     if case.name != "overfit":
         return [study(GRID if case.name == "tuned" else FIXED, draws, options.seed, None)]

@@ -122,7 +122,7 @@ def make(queries: int, systems: int) -> tuple[Any, Any]:
     ), collection
 
 
-def _summary(name: str, scores: Any, queries: int) -> dict[str, Any]:
+def _summary(name: str, scores: Any, queries: int) -> Any:
     mean, error = float(scores.mean()), float(scores.std() / queries**0.5)
     estimate = {
         "measure": "nDCG@10",
@@ -151,7 +151,7 @@ def _summary(name: str, scores: Any, queries: int) -> dict[str, Any]:
     }
 
 
-def _manifest(names: list[str], collection: Any) -> dict[str, Any]:
+def _manifest(names: list[str], collection: Any) -> Any:
     return {
         "versions": {"heldout": "benchmark"},
         "fingerprints": {"collection": "made up", "splits": "made up", "index": None},

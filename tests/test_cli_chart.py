@@ -140,14 +140,14 @@ def test_studies_are_drawn(capsys, tmp_path):
     title = "bm25, AP: tuned on some queries, measured on the 20% of the queries held out, 2 draws"
     path.write_text(json.dumps({"title": title, "points": [point]}))
     out, _, _ = run(capsys, "chart", path, "--list")
-    assert out == "learning-curve  AP by the queries seen\n"
+    assert out == "learning-curve  AP by the number of training queries\n"
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["forrest", "-o", "f.png"], "no chart is called 'forrest': did you mean forest?"),
-        (["zebra", "-o", "f.png"], "There are forest, pairs,"),
+        (["forrest", "-o", "f.png"], "unknown chart 'forrest': did you mean forest?"),
+        (["zebra", "-o", "f.png"], "available: forest, pairs,"),
         (["forest", "-o", "f.jpg"], "use one of .json, .html, .png, .svg, .pdf"),
         (["roc", "-o", "f.png"], "no chart roc, which needs classes with scores"),
         (["tuning-3", "-o", "f.png"], "no chart tuning-3"),
@@ -174,7 +174,7 @@ def test_what_is_not_there_or_no_study_is_refused(capsys, tmp_path):
     (tmp_path / "x.json").write_text('{"a": 1}')
     _, err, code = run(capsys, "chart", tmp_path / "x.json", "bias", "-o", tmp_path / "f.png")
     assert code == 2
-    assert "neither what heldout study bias --json nor" in err
+    assert "not the output of heldout study bias --json or" in err
     (tmp_path / "empty").mkdir()
     _, err, code = run(capsys, "chart", tmp_path / "empty", "forest", "-o", tmp_path / "f.png")
     assert code == 2

@@ -38,9 +38,9 @@ def refused(capsys, *arguments):
 
 def test_two_runs_end_in_a_sentence(capsys):
     out = run(capsys, "baseline.run", "improved.run").out
-    assert "improved is better than baseline: nDCG@10 0.4985 against 0.3766" in out
-    assert "p randomization" in out
-    assert "p t" in out
+    assert "improved is significantly better than baseline: nDCG@10 0.4985 vs 0.3766" in out
+    assert "p (randomization)" in out
+    assert "p (t)" in out
     assert "39/" not in out  # W/T/L of nDCG@10, not of AP
 
 
@@ -270,6 +270,50 @@ def test_plan_from_a_pilot_and_from_a_standard_deviation(capsys):
     assert "0.02          444" in capsys.readouterr().out
 
 
+def test_plan_for_proportions_widths_and_by_simulation(capsys):
+    given = ["power", "qrels.txt", "baseline.run", "improved.run", "-m", "Success@1"]
+    more = ["--difference", "0.1", "--queries", "50", "--half-width", "0.05"]
+    main([*given, *more, "--simulate", "--simulations", "20"])
+    out = capsys.readouterr().out
+    assert "one system succeeds where the other fails on 36.0% of the units" in out
+    assert "  0.1           297" in out
+    assert "  ± 0.05        556" in out
+    assert "mcnemar test on 20 samples of the pilot's units" in out
+    main([*given, *more, "--simulate", "--simulations", "20", "--json"])
+    (plan,) = json.loads(capsys.readouterr().out)
+    assert plan["needed"] == [{"difference": 0.1, "queries": 297}]
+    assert plan["intervals"] == [{"half_width": 0.05, "queries": 556}]
+    assert plan["simulated"][0]["simulations"] == 20
+    main(["power", "--discordant", "0.2", "--difference", "0.05"])
+    assert "  0.05          658" in capsys.readouterr().out
+
+
+def test_plan_for_more_data_under_as_many_folds(capsys, tmp_path):
+    table = tmp_path / "folds.csv"
+    table.write_text("fold,A,B\n1,.80,.84\n2,.82,.83\n3,.79,.85\n4,.81,.82\n5,.83,.88\n")
+    given = ["power", "--scores", str(table), "--test-share", "0.25", "--difference", "0.05"]
+    main(given)
+    out = capsys.readouterr().out
+    assert "standard error 0.0154 over 5 folds" in out
+    assert "Per cent of the data needed to see a difference" in out
+    assert "  0.05          135" in out
+
+
+def test_plan_from_predictions_that_are_no_mean(capsys, tmp_path):
+    rows = [("yes" if n % 3 else "no", n) for n in range(30)]
+    for name, wrong in (("old", 4), ("new", 9)):
+        flip = {"yes": "no", "no": "yes"}
+        lines = [f"{n},{truth},{flip[truth] if n % wrong == 0 else truth}" for truth, n in rows]
+        (tmp_path / f"{name}.csv").write_text("unit,truth,prediction\n" + "\n".join(lines) + "\n")
+    files = [str(tmp_path / "old.csv"), str(tmp_path / "new.csv")]
+    more = ["-m", "F1(macro)", "--difference", "0.1", "--units", "60", "--simulate"]
+    main(["power", *files, *more, "--simulations", "10"])
+    out = capsys.readouterr().out
+    assert "new - old, F1(macro): differences have standard deviation" in out
+    assert "Units needed to see a difference" in out
+    assert "randomization test on 10 samples" in out
+
+
 BOTH = ["compare", "qrels.txt", "baseline.run", "improved.run"]
 WRONG = {
     "no runs": (["compare", "qrels.txt"], "at least one run"),
@@ -288,6 +332,9 @@ WRONG = {
     "not a ledger": (["ledger", "qrels.txt"], "qrels.txt"),
     "bad sd": (["power", "--sd", "-1"], "sd"),
     "nothing to plan from": (["power"], "or --sd"),
+    "share and sd": (["power", "--sd", "1", "--discordant", "0.1"], "not both"),
+    "no share": (["power", "--discordant", "1.5"], "discordant=1.5"),
+    "nothing to simulate": (["power", "--sd", "1", "--simulate"], "--simulate needs a pilot"),
     "sd and a pilot": (["power", "--sd", "1", "qrels.txt", "baseline.run"], "not both"),
     "one system to plan from": (["power", "qrels.txt", "baseline.run"], "one system (baseline)"),
     "bad margin": ([*BOTH, "--gate", "equivalent", "--margin", "-1"], "--margin -1"),
@@ -391,7 +438,7 @@ def test_lower_can_be_better_in_a_table(capsys, tmp_path):
     rows = "".join(f"q{n},{n % 7 + 5},{n % 7}\n" for n in range(20))
     (tmp_path / "ms.csv").write_text("unit,old,new\n" + rows)
     main(["compare", "--scores", "ms.csv", "--lower-is-better"])
-    assert "new is better than old" in capsys.readouterr().out
+    assert "new is significantly better than old" in capsys.readouterr().out
 
 
 def test_empty_ids_in_a_long_table_are_refused(capsys, tmp_path):

@@ -118,7 +118,7 @@ def test_all_plans_are_there(capsys):
         (["--json", "-o", "x"], "a description is printed"),
         (["--leave-one-out", "--stratify", "relevance"], "--stratify goes with"),
         (["--leave-one-out", "--seed", "1"], "nothing is random here"),
-        (["--bootstrap", "3", "--groups", "duplicates"], "--groups goes with"),
+        (["--folds-file", "x", "--groups", "duplicates"], "--groups goes with"),
         (["--bootstrap", "3", "--assignments", "-"], "not put every unit into one fold"),
         (
             ["--stratify", "kind"],

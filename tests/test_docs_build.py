@@ -1,5 +1,7 @@
 """The documentation builds offline, without a warning, and holds what it promises."""
 
+import importlib
+import inspect
 import os
 import re
 import subprocess
@@ -9,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import heldout
+from heldout.report.charts.named import NAMES
 
 ROOT = Path(__file__).parents[1]
 
@@ -22,7 +25,7 @@ pytest.importorskip("furo", reason="the theme of the documentation")
 def built(tmp_path_factory):
     """The folder of the pages, built as ``make docs`` does, but for the gallery.
 
-    Every chart is drawn in the tests of charts.
+    Every chart is drawn in the tests of charts, and its code is looked up in a test below.
     """
     place = tmp_path_factory.mktemp("docs")
     # A process of its own: Sphinx registers directives and roles for good.
@@ -48,6 +51,18 @@ def test_every_page_is_written(built):
     for page in sources:  # Sphinx writes pages of its own, such as search.html, over ours
         assert "<h1>" in (built / page).read_text(encoding="utf-8"), page
         assert page.name not in {"search.html", "genindex.html"}
+
+
+def test_the_gallery_finds_the_code_of_every_chart(monkeypatch):
+    """The build above leaves the gallery out: this is what breaks when a chart moves."""
+    monkeypatch.syspath_prepend(ROOT / "docs" / "_extension")
+    drawing_function = importlib.import_module("gallery_pages").drawing_function
+    for key in NAMES:
+        function = drawing_function(key)
+        assert function.__name__ == f"draw_{key.replace('-', '_')}"
+        assert "def draw_" in inspect.getsource(function)
+    with pytest.raises(LookupError, match="draw_no_chart"):
+        drawing_function("no-chart")
 
 
 def test_every_public_name_is_documented(built):

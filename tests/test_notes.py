@@ -88,15 +88,15 @@ def test_rewording_changes_no_code():
     part = part_of_comparisons([other])
     assert [one.code for one in part.checks] == codes
     page = {one.heading: one.body for one in part_sections(part, "x")}
-    assert all(f"<code>[{code}]</code>" in page["Checks and warnings"] for code in codes)
+    assert all(f"<code>[{code}]</code>" in page["Warnings"] for code in codes)
     assert not any("sentence number" in one for table in part.tables for one in table.words)
     assert f"{len(codes)} warnings" in answer_box(part, "x")
 
 
 def test_infos_are_not_counted_as_warnings():
     part = replace(part_of_comparisons([comparison()]), checks=(SPLIT,))
-    assert "warning" not in answer_box(part, "x")
-    (checks,) = (one for one in part_sections(part, "x") if one.heading == "Checks and warnings")
+    assert "No warnings." in answer_box(part, "x")
+    (checks,) = (one for one in part_sections(part, "x") if one.heading == "Warnings")
     assert "<li>Note: the split is test. <code>[split]</code></li>" in checks.body
 
 

@@ -6,12 +6,17 @@ import html
 import inspect
 from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
+from heldout.report import charts
+
 if TYPE_CHECKING:
+    from types import FunctionType
+
     from sphinx.application import Sphinx
 
     from heldout.report.charts.named import NamedChart
@@ -41,7 +46,7 @@ def _section(named: NamedChart, place: Path) -> nodes.section:
     section += nodes.paragraph(text=named.caption)
     command = f"$ heldout chart RESULTS {named.key} -o {named.key}.svg"
     section += nodes.literal_block(command, command, language="console")
-    source = _source(named.key)
+    source = inspect.getsource(drawing_function(named.key)).strip()
     section += nodes.raw("", f"<details><summary>{_summary(named)}</summary>", format="html")
     section += nodes.literal_block(source, source, language="python")
     section += nodes.raw("", "</details>", format="html")
@@ -67,15 +72,14 @@ def _summary(named: NamedChart) -> str:
     return html.escape(f"How it is drawn, from a frame with {columns}")
 
 
-def _source(key: str) -> str:
-    """The function that draws a chart."""
-    module = import_module(f"heldout.report.charts.{key.replace('-', '_')}")
-    found = [
-        thing
-        for name, thing in vars(module).items()
-        if name.startswith("draw_") and inspect.isfunction(thing)
-    ]
-    return "\n\n".join(inspect.getsource(one).strip() for one in found)
+def drawing_function(key: str) -> FunctionType:
+    """Return the function ``draw_KEY`` that draws a chart, from the module that defines it."""
+    name = f"draw_{key.replace('-', '_')}"
+    for module in iter_modules(charts.__path__, f"{charts.__name__}."):
+        function = getattr(import_module(module.name), name, None)
+        if inspect.isfunction(function) and function.__module__ == module.name:
+            return function
+    raise LookupError(f"no module in {charts.__name__} defines {name}")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

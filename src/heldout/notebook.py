@@ -1,16 +1,20 @@
 """Objects in a notebook: tables, charts, and charts by name.
 
-It stands above the report: objects of other folders that show themselves import it when they do.
+The module is above the report in the order of imports: objects of other folders import it only when
+they are shown.
 """
 
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from heldout.data.notes import count_of
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from heldout.data.collection import Collection
     from heldout.data.run import Qrels, Run
     from heldout.experiment.results import Results
@@ -18,7 +22,9 @@ if TYPE_CHECKING:
     from heldout.experiment.studies.curve import LearningCurve
     from heldout.infer.compare import Comparison
     from heldout.measure.evaluate import Evaluation
+    from heldout.notes import Note
     from heldout.report.charts.named import Drawing, NamedChart
+    from heldout.report.page.parts import PageTable
     from heldout.resample.split import Splits
 
 __all__ = [
@@ -38,17 +44,17 @@ __all__ = [
 
 
 def charts(of: Any, *, measure: str | None = None, collection: Any = None) -> Any:
-    """Every chart that an object allows.
+    """Return all charts of an object.
 
     Parameters
     ----------
     of
         Results, a comparison, a bias study, a learning curve, predictions of classes (one or a
-        list), a description of splits, or the path of what a command has written.
+        list), a description of splits, or the path of a file or folder that a command has written.
     measure
-        Of results: which, by default the first; of a learning curve: what to call it.
+        Of results: by default the first; of a learning curve: the name of its measure.
     collection
-        Of results, comparisons and studies: where the texts of the queries stand.
+        Of results, comparisons and studies: where the texts of the queries are.
 
     Returns
     -------
@@ -101,8 +107,8 @@ def _studied(of: Any, measure: str | None, queries: Any) -> tuple[NamedChart, ..
     if isinstance(of, Description):
         return of_results.charts_of_splits(of)
     raise InputError(
-        f"there is no chart of {type(of).__name__}: give results, a comparison, a bias study, a "
-        "learning curve, predictions of classes, a description of splits, or a path"
+        f"there is no chart of {type(of).__name__}; expected results, a comparison, a bias study, "
+        "a learning curve, predicted classes, a description of splits, or a path"
     )
 
 
@@ -114,17 +120,17 @@ def chart(
     collection: Any = None,
     dark: bool = False,
 ) -> Any:
-    """One chart of an object, as an Altair chart in the theme of this package.
+    """Return one chart of an object as an Altair chart in the theme of this package.
 
     Parameters
     ----------
     of, measure, collection
         As for `charts`.
     name
-        Which: ``forest``, ``pairs``, ``query-differences``, …; ``heldout chart --list`` explains
-        them. `heldout.save_chart` writes it to a file.
+        Its name: ``forest``, ``pairs``, ``query-differences``, …; see ``heldout chart --list``.
+        `heldout.save_chart` writes the chart to a file.
     dark
-        Light letters on dark paper.
+        Light text on a dark background.
     """
     from heldout.report.charts.of_files import chosen_chart
     from heldout.report.charts.theme import themed, titled
@@ -134,21 +140,57 @@ def chart(
     return drawn
 
 
+_STYLE: Final = (
+    "<style>.heldout{max-width:76em;overflow-x:auto}"
+    ".heldout .claim{font-size:1.1em;margin:.3em 0}"
+    ".heldout table{border-collapse:collapse;margin:.6em 0;font-variant-numeric:tabular-nums}"
+    ".heldout caption{text-align:left;font-weight:600;padding:.2em 0;color:inherit}"
+    ".heldout :is(th,td){text-align:right;padding:.2em .7em;border:0;white-space:nowrap;"
+    "border-bottom:1px solid #8886}"
+    ".heldout :is(th:first-child,.text){text-align:left}.heldout td.text{white-space:normal}"
+    ".heldout tbody th{font-weight:600}.heldout p{margin:.3em 0}"
+    ".heldout figure{margin:.8em 0;padding:.4em;background:#fff;color:#1b1f24}"
+    ".heldout figcaption{font-size:.92em;color:#565e68}</style>"
+)
+"""The style of all objects, in every output: a notebook has no common place for it."""
+
+
+def _styled(*parts: str) -> str:
+    return f'{_STYLE}<div class="heldout">{"".join(parts)}</div>'
+
+
+def _sentences(answer: Iterable[str]) -> str:
+    """The headline, then smaller sentences."""
+    first, *more = answer
+    lines = [f'<p class="claim"><b>{html.escape(first)}</b></p>']
+    return "".join([*lines, *(f"<p>{html.escape(line)}</p>" for line in more)])
+
+
+def _tables(tables: Iterable[PageTable]) -> str:
+    """Tables that are not folded."""
+    from heldout.report.tables import html_table
+
+    return "".join(html_table(one.table, dict(one.sources)) for one in tables if not one.fold)
+
+
+def _notes(notes: Iterable[Note]) -> str:
+    from heldout.report.tables import note_lines, notes_text
+
+    return notes_text(note_lines(notes), "html")
+
+
 def _picture(found: NamedChart) -> str:
-    """A chart as SVG inside the page: no script, so that it is there in every kind of notebook."""
+    """A chart as SVG without a script, which works in every kind of notebook."""
     from heldout.report.charts.export import chart_bytes
     from heldout.report.charts.theme import themed
 
     drawn = chart_bytes(themed(found.chart), ".svg").decode()
     title, caption = html.escape(found.title), html.escape(found.caption)
-    return (
-        f'<figure style="margin:1em 0;max-width:60em">{drawn}'
-        f"<figcaption><b>{title}.</b> {caption}</figcaption></figure>"
-    )
+    return f"<figure>{drawn}<figcaption><b>{title}.</b> {caption}</figcaption></figure>"
 
 
 def results_html(results: Results) -> str:
-    """Tables of the measures, what they mean, and the forest plot where there are several systems.
+    """Which system is better, the table of each measure, a chart, and the tuned parameters.
 
     Parameters
     ----------
@@ -156,16 +198,45 @@ def results_html(results: Results) -> str:
         Of an experiment of any task.
     """
     from heldout.notes import distinct
-    from heldout.report.charts.of_results import forest_chart
-    from heldout.report.experiment import comparisons, result_sentences, result_tables
-    from heldout.report.tables import html_table, note_lines, notes_text
+    from heldout.report.experiment import comparisons
+    from heldout.report.page.provenance import plan_line
+    from heldout.report.page.tuned import tuning_tables
 
-    parts = [html_table(one) for one in result_tables(results)]
-    notes = distinct([*results.notes, *comparisons(results).refused])
-    if len(results.systems) > 1:
-        parts.append(_picture(forest_chart(results)))
-    said = [*result_sentences(results), *note_lines(notes)]
-    return "".join(parts) + notes_text(said, "html")
+    compared, refused = comparisons(results)
+    known = {one.scores.measure: one for one in compared}
+    if results.task == "ranking":
+        from heldout.report.page.of_rankings import ranking_answer as answer
+        from heldout.report.page.of_rankings import ranking_tables as tables
+    else:
+        from heldout.report.page.of_predictions import prediction_answer as answer
+        from heldout.report.page.of_predictions import prediction_tables as tables
+    first = known.get(results.measures[0])
+    warnings = [note for one in compared for note in one.warnings]
+    return _styled(
+        _sentences(answer(results, first)),
+        *(_tables(tables(results, one, known.get(one))) for one in results.measures),
+        *map(_picture, _results_charts(results, first)),
+        _tables(tuning_tables(results)),
+        f"<p>{html.escape(plan_line(results))}</p>",
+        _notes(distinct([*results.notes, *refused, *warnings])),
+    )
+
+
+def _results_charts(results: Results, comparison: Comparison | None) -> list[NamedChart]:
+    """Of two systems the difference, which their single intervals do not show; of more all."""
+    from heldout.report.charts.of_comparison import pairs_of_comparison
+    from heldout.report.charts.of_results import forest_chart
+    from heldout.report.page.board import board_of_results
+    from heldout.report.page.document_charts import document_charts
+
+    if len(results.systems) < 2:
+        return []
+    if comparison is not None and len(comparison.systems) == 2:
+        if results.manifest["settings"]["by"] == "document":
+            board = board_of_results(results, results.measures[0], comparison)
+            return list(document_charts(board))
+        return [pairs_of_comparison(comparison)]
+    return [forest_chart(results, comparison=comparison)]
 
 
 def run_html(run: Run) -> str:
@@ -173,7 +244,7 @@ def run_html(run: Run) -> str:
     from heldout.report.previews import run_preview
     from heldout.report.tables import tables_text
 
-    return tables_text([run_preview(run)], "html")
+    return _styled(tables_text([run_preview(run)], "html"))
 
 
 def qrels_html(qrels: Qrels) -> str:
@@ -181,7 +252,7 @@ def qrels_html(qrels: Qrels) -> str:
     from heldout.report.previews import qrels_preview
     from heldout.report.tables import tables_text
 
-    return tables_text([qrels_preview(qrels)], "html")
+    return _styled(tables_text([qrels_preview(qrels)], "html"))
 
 
 def collection_html(collection: Collection) -> str:
@@ -189,7 +260,7 @@ def collection_html(collection: Collection) -> str:
     from heldout.report.previews import collection_preview
     from heldout.report.tables import tables_text
 
-    return tables_text([collection_preview(collection)], "html")
+    return _styled(tables_text([collection_preview(collection)], "html"))
 
 
 def splits_html(splits: Splits) -> str:
@@ -197,7 +268,7 @@ def splits_html(splits: Splits) -> str:
     from heldout.report.previews import splits_preview
     from heldout.report.tables import tables_text
 
-    return tables_text([splits_preview(splits)], "html")
+    return _styled(tables_text([splits_preview(splits)], "html"))
 
 
 def evaluation_html(evaluation: Evaluation) -> str:
@@ -214,30 +285,48 @@ def evaluation_html(evaluation: Evaluation) -> str:
     from heldout.report.tables import Table, tables_text
 
     if isinstance(evaluation, RankingEvaluation):
-        return tables_text([evaluation_table(evaluation)], "html")
+        return _styled(tables_text([evaluation_table(evaluation)], "html"))
     rows = [[name, *map(show, found.values())] for name, found in evaluation.summary().items()]
-    return tables_text([Table(["system", *map(str, evaluation.measures)], rows)], "html")
+    return _styled(tables_text([Table(["system", *map(str, evaluation.measures)], rows)], "html"))
 
 
 def comparison_text(comparison: Comparison) -> str:
     """A few lines to print."""
-    from heldout.report.claims import comparison_summary
+    from heldout.report.short_claims import short_text
 
-    return comparison_summary(comparison)
+    return short_text(comparison).rstrip()
 
 
 def comparison_html(comparison: Comparison) -> str:
-    """Tables and sentences, and the forest plot with its letters.
+    """Which system is better, the table of systems, and a chart.
+
+    The chart is the difference of two systems, or the means of more with their letters.
 
     Parameters
     ----------
     comparison
         Of two or more systems.
     """
-    from heldout.report.charts.of_comparison import forest_of_comparison
-    from heldout.report.claims import claims_text
+    from heldout.report.charts.of_comparison import forest_of_comparison, pairs_of_comparison
+    from heldout.report.page.answer import board_answer
+    from heldout.report.page.board import board_of_comparison
+    from heldout.report.page.board_tables import comparison_tables, decision_line
 
-    return claims_text(comparison, "html") + _picture(forest_of_comparison(comparison))
+    noun = ("unit", "units")
+    two = len(comparison.systems) == 2
+    drawn = pairs_of_comparison(comparison) if two else forest_of_comparison(comparison)
+    where = f"on {count_of(len(comparison.scores.units), *noun)}"
+    return _styled(
+        _sentences(
+            [
+                *board_answer(board_of_comparison(comparison), where),
+                decision_line(comparison, noun),
+            ]
+        ),
+        _tables(comparison_tables(comparison, noun)),
+        _picture(drawn),
+        _notes(comparison.warnings),
+    )
 
 
 def study_html(study: BiasStudy) -> str:
@@ -254,7 +343,7 @@ def study_html(study: BiasStudy) -> str:
 
     measure = str(study.settings.measure)
     drawn = charts_of_biases(study.rows, measure=measure)[0]
-    return html_table(study_table(study)) + _picture(drawn)
+    return _styled(html_table(study_table(study)), _picture(drawn))
 
 
 def curve_html(curve: LearningCurve) -> str:
@@ -271,4 +360,4 @@ def curve_html(curve: LearningCurve) -> str:
 
     unit = {"document": "documents", "query": "queries"}[curve.by]
     drawn = charts_of_curve(curve, measure=curve.measure, by=curve.by)[0]
-    return html_table(curve_table(tuple(curve), unit)) + _picture(drawn)
+    return _styled(html_table(curve_table(tuple(curve), unit)), _picture(drawn))

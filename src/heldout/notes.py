@@ -46,6 +46,7 @@ Code = Literal[
     "empty-test",
     "empty-train",
     "twins",
+    "duplicates",
     "unseen-class",
     # tuning
     "at-an-end",
@@ -53,6 +54,7 @@ Code = Literal[
     "no-value",
     "left-out",
     "inner-folds",
+    "lists-kept",
     "failed-fits",
     "uneven-tuning",
     "tuned-one",

@@ -19,7 +19,7 @@ from heldout.cli import main
 from heldout.errors import InputError, MissingExtraError
 from heldout.experiment.execution import executors, payload
 from heldout.experiment.execution.journal import decode
-from heldout.experiment.execution.parcels import pack_collection, pack_index
+from heldout.experiment.execution.shared_data import pack_collection, pack_index
 from heldout.experiment.execution.tasks import plan_tasks
 from heldout.experiment.experiment import JOURNAL, Experiment
 from heldout.retrieve.index import Index
@@ -347,12 +347,12 @@ def test_a_job_is_a_few_words(folder):
 
 def test_another_collection_or_index_on_the_worker_is_refused(folder):
     settings = experiment(folder).check()
-    parcel = pack_collection(settings.collection, settings.source)
-    assert parcel.open().fingerprint() == settings.collection.fingerprint()
+    packed = pack_collection(settings.collection, settings.source)
+    assert packed.open().fingerprint() == settings.collection.fingerprint()
     with (folder / "qrels").open("a") as file:
         file.write("q00 0 d000 3\n")
     with pytest.raises(InputError, match="another collection here"):
-        replace(parcel, source=parcel.source + " ").open()
+        replace(packed, source=packed.source.model_copy(update={"name": "again"})).open()
     index = Index.build(settings.collection, path=folder / "index")
     box = pack_index(index, str(folder / "index"))
     assert box.open().fingerprint == index.fingerprint

@@ -9,8 +9,8 @@ from experiment_data import overlap, small_collection
 
 from heldout.cli import main
 from heldout.errors import InputError
-from heldout.experiment.execution.parcels import pack_index
 from heldout.experiment.execution.payload import pack_payload
+from heldout.experiment.execution.shared_data import pack_index
 from heldout.experiment.experiment import Experiment
 from heldout.retrieve.index import Index
 from heldout.retrieve.search import search
@@ -18,7 +18,7 @@ from heldout.retrieve.shards import ShardedIndex
 
 distributed = pytest.importorskip("distributed", reason="needs the extra dask")
 
-from heldout.experiment.execution.dask_parts import parts_on_dask  # noqa: E402 - after the look for Dask
+from heldout.experiment.execution.dask_search import parts_on_dask  # noqa: E402 - after the look for Dask
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from experiment_data import small_collection, table_bytes
 
+import heldout
 from heldout.cli import main
 from heldout.experiment.experiment import Experiment
-from heldout.experiment.systems import model_replicates, model_splits
+from heldout.experiment.systems import model_replicates, model_splits, outcomes
 from heldout.retrieve.models import MODELS
 
 SUMS = [name for name in MODELS if not name.startswith("ql")]
@@ -107,3 +108,19 @@ def test_the_command(tmp_path, capsys):
         main([*command, "--bootstrap", "7", "--folds", "3"])
     assert ended.value.code == 2
     assert "--bootstrap draws, --folds divides" in capsys.readouterr().err
+
+
+def test_ranked_lists_are_kept_of_the_first_splits(monkeypatch, tmp_path):
+    whole = experiment("bm25(k1=1:3:3)").run(tmp_path / "whole")
+    monkeypatch.setattr(outcomes, "LISTED", 3)
+    at_once, plain = both_ways(monkeypatch, tmp_path, experiment("bm25(k1=1:3:3)"))
+    assert at_once == plain
+    few = heldout.Results.read(tmp_path / "plain")
+    assert few.held_out.equals(whole.held_out.filter(whole.held_out["repeat"] < 3))
+    assert few.values.equals(whole.values)
+    assert few.summary == whole.summary
+    said = [note.text for note in few.notes if note.code == "lists-kept"]
+    assert said == ["ranked lists are kept for the first 3 of 5 splits"]
+    assert not [note for note in whole.notes if note.code == "lists-kept"]
+    folds = experiment(plan={"folds": 5}).run()
+    assert not [note for note in folds.notes if note.code == "lists-kept"]

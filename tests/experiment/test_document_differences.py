@@ -10,6 +10,7 @@ from document_data import indexed, topical_collection
 from heldout.experiment.documents.differences import document_differences
 from heldout.experiment.documents.estimate import Estimate
 from heldout.experiment.experiment import Experiment
+from heldout.measure.parse import parse_measure
 from heldout.report.experiment import results_text
 
 
@@ -32,7 +33,7 @@ def estimate(value, halves, target_halves, n_queries=11, target_size=100):
 
 def differences(*systems):
     settings = SimpleNamespace(
-        measures=["AP"],
+        measures=[parse_measure("AP", "ranking")],
         level=0.95,
         systems=[SimpleNamespace(name=f"s{at}") for at in range(len(systems))],
     )
@@ -95,5 +96,7 @@ def test_pairing_makes_the_interval_narrower_than_two_apart(results):
 
 def test_it_is_said(results):
     text = results_text(results)
-    assert "On new documents, for these queries: tf-idf − bm25 in nDCG@10 is" in text
+    said = [line for line in text.splitlines() if "between tf-idf and bm25" in line]
+    assert said[0].startswith("No significant difference between tf-idf and bm25 on new documents")
+    assert "nDCG@10 difference" in said[0]
     assert "halves" not in results.summary[0]["estimates"][0]

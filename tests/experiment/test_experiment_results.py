@@ -80,7 +80,7 @@ def test_the_comparison_is_that_of_the_held_out_scores(results):
 
 def test_a_measure_without_a_direction_is_shown_but_not_compared(results):
     assert [one.scores.measure for one in comparisons(results).comparisons] == ["nDCG@10", "RR"]
-    assert "Judged@10 held out" in results_text(results)
+    assert "held-out Judged@10" in results_text(results)
     with pytest.raises(InputError, match="no better or worse"):
         results.compare("Judged@10")
     with pytest.raises(InputError, match="was not measured"):
@@ -138,13 +138,15 @@ def test_queries_that_were_never_held_out_are_not_said_to_have_no_relevant_docum
     assert "never held out" in note
 
 
-def test_a_comparison_over_documents_says_what_is_drawn_anew():
+def test_the_question_about_other_queries_is_answered_on_request_alone():
     settings = {"collection": small_collection(), "systems": ["bm25", "ql-jm"]}
-    by_query = results_text(Experiment(**settings).run())
-    by_document = results_text(Experiment(by="document", **settings).run())
-    sentence = "as if other queries were drawn, the documents staying as they are"
-    assert sentence not in by_query
-    assert sentence in by_document
+    results = Experiment(by="document", **settings).run()
+    assert "on new documents" in results_text(results)
+    assert "for new queries on these documents" not in results_text(results)
+    assert "for new queries on these documents" in results_text(results, explain=True)
+    by_query = Experiment(**settings).run()
+    assert "for new queries on these documents" not in results_text(by_query, explain=True)
+    assert "tun" not in results_text(by_query)  # nothing was tuned
 
 
 def test_notes_are_kept_with_their_codes_and_texts_of_heldout_0_1_are_read(tmp_path):

@@ -84,7 +84,7 @@ def test_a_baseline_gets_the_maxt_test(three):
     assert all(claim.adjusted >= claim.outcomes[0].p - 0.005 for claim in result.claims)
 
 
-@pytest.mark.parametrize("correction", ["holm", "hochberg", "bonferroni", "bh", "by"])
+@pytest.mark.parametrize("correction", ["holm", "hochberg", "hommel", "bonferroni", "bh", "by"])
 def test_corrections_never_lower_a_p_value(three, correction):
     result = compare(three, correction=correction)
     assert all(claim.adjusted >= claim.outcomes[0].p for claim in result.claims)
@@ -179,10 +179,10 @@ def test_every_form_names_the_systems_and_the_difference(two, three, kind):
 
 def test_sentences_say_what_an_expert_would(two):
     (said,) = sentences(compare(two))
-    assert said.startswith("No difference between B and A was shown: AP 0.4800 against 0.4100")
+    assert said.startswith("No significant difference between B and A: AP 0.4800 vs 0.4100")
     clear = scores_of({"old": [value / 2 for value in B], "new": [1 + value for value in B]})
     (said,) = sentences(compare(clear))
-    assert said.startswith("new is better than old: ")
+    assert said.startswith("new is significantly better than old: ")
 
 
 def test_json_holds_everything_at_full_precision(three):
@@ -306,7 +306,7 @@ def test_a_constant_difference_is_told_without_nan():
     scores = scores_of({"A": A, "B": [value + 0.5 for value in A]})
     (content,) = json.loads(json_claims([compare(scores)]))
     assert content["claims"][0]["p_adjusted"] == pytest.approx(2 / 2**10)
-    assert sentences(compare(scores))[0].startswith("B is better than A")
+    assert sentences(compare(scores))[0].startswith("B is significantly better than A")
 
 
 def test_folds_of_several_systems_are_corrected_too(three):

@@ -92,9 +92,18 @@ def test_the_logit_interval_stays_inside():
     flags = np.arange(20) < 10
     scores = np.where(flags, 1.0, 0.0)
     scores[9], scores[10] = 0.0, 1.0
-    plain, logit = delong_interval(flags, scores), delong_interval(flags, scores, scale="logit")
-    assert plain.high == 1.0
-    assert logit.low < plain.low < plain.estimate < logit.high < 1.0
+    found = delong_interval(flags, scores)
+    assert found == delong_interval(flags, scores, scale="logit")
+    assert found.low < found.estimate < found.high < 1.0
+    assert found.method == "DeLong, logit"
+
+
+def test_the_plain_interval_stays_where_it_is_inside():
+    flags, first, _ = drawn(np.random.default_rng(4))
+    plain, logit = delong_interval(flags, first), delong_interval(flags, first, scale="logit")
+    assert plain.method == "DeLong"
+    assert plain.high - plain.estimate == pytest.approx(plain.estimate - plain.low)
+    assert logit.low != plain.low
 
 
 def test_classes_that_are_wholly_divided_have_no_interval():

@@ -300,3 +300,61 @@ def test_range_and_direction_of_a_mere_count():
     measure = parse_measure("NumRet")
     assert (measure.higher_is_better, measure.range[1]) == (None, math.inf)
     assert measure.aggregate == "sums"
+
+
+def compared(task, name, seed, units=3):
+    """Two systems on few units, so that plain intervals are wide."""
+    rng = np.random.default_rng(seed)
+    counts = (1,) * units
+    if task == "ranking":
+        qrels = {f"q{q}": {f"d{d}": (d + q) % 3 for d in range(6)} for q in range(units)}
+        runs = {
+            system: {
+                query: {f"d{d}": float(s) for d, s in enumerate(rng.permutation(9)[:kept])}
+                for query, kept in zip(qrels, rng.integers(1, 9, units).tolist(), strict=True)
+            }
+            for system in "AB"
+        }
+        return heldout.compare(qrels, runs, name, replicates=100)
+    if task == "text":
+        references, first = texts(rng, counts)
+        written = [" ".join(rng.permutation(one[0].split())) for one in references.texts]
+        second = {"A": [one[0] for one in first.texts], "B": written}
+        return heldout.compare([one[0] for one in references.texts], second, name, replicates=100)
+    first = MAKE[task](rng, counts)
+    second = MAKE[task](rng, counts)
+    if task == "regression":
+        second = NumberPredictions("B", first.units, first.truth, second.predicted)
+    else:
+        second = ClassPredictions(
+            "B",
+            first.units,
+            first.classes,
+            first.truth,
+            second.predicted,
+            second.scores,
+            probabilities=True,
+        )
+    return heldout.compare([first, second], name, replicates=100)
+
+
+@pytest.mark.parametrize(("task", "name"), EVERY)
+def test_intervals_are_within_the_range(task, name):
+    """Of systems and of differences, though three units give very wide ones."""
+    measure = parse_measure(name, task)
+    low, high = measure.range
+    tried = 0
+    for seed in range(2):
+        try:
+            found = compared(task, name, seed)
+        except (MeasureError, heldout.InputError):  # e.g. no direction, or undefined on few units
+            continue
+        tried += 1
+        assert found.scores.range == measure.range
+        for system in found.systems:
+            assert low <= system.mean.low <= system.mean.estimate + 1e-12
+            assert system.mean.estimate - 1e-12 <= system.mean.high <= high
+        for claim in found.claims:
+            assert low - high <= claim.difference.low
+            assert claim.difference.high <= high - low
+    assert tried or measure.aggregate != "mean" or measure.higher_is_better is None

@@ -75,8 +75,8 @@ def test_comparison_with_the_first_file(folder, capsys):
     assert (first["system"], second["system"]) == ("a", "b")
     assert first["Δ"] == "—"
     assert second["Δ"] == "+0.1222"
-    assert second["p randomization"] == "0.5000"  # 2 of 4 swaps
-    assert second["W/T/L"] == "2/1/0"
+    assert second["p (randomization)"] == "0.5000"  # 2 of 4 swaps
+    assert second["won/tied/lost"] == "2/1/0"
     assert "too sure with 3 units; randomization decides" in said.err
     assert "measures" not in said.err
 
@@ -155,9 +155,8 @@ def test_references_beside_the_texts(folder, capsys):
     assert [row["score"] for row in rows] == ["0.5000", "0.5000"]
     assert "nrefs:var" in rows[0]["signature"]
     run("one.jsonl", "two.jsonl", references=(), measure=["EM"], compare=True, format="tsv")
-    assert (
-        table(capsys.readouterr().out)[1]["p randomization"] == "1.0000"
-    )  # paired by id: the same answers
+    rows = table(capsys.readouterr().out)
+    assert rows[1]["p (randomization)"] == "1.0000"  # paired by id: the same answers
 
 
 def test_perplexity_needs_no_references(folder, capsys):

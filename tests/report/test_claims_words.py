@@ -36,7 +36,7 @@ def three():
 @pytest.mark.parametrize(("tail", "word"), [("greater", "better"), ("less", "worse")])
 def test_one_tail_claims_no_more_than_was_asked(two, three, tail, word):
     (said,) = sentences(compare(two, alternative=tail))
-    assert said.startswith(f"B was not shown to be {word} than A: ")
+    assert said.startswith(f"B is not significantly {word} than A: ")
     assert "one-sided" in said
     assert "one-sided 95% bound: at " + ("least" if tail == "greater" else "most") in said
     for correction in ("maxt", "dunnett", "dunnett-t", "holm"):
@@ -66,7 +66,7 @@ def test_json_reports_the_tail_that_was_asked_for(higher, tail):
 def test_lower_is_better_turns_the_bound_and_the_word():
     errors = scores_of({"A": C, "B": A}, higher_is_better=False)
     result = compare(errors, alternative="greater")
-    assert sentences(result)[0].startswith("B is better than A: ")
+    assert sentences(result)[0].startswith("B is significantly better than A: ")
     assert "bound: at most -" in sentences(result)[0]
 
 

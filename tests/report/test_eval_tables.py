@@ -134,7 +134,7 @@ def test_html_escapes_names():
     page = evaluation_text(evaluated("<script>alert('x')</script>&"), "html")
     assert "<script>" not in page
     assert ">&lt;script&gt;alert(&#x27;x&#x27;)&lt;/script&gt;&amp;</th>" in page
-    assert evaluated("one")._repr_html_().startswith("<table>")
+    assert evaluated("one")._repr_html_().startswith("<style>")
 
 
 def test_policies_tell_of_missing_and_unjudged_queries_of_each_run():

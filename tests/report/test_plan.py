@@ -7,9 +7,10 @@ import pytest
 
 from heldout import InputError, Scores
 from heldout.infer.power import pilot_sd, queries_needed
-from heldout.report.plan import Spread, pilot_spreads, plan_lines
+from heldout.infer.power_designs import Goal
+from heldout.report.plan import Spread, document_spreads, pilot_spreads, plan_lines
 
-SETTINGS = {"power": 0.8, "level": 0.95, "alternative": "two-sided"}
+GOAL = Goal(0.8, 0.95, "two-sided")
 RNG = np.random.default_rng(1)
 
 
@@ -21,7 +22,7 @@ def pilot(*gaps):
 
 def defaults(sd, tail="two-sided"):
     """The differences a plan is made for when none are asked for."""
-    lines = plan_lines(Spread("", sd), None, [50], **SETTINGS | {"alternative": tail})
+    lines = plan_lines(Spread("", sd), None, [50], GOAL._replace(alternative=tail))
     table = lines[2 : lines.index("Smallest difference that so many queries can show:")]
     return [(float(line.split()[0]), int(line.split()[1].replace(",", ""))) for line in table]
 
@@ -37,7 +38,7 @@ def test_differences_that_are_all_the_same_are_named_and_the_rest_is_planned():
     gap = RNG.normal(0, 0.2, 20)
     spreads = pilot_spreads(pilot(np.full(20, 0.25), gap))
     assert [spread.what for spread in spreads] == ["s1 - s0, AP", "s2 - s0, AP", "s2 - s1, AP"]
-    lines = [line for spread in spreads for line in plan_lines(spread, None, None, **SETTINGS)]
+    lines = [line for spread in spreads for line in plan_lines(spread, None, None, GOAL)]
     assert lines[0] == "s1 - s0, AP: the differences are all the same: nothing to plan from."
     assert f"s2 - s0, AP: differences have standard deviation {pilot_sd(gap):.4f}" in lines[2]
     with pytest.raises(InputError, match="s1 - s0, AP: the differences are all the same"):
@@ -65,7 +66,35 @@ def test_a_loss_is_planned_for_with_negative_differences():
 def test_a_small_pilot_is_pointed_out(units, warned):
     gaps = RNG.normal(0, 0.2, units)
     (spread,) = pilot_spreads(pilot(gaps))
-    careful = [line for line in plan_lines(spread, None, None, **SETTINGS) if "Warning" in line]
+    careful = [line for line in plan_lines(spread, None, None, GOAL) if "Warning" in line]
     assert bool(careful) == warned
     if warned:
         assert f"it may well be {pilot_sd(gaps, level=0.8):.4f}" in careful[0]
+
+
+def test_documents_are_planned_from_the_interval_of_the_difference():
+    class Results:
+        systems = ("A", "B")
+        level = 0.95
+        summary = (
+            {"name": "A", "differences": []},
+            {
+                "name": "B",
+                "differences": [
+                    {"measure": "AP", "system": "A", "difference": 0.1, "low": 0.0, "high": 0.2}
+                ],
+            },
+        )
+
+        def estimate(self, *_):
+            return {"n_queries": 31, "target_size": 1000}
+
+    (spread,) = document_spreads(Results(), "AP")
+    assert spread.design.freedom == 30
+    assert spread.design.for_width(0.1, 0.95) == 1000
+    lines = plan_lines(spread, [0.1], None, GOAL, widths=[0.05])
+    assert lines[0].startswith("B - A, AP: the difference has standard error 0.0490")
+    assert "Documents needed to see a difference" in lines[1]
+    assert lines[-2] == "  ± 0.05     16,000"  # half the width, to the power 1 / .25
+    with pytest.raises(InputError, match="no differences"):
+        document_spreads(Results(), "RR")

@@ -15,9 +15,11 @@ from heldout.infer.levels import check_level
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from heldout.experiment.results import Results
     from heldout.infer.compare import Comparison
+    from heldout.infer.scoring.predictions import By
     from heldout.notes import Note
     from heldout.report.gate import GateResult
 
@@ -25,8 +27,9 @@ __all__ = [
     "add_claim_arguments",
     "add_gate_and_ledger",
     "check_claims",
-    "claim_settings",
+    "compare_as_asked",
     "compare_measures",
+    "compare_results",
     "present",
 ]
 
@@ -105,23 +108,78 @@ def check_claims(options: argparse.Namespace) -> None:
         check_ledger(options.ledger)
 
 
-def claim_settings(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the settings of `heldout.compare` that were asked for."""
-    return {
-        "baseline": options.baseline,
-        "tests": options.test or (),
-        "alternative": options.alternative,
-        "level": options.level,
-        "correction": options.correction,
-        "interval": options.interval,
-        "tuned": options.tuned or (),
-        "replicates": options.replicates,
-        "seed": options.seed,
-    }
+def compare_as_asked(
+    given: Any,
+    measure: Any,
+    options: argparse.Namespace,
+    *,
+    positive: str | None = None,
+    by: By = "auto",
+    test_share: float | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Comparison:
+    """Compare systems in one measure, with the settings that `add_claim_arguments` has added.
+
+    Parameters
+    ----------
+    given, measure, positive, by, test_share, progress
+        As `heldout.compare` takes them.
+    options
+        The parsed arguments.
+    """
+    from heldout.infer.compare import compare
+
+    return compare(
+        given,
+        measure,
+        baseline=options.baseline,
+        tests=options.test or (),
+        alternative=options.alternative,
+        level=options.level,
+        correction=options.correction,
+        interval=options.interval,
+        test_share=test_share,
+        tuned=options.tuned or (),
+        replicates=options.replicates,
+        seed=options.seed,
+        positive=positive,
+        by=by,
+        progress=progress,
+    )
+
+
+def compare_results(
+    results: Results,
+    measure: str,
+    options: argparse.Namespace,
+    progress: Callable[[int, int], None] | None = None,
+) -> Comparison:
+    """Compare the systems of an experiment, which knows which of them were tuned."""
+    if options.tuned:
+        raise InputError("--tuned: results know which systems were tuned")
+    if options.test_share is not None:
+        raise InputError("--test-share: results know the sizes of their folds")
+    return results.compare(
+        measure,
+        baseline=options.baseline,
+        tests=options.test or (),
+        alternative=options.alternative,
+        level=options.level,
+        correction=options.correction,
+        interval=options.interval,
+        replicates=options.replicates,
+        seed=options.seed,
+        progress=progress,
+    )
 
 
 def compare_measures(
-    given: Any, measures: Sequence[Any], options: argparse.Namespace, **more: Any
+    given: Any,
+    measures: Sequence[Any],
+    options: argparse.Namespace,
+    *,
+    positive: str | None = None,
+    by: By = "auto",
 ) -> list[Comparison]:
     """Compare systems in each of several measures.
 
@@ -133,15 +191,15 @@ def compare_measures(
         The measures.
     options
         Those of `add_claim_arguments`, and ``quiet``.
-    more
-        Further parameters of `heldout.compare`.
+    positive, by
+        As `heldout.compare` takes them.
     """
-    from heldout.infer.compare import compare, note_measures
+    from heldout.infer.compare import note_measures
 
     found = []
     with progress_bar("comparing", quiet=options.quiet) as progress:
         for measure in measures:
-            found.append(compare(given, measure, **claim_settings(options), **more))
+            found.append(compare_as_asked(given, measure, options, positive=positive, by=by))
             if progress:
                 progress(len(found), len(measures))
     return note_measures(found)

@@ -8,8 +8,9 @@ from heldout.cli.claims import (
     add_claim_arguments,
     add_gate_and_ledger,
     check_claims,
-    claim_settings,
+    compare_as_asked,
     compare_measures,
+    compare_results,
     present,
 )
 from heldout.cli.help import group
@@ -58,6 +59,7 @@ CORRECTION_WORDS: Final = {
     "dunnett-t": "against --baseline, Dunnett's t",
     "holm": "any test: stepwise Bonferroni (default with --test)",
     "hochberg": "any test: slightly more powerful than holm, for positively dependent tests",
+    "hommel": "any test: slightly more powerful than hochberg, for the same tests",
     "bonferroni": "any test: times the number of comparisons",
     "bh": "any test: false discovery rate (Benjamini-Hochberg)",
     "by": "any test: the same under any dependence (Benjamini-Yekutieli)",
@@ -70,6 +72,7 @@ _EXAMPLES = """\
   heldout compare --scores scores.csv --test randomization --test t
   heldout compare --scores results/                        of heldout run -o results
   heldout compare --scores folds.csv --test-share 0.1111
+  heldout compare --scores two-sets.csv --unpaired
   heldout compare qrels.txt old.run new.run --gate better
   heldout compare qrels.txt old.run new.run --gate non-inferior --margin 0.01 -o gate.xml
   heldout compare qrels.txt old.run new.run -o report.html
@@ -125,11 +128,20 @@ def add_compare(command: Callable[..., argparse.ArgumentParser], commands: Any) 
     output.add_argument(
         "--collection", metavar="NAME", help="with an HTML report: collection with the texts"
     )
+    group(parser, "input").add_argument(
+        "--unpaired",
+        action="store_true",
+        help="with --scores: the systems were scored on different units (Welch and permutation)",
+    )
     parser.set_defaults(run=_compare)
 
 
 def _compare(options: argparse.Namespace) -> int:
     check_claims(options)
+    if options.unpaired:
+        from heldout.cli.compare_unpaired import compare_unpaired_table
+
+        return compare_unpaired_table(options)
     options.format = output_format(options.format, options.output, FORMATS, "table")
     if options.format == "junit" and not options.gate:
         raise InputError("JUnit XML holds the verdicts of a gate: add --gate")
@@ -209,27 +221,25 @@ _OF_PREDICTIONS: Final = {
 
 
 def _scores(options: argparse.Namespace) -> list[Comparison]:
-    from heldout.infer.compare import compare, note_measures
+    from heldout.infer.compare import note_measures
 
     refuse_given(options, _OF_PREDICTIONS, "predictions (add --task)")
-    settings = claim_settings(options) | {"test_share": options.test_share}
     results = None if options.files else given_results(options)
     if results is not None:
         _check_gate(options, results.systems)
         measures = options.measure or results.measures
         with progress_bar("pairs", quiet=options.quiet) as progress:
-            found = [results.compare(one, progress=progress, **_own(settings)) for one in measures]
+            found = [compare_results(results, one, options, progress) for one in measures]
         return note_measures(found)
     inputs = read_inputs(options)
     _check_gate(options, inputs[0].systems)
+    share = options.test_share
     with progress_bar("pairs", quiet=options.quiet) as progress:
-        found = [compare(scores, progress=progress, **settings) for scores in inputs]
+        found = [
+            compare_as_asked(scores, None, options, test_share=share, progress=progress)
+            for scores in inputs
+        ]
     return note_measures(found)
-
-
-def _own(settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings that results of an experiment do not know themselves."""
-    return {name: value for name, value in settings.items() if value not in (None, ())}
 
 
 def _check_gate(options: argparse.Namespace, systems: Sequence[str]) -> None:

@@ -80,14 +80,38 @@ def open_documents(options: argparse.Namespace) -> Documents:
     )
 
 
-def build_index(documents: Documents, analyzer: Analyzer | None, **settings: Any) -> AnyIndex:
+def build_index(
+    documents: Documents,
+    analyzer: Analyzer | None,
+    *,
+    path: str | None = None,
+    shards: int | None = None,
+    memory: int | None = None,
+    threads: int | None = None,
+) -> AnyIndex:
     """Build an index (with `shards` of several parts); a bar on a terminal shows how far it is."""
-    from heldout.retrieve.index import Index
+    from heldout.retrieve.index import MEMORY, Index
     from heldout.retrieve.shards import ShardedIndex
 
-    build: Callable[..., AnyIndex] = ShardedIndex.build if "shards" in settings else Index.build
+    room = MEMORY if memory is None else memory
+
+    def build(progress: Callable[[int, int], None] | None = None) -> AnyIndex:
+        if shards is None or path is None:
+            return Index.build(
+                documents, analyzer, path=path, memory=room, threads=threads, progress=progress
+            )
+        return ShardedIndex.build(
+            documents,
+            analyzer,
+            path=path,
+            shards=shards,
+            memory=room,
+            threads=threads,
+            progress=progress,
+        )
+
     if not sys.stderr.isatty():
-        return build(documents, analyzer, **settings)
+        return build()
     from rich.console import Console  # only for the progress bar
     from rich.progress import Progress
 
@@ -97,7 +121,7 @@ def build_index(documents: Documents, analyzer: Analyzer | None, **settings: Any
         def progress(done: int, of: int) -> None:
             bar.update(task, completed=done, total=of)
 
-        return build(documents, analyzer, progress=progress, **settings)
+        return build(progress)
 
 
 def add_index(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
@@ -187,15 +211,17 @@ def _build(options: argparse.Namespace) -> int:
 
     _refuse_to_replace(options.output, force=options.force)
     analyzer = given_analyzer(options)
-    settings: dict[str, Any] = {"path": options.output, "threads": options.jobs}
-    if options.max_memory is not None:
-        settings["memory"] = options.max_memory
-    if options.shards is not None:
-        settings["shards"] = options.shards
     begin = time.perf_counter()
     documents = open_documents(options)
     read = time.perf_counter()
-    index = build_index(documents, analyzer, **settings)
+    index = build_index(
+        documents,
+        analyzer,
+        path=options.output,
+        shards=options.shards,
+        memory=options.max_memory,
+        threads=options.jobs,
+    )
     built = time.perf_counter()
     if options.json or not options.quiet:
         _print(index, options.output, options)

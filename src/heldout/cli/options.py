@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.cli.aliases import hint
+from heldout.cli.groups import add_groups
 from heldout.cli.help import group
 from heldout.errors import InputError
 from heldout.infer.levels import level_of
@@ -287,12 +288,7 @@ def add_plan_options(parser: argparse.ArgumentParser) -> None:
         help="balance the parts: relevance (number of relevant documents), length, or a field of "
         "the queries",
     )
-    add(
-        "--groups",
-        metavar="FILE",
-        help="keep units together: a table of id and group, or duplicates (units with the same "
-        "text)",
-    )
+    add_groups(add)
 
 
 def check_plan_options(options: argparse.Namespace) -> None:
@@ -303,8 +299,9 @@ def check_plan_options(options: argparse.Namespace) -> None:
     for name in ("repeats", "stratify"):
         if getattr(options, name) is not None and not random:
             raise InputError(f"--{name} goes with --folds and --hold-out")
-    if options.groups is not None and not (random or options.leave_one_out):
-        raise InputError("--groups goes with --folds, --hold-out and --leave-one-out")
+    drawn = options.leave_one_out or options.bootstrap is not None
+    if options.groups is not None and not (random or drawn):
+        raise InputError("--groups goes with --folds, --hold-out, --leave-one-out and --bootstrap")
 
 
 def _named(options: argparse.Namespace) -> list[str]:

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from heldout.cli.files import emit, show
-from heldout.cli.options import add_alternative, add_json, add_level, add_quiet
-from heldout.cli.scores import add_score_arguments, read_inputs
+from heldout.cli.help import group
+from heldout.cli.inputs import (
+    add_prediction_options,
+    add_text_options,
+    given_task,
+    read_predictions,
+)
+from heldout.cli.measures import given_measures
+from heldout.cli.options import add_alternative, add_json, add_level, add_quiet, add_seed
+from heldout.cli.scores import add_score_arguments, given_results, read_inputs
 from heldout.errors import InputError
 from heldout.infer.levels import check_level
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
+    from heldout.data.scores import Scores
+    from heldout.experiment.results import Results
+    from heldout.infer.engine import Asked
+    from heldout.infer.power_pilot import PilotPower
+    from heldout.infer.scoring.base import Scored
     from heldout.report.plan import Spread
 
 __all__ = ["add_power"]
@@ -21,10 +36,21 @@ __all__ = ["add_power"]
 _EXAMPLES = """\
   heldout power qrels.txt old.run new.run --difference 0.02
   heldout power --scores scores.csv --queries 50 100 200
+  heldout power --scores scores.csv --half-width 0.01
   heldout power --sd 0.15 --difference 0.01 0.02 0.05
+  heldout power --discordant 0.2 --difference 0.05      successes and failures, no pilot study
+  heldout power knn.csv logistic.csv -m "F1(macro)" --simulate
+  heldout power --scores folds.csv --test-share 0.1111  more data with the same number of folds
+  heldout power --scores results/ --difference 0.01     an experiment, also by document
 """
 
-_NOTES = "The numbers are for the paired t test; those of the randomization test are close.\n"
+_NOTES = """\
+The numbers are for the paired t test; those of the randomization test are close. Successes and
+failures are planned for by McNemar's exact test, folds by the corrected resampled t test, whose
+standard error falls with the root of the number of rows; with documents it falls far more slowly.
+--simulate draws samples of the pilot's units and runs the actual test on them, for the pilot's own
+difference.
+"""
 
 
 def add_power(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
@@ -32,17 +58,59 @@ def add_power(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
     parser = command(
         commands,
         "power",
-        "Plan the number of queries, or the smallest detectable difference.",
+        "Plan the amount of data, or the smallest detectable difference.",
         _EXAMPLES,
         notes=_NOTES,
-        usage="QRELS RUN RUN [RUN ...]\n--scores FILE\n--sd X",
+        usage="QRELS RUN RUN [RUN ...]\nPREDICTIONS [PREDICTIONS ...]\n--scores FILE\n--sd X\n"
+        "--discordant X",
     )
     add = parser.add_argument
-    add_score_arguments(parser, "judgements and runs of a pilot study")
-    add("--sd", type=float, metavar="X", help="standard deviation of the differences, if known")
     add("--difference", type=float, nargs="+", metavar="X", help="differences to detect")
-    add("--queries", type=int, nargs="+", metavar="N", help="numbers of queries")
+    add(
+        "--queries",
+        "--documents",
+        "--units",
+        type=int,
+        nargs="+",
+        metavar="N",
+        help="amounts of data: queries, documents or units",
+    )
+    add(
+        "--half-width",
+        type=float,
+        nargs="+",
+        metavar="X",
+        help="half-widths of the interval of the difference",
+    )
     add("--power", type=float, default=0.8, metavar="X", help="power (default: 0.8)")
+    add("--sd", type=float, metavar="X", help="standard deviation of the differences, if known")
+    add(
+        "--discordant",
+        type=float,
+        metavar="X",
+        help="fraction of units on which one system succeeds and the other fails, if known",
+    )
+    add(
+        "--test-share",
+        type=float,
+        metavar="X",
+        help="units are folds: n_test / n_train, 0.1111 for 10 folds",
+    )
+    add("--simulate", action="store_true", help="also compute the power by simulation")
+    add(
+        "--simulations",
+        type=int,
+        default=500,
+        metavar="N",
+        help="samples of the pilot for each amount (default: 500)",
+    )
+    add_score_arguments(parser, "pilot study: judgements and runs, or predictions")
+    add_prediction_options(parser)
+    group(parser, "predictions").add_argument(
+        "--by-unit", action="store_true", help="plan over units even if there are folds"
+    )
+    add_text_options(parser)
+    add_seed(parser)
     add_level(parser)
     add_alternative(parser, "any difference, a positive one, a negative one")
     add_json(parser)
@@ -51,34 +119,153 @@ def add_power(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
 
 
 def _power(options: argparse.Namespace) -> int:
-    from heldout.report.plan import json_plan, plan_lines
+    from heldout.infer.power_designs import Goal
+    from heldout.report.plan import json_plan, plan_lines, simulated_lines
 
     check_level(options.level, name="--level ")
-    settings = {
-        "power": options.power,
-        "level": options.level,
-        "alternative": options.alternative,
-    }
-    wanted = (options.difference, options.queries)
+    goal = Goal(options.power, options.level, options.alternative)
+    wanted = (options.difference, options.queries, goal)
+    pilots = list(_pilots(options))
+    spreads = [spread for pilot in pilots for spread in pilot.spreads]
+    simulated = [one for pilot in pilots for one in _simulated(pilot, options)]
     if options.json:
-        emit(json_plan(_spreads(options), *wanted, **settings))
+        emit(json_plan(spreads, *wanted, widths=options.half_width, simulated=simulated))
         return 0
     lines = [
         line
-        for spread in _spreads(options)
-        for line in plan_lines(spread, *wanted, quiet=options.quiet, **settings)
+        for spread in spreads
+        for line in plan_lines(spread, *wanted, widths=options.half_width, quiet=options.quiet)
     ]
+    for spread, found in zip(spreads, simulated, strict=False):
+        lines += simulated_lines(spread.what, found)
     show("".join(line + "\n" for line in lines))
     return 0
 
 
-def _spreads(options: argparse.Namespace) -> list[Spread]:
-    from heldout.report.plan import Spread, pilot_spreads
+class _Pilot(NamedTuple):
+    """What is planned from: spreads of all pairs, and the scores, if units can be drawn."""
 
-    if options.sd is None:
-        if not options.files and options.scores is None:
-            raise InputError("no input: give a pilot study (QRELS RUN RUN, or --scores), or --sd")
-        return [spread for scores in read_inputs(options) for spread in pilot_spreads(scores)]
+    spreads: list[Spread]
+    scored: Scored | None = None
+
+
+def _simulated(pilot: _Pilot, options: argparse.Namespace) -> list[list[PilotPower]]:
+    """For each pair of systems the power at each amount."""
+    if not options.simulate:
+        return []
+    if pilot.scored is None:
+        raise InputError(
+            "--simulate needs a pilot with values of units: runs, a table, predictions"
+        )
+    from heldout.infer.power_pilot import scored_power
+
+    amounts = options.queries or [len(pilot.scored.scores.units)]
+    return [
+        [
+            scored_power(
+                pilot.scored,
+                n,
+                pair=(second, first),
+                level=options.level,
+                alternative=options.alternative,
+                simulations=options.simulations,
+                seed=options.seed,
+            )
+            for n in amounts
+        ]
+        for first, second in combinations(range(len(pilot.scored.scores.systems)), 2)
+    ]
+
+
+def _pilots(options: argparse.Namespace) -> Iterator[_Pilot]:
+    from heldout.report.plan import fold_spreads, pilot_spreads
+
+    folder = options.files[0] if len(options.files) == 1 and options.scores is None else None
+    if folder is not None and Path(folder).is_dir():
+        options.files, options.scores = [], folder
+    if options.sd is not None or options.discordant is not None:
+        yield _known_spread(options)
+        return
+    if not options.files and options.scores is None:
+        raise InputError(
+            "no input: give a pilot study (QRELS RUN RUN, predictions, or --scores), or --sd"
+        )
+    results = None if options.files else given_results(options)
+    task = "ranking" if options.scores is not None else given_task(options)
+    if task == "text":
+        raise InputError("texts cannot be planned from: give runs, predictions or --scores")
+    if results is not None:
+        yield from _of_results(results, options)
+    elif task != "ranking":
+        yield from _of_predictions(task, options)
+    else:
+        for scores in read_inputs(options):
+            if options.test_share is not None:
+                yield _Pilot(fold_spreads(scores, options.test_share))
+            else:
+                yield _Pilot(pilot_spreads(scores), _mean_scored(scores, options))
+
+
+def _known_spread(options: argparse.Namespace) -> _Pilot:
+    from heldout.report.plan import Spread, proportion_spread
+
+    name = "--sd" if options.sd is not None else "--discordant"
     if options.files or options.scores is not None:
-        raise InputError("give either --sd or a pilot study (QRELS RUN RUN, or --scores), not both")
-    return [Spread("", options.sd)]
+        raise InputError(
+            f"give either {name} or a pilot study (QRELS RUN RUN, or --scores), not both"
+        )
+    if options.sd is not None and options.discordant is not None:
+        raise InputError("give either --sd or --discordant, not both")
+    known = options.sd is not None
+    return _Pilot([Spread("", options.sd) if known else proportion_spread(options.discordant)])
+
+
+def _asked(options: argparse.Namespace) -> Asked:
+    from heldout.infer.engine import Asked
+    from heldout.infer.power_pilot import REPLICATES
+
+    return Asked(replicates=REPLICATES, level=options.level, seed=options.seed)
+
+
+def _mean_scored(scores: Scores, options: argparse.Namespace) -> Scored:
+    from heldout.infer.scoring.base import mean_scored
+
+    return mean_scored(scores, _asked(options))
+
+
+def _of_predictions(task: str, options: argparse.Namespace) -> Iterator[_Pilot]:
+    from heldout.data.predictions import unit_count
+    from heldout.infer.scoring.predictions import PredictionSystems, scored_predictions
+    from heldout.report.plan import fold_spreads, pilot_spreads
+
+    if options.test_share is not None:
+        raise InputError("--test-share: predictions with a column fold or repeat know their own")
+    systems = PredictionSystems.of(read_predictions(task, options), None)
+    for measure in systems.measures(given_measures(options.measure, task), options.undefined):
+        scored = scored_predictions(
+            systems,
+            measure,
+            _asked(options),
+            positive=options.positive,
+            by="unit" if options.by_unit else "auto",
+        )
+        if scored.test_share is not None:
+            rows = unit_count(systems.systems[0])
+            yield _Pilot(fold_spreads(scored.scores, scored.test_share, rows))
+        else:
+            yield _Pilot(pilot_spreads(scored.scores, "units"), scored)
+
+
+def _of_results(results: Results, options: argparse.Namespace) -> Iterator[_Pilot]:
+    from heldout.report.plan import document_spreads, fold_spreads, pilot_spreads
+
+    settings = results.manifest["settings"]
+    for measure in options.measure or results.measures[:1]:
+        if settings.get("by") == "document":
+            yield _Pilot(document_spreads(results, measure))
+        elif results.unit == "split":
+            yield _Pilot(fold_spreads(results.scores(measure), float(settings["test_share"])))
+        else:
+            scores = results.scores(measure)
+            unit = "queries" if results.unit == "query" else "units"
+            yield _Pilot(pilot_spreads(scores, unit), _mean_scored(scores, options))

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.cli.files import emit, is_file, show, split_paths
+from heldout.cli.groups import of_both
 from heldout.cli.help import group
 from heldout.cli.options import (
     add_json,
@@ -283,8 +284,7 @@ def _fields(options: argparse.Namespace) -> dict[str, Any]:
     fields |= _given(options, (*names, "baseline", "level", "index"))
     plan = plan_table(options)
     if plan:
-        both = options.by == "both"
-        fields["plan"] = {"queries": plan, "documents": plan} if both else plan
+        fields["plan"] = of_both(plan) if options.by == "both" else plan
     analyzer = _given(options, ("stemmer", "stop"))
     if analyzer:
         fields["analyzer"] = analyzer

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.cli.collection import open_collection
 from heldout.cli.files import emit, is_file, show, split_paths
+from heldout.cli.groups import of_both
 from heldout.cli.help import group
 from heldout.cli.options import (
     PLANS,
@@ -83,7 +84,6 @@ def add_split(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
         help="draw N random units and write them with -o as one collection (no folds)",
     )
     add("--fold", type=int, metavar="N", help="with -o: write this fold only")
-    add("--check-texts", action="store_true", help="find texts that are in both parts (slow)")
     add_plan_options(parser)
     add_seed(parser, None)
     add = group(parser, "output").add_argument
@@ -181,18 +181,16 @@ def _collection(options: argparse.Namespace) -> Collection:
 
 def _splits(collection: Collection, options: argparse.Namespace) -> Splits:
     from heldout.cli.places import plan_option
-    from heldout.experiment.plan_settings import plan_from_table
+    from heldout.experiment.plan_fields import plan_from_table
     from heldout.experiment.problems import Problems
 
     table, seed = plan_table(options), options.seed or 0
     if options.sample is not None:
         table = {"hold_out": options.sample}
     if options.by == "both":
-        if options.groups not in {None, "duplicates"}:
-            raise InputError("--groups FILE names one kind of unit: split --by query or document")
         if options.folds_file or options.test_ids or options.later:
             raise InputError("--by both needs a plan for queries and documents: --folds, …")
-        table = {"queries": table or {"folds": 5}, "documents": table or {"folds": 5}}
+        table = of_both(table)
     elif not any(name in table for name in PLANS):
         table["folds"] = 10 if options.by == "query" else 5
     problems = Problems(plan_option)
@@ -219,7 +217,7 @@ def _describe(splits: Splits, collection: Collection, options: argparse.Namespac
     from heldout.report.tables import plain_text
     from heldout.resample.describe import describe_splits
 
-    found = describe_splits(splits, collection, texts=options.check_texts)
+    found = describe_splits(splits, collection)
     if options.json:
         emit(json_text(found.to_dict()))
         return

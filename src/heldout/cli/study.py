@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.cli.collection import open_collection
 from heldout.cli.files import emit, show
+from heldout.cli.groups import add_groups, given_groups
 from heldout.cli.help import group
 from heldout.cli.index import build_index, given_analyzer
 from heldout.cli.measures import given_measures
@@ -95,6 +96,7 @@ def _add_shared(parser: argparse.ArgumentParser, draws: int) -> None:
         "--draws", type=positive, default=draws, metavar="N", help=f"repetitions (default: {draws})"
     )
     add("--depth", type=positive, default=1000, metavar="N", help="ranking depth (default: 1000)")
+    add_groups(add)
     add_seed(parser)
     add_output(parser, _FORMATS, auto="table with a verdict")
     add_quiet(parser, "print the table and the verdict only")
@@ -201,6 +203,24 @@ def _candidates(options: argparse.Namespace, system: ModelSystem) -> tuple[Candi
     return Candidates.make(index, collection, system.models(), depth=options.depth), collection
 
 
+def _groups(options: argparse.Namespace, collection: Collection) -> Any:
+    """The group of each document, or None; notes about them go to standard error."""
+    import sys
+    import warnings
+
+    from heldout.report.tables import note_lines
+    from heldout.resample.notices import ResamplingWarning
+    from heldout.resample.plans import KFold
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResamplingWarning)  # the notes say the same
+        plan = KFold(2, groups=given_groups(options.groups))
+        splits = plan.splits(collection, "document")
+    if not options.quiet:
+        sys.stderr.write("".join(line + "\n" for line in note_lines(splits.notes)))
+    return splits.groups
+
+
 def _named(system: ModelSystem) -> str:
     models = system.models()
     return str(models[0]) if len(models) == 1 else f"{system.model}, {len(models)} values"
@@ -231,8 +251,9 @@ def _bias(options: argparse.Namespace) -> int:
     # Made first: a wrong folder should be noticed before minutes of work.
     with made_folder(options.figures) if options.figures else nullcontext():
         candidates, collection = _candidates(options, system)
+        groups = _groups(options, collection)
         with progress_bar("draws", quiet=options.quiet) as progress:
-            study = bias_study(candidates, settings, progress)
+            study = bias_study(candidates, settings, progress, groups=groups)
         if options.figures:
             for name, text in figure_tables(study, collection.queries.ids).items():
                 emit(text, str(Path(options.figures, name)))
@@ -276,7 +297,10 @@ def _curve(options: argparse.Namespace) -> int:
         parse_measure(given_measures([options.measure], "ranking")[0], "ranking"),
         _shares(options.sizes),
     )
-    candidates, _ = _candidates(options, system)
+    if options.groups is not None and options.by == "query":
+        raise InputError("--groups of a study are groups of documents: leave --by query out")
+    candidates, collection = _candidates(options, system)
+    groups = _groups(options, collection) if options.by == "document" else None
     with progress_bar("draws", quiet=options.quiet) as progress:
         points = learning_curve(
             candidates,
@@ -287,6 +311,7 @@ def _curve(options: argparse.Namespace) -> int:
             draws=options.draws,
             seed=options.seed,
             progress=progress,
+            groups=groups,
         )
     unit = {"document": "documents", "query": "queries"}[options.by]
     title = (

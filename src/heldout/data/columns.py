@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GREATEST_GRADE",
+    "ID_COLUMNS",
     "QRELS_COLUMNS",
     "QUERY_NAMES",
     "RUN_COLUMNS",
     "Stretches",
+    "id_columns",
     "is_frame",
     "is_nested",
     "pick_columns",
@@ -59,6 +61,16 @@ def is_frame(given: object) -> bool:
 def is_nested(given: object) -> bool:
     """Whether this is ``{query: {document: number}}``, as far as its types tell."""
     return isinstance(given, Mapping) and all(isinstance(one, Mapping) for one in given.values())
+
+
+ID_COLUMNS: Final = ("query_id", "doc_id")
+"""The names of the columns of query and document ids, unless a frame had others."""
+
+
+def id_columns(frame: Frame, known: dict[str, tuple[str, ...]]) -> tuple[str, str]:
+    """The names of the columns of query and document ids in a frame."""
+    picked = pick_names(list(map(str, frame.columns)), known, "frame")
+    return picked["query"], picked["doc"]
 
 
 def pick_columns(frame: Frame, known: dict[str, tuple[str, ...]], what: str) -> dict[str, Any]:

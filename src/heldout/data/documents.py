@@ -21,6 +21,8 @@ from heldout.errors import InputError
 from heldout.notes import Note
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from heldout.data.words import Bytes, Ints
 
 __all__ = [
@@ -84,7 +86,7 @@ class Documents(ABC):
         What was found odd in them.
     """
 
-    __slots__ = ("_digest",)
+    __slots__ = ("_digest", "_hashes")
 
     ids: DocumentIds
     notes: tuple[Note, ...]
@@ -120,6 +122,23 @@ class Documents(ABC):
                 digest.add(batch)
             held = digest.hexdigest()
             self._digest = held
+        return held
+
+    def text_hashes(self) -> NDArray[np.uint64]:
+        """Return 128 bits of each document's text, as documents × 2; computed once.
+
+        Texts that differ only in case and white space have the same hash; that of an empty document
+        is 0.
+        """
+        held: NDArray[np.uint64] | None = getattr(self, "_hashes", None)
+        if held is None:
+            from heldout.compiled import announce
+            from heldout.data.text_hashes import hash_kernel, text_hashes  # compiled loops
+
+            announce("the search for duplicates", hash_kernel)
+            held = np.concatenate([text_hashes(batch) for batch in self.batches()])
+            held.flags.writeable = False
+            self._hashes = held
         return held
 
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from heldout.data.columns import (
     GREATEST_GRADE,
+    ID_COLUMNS,
     QRELS_COLUMNS,
     RUN_COLUMNS,
     Stretches,
+    id_columns,
     is_nested,
     pick_columns,
     three_columns,
 )
 from heldout.data.duplicates import duplicate_row, repeats
+from heldout.data.frames import Library, check_library, frame_of
 from heldout.data.notes import count_of
 from heldout.data.ordering import put_in_order
 from heldout.data.words import Floats, Ints, Words, query_keys
@@ -26,7 +29,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping
 
-    import polars as pl
     from numpy.typing import NDArray
 
     from heldout.data.columns import Frame
@@ -69,6 +71,8 @@ class Run:
         The documents in final order: score descending, ties by `ties`.
     ties
         The tie policy in force.
+    id_columns
+        The names of the columns of query and document ids in frames.
     """
 
     name: str
@@ -77,6 +81,7 @@ class Run:
     docs: IdColumn
     scores: Floats
     ties: TiePolicy = "docid-desc"
+    id_columns: tuple[str, str] = ID_COLUMNS
 
     def __post_init__(self) -> None:
         _freeze(self.offsets, self.scores)
@@ -138,9 +143,12 @@ class Run:
         ties: TiePolicy = "docid-desc",
         single_precision: bool = False,
     ) -> Run:
-        """Make a run of a pandas or Polars frame (column names of PyTerrier, ir_measures, …)."""
+        """Make a run of a pandas or Polars frame (column names of PyTerrier, ir_measures, …).
+
+        `to_frame` gives the columns the same names again.
+        """
         columns = pick_columns(frame, RUN_COLUMNS, "run frame")
-        return cls.from_columns(
+        run = cls.from_columns(
             columns["query"],
             columns["doc"],
             columns["score"],
@@ -148,6 +156,7 @@ class Run:
             ties=ties,
             single_precision=single_precision,
         )
+        return replace(run, id_columns=id_columns(frame, RUN_COLUMNS))
 
     @classmethod
     def from_columns(
@@ -237,25 +246,32 @@ class Run:
         )
         return {q: dict(zip(docs[a:z], scores[a:z], strict=True)) for q, a, z in spans}
 
-    def to_frame(self) -> pl.DataFrame:
-        """A Polars frame with the columns ``query_id``, ``doc_id``, ``rank``, ``score``."""
+    def to_frame(self, library: Library = "polars") -> Any:
+        """A frame with the columns ``query_id``, ``doc_id``, ``rank``, ``score``.
+
+        A run that came from a frame keeps its names of the first two columns, such as ``qid`` and
+        ``docno``.
+
+        Parameters
+        ----------
+        library
+            Whose frame it is: ``polars`` or ``pandas``.
+        """
+        check_library(library)
         import polars as pl  # slow to import, seldom needed
 
         counts = np.diff(self.offsets)
-        return pl.DataFrame(
+        query, doc = self.id_columns
+        frame = pl.DataFrame(
             {
-                "query_id": np.repeat(np.array(self.queries, dtype=object), counts).tolist(),
-                "doc_id": self.docs.tolist(),
+                query: np.repeat(np.array(self.queries, dtype=object), counts).tolist(),
+                doc: self.docs.tolist(),
                 "rank": np.arange(len(self)) - np.repeat(self.offsets[:-1], counts) + 1,
                 "score": self.scores,
             },
-            schema={
-                "query_id": pl.String,
-                "doc_id": pl.String,
-                "rank": pl.Int64,
-                "score": pl.Float64,
-            },
+            schema={query: pl.String, doc: pl.String, "rank": pl.Int64, "score": pl.Float64},
         )
+        return frame_of(frame, library)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the run; the name's ending tells the format (see `heldout.read_run`)."""
@@ -280,6 +296,8 @@ class Qrels:
         The judged documents and their grades; a negative grade means "pooled, not judged".
     repeated
         How many judgements came in more than once with the same grade (and count once).
+    id_columns
+        The names of the columns of query and document ids in frames.
     """
 
     queries: tuple[str, ...]
@@ -287,6 +305,7 @@ class Qrels:
     docs: IdColumn
     grades: Ints
     repeated: int = 0
+    id_columns: tuple[str, str] = ID_COLUMNS
     keys: Words = field(init=False, repr=False)
     rows_by_key: Ints = field(init=False, repr=False)
 
@@ -321,9 +340,13 @@ class Qrels:
 
     @classmethod
     def from_frame(cls, frame: Frame) -> Qrels:
-        """Make qrels of a pandas or Polars frame (names of PyTerrier, ir_measures, BEIR, …)."""
+        """Make qrels of a pandas or Polars frame (names of PyTerrier, ir_measures, BEIR, …).
+
+        `to_frame` gives the columns the same names again.
+        """
         columns = pick_columns(frame, QRELS_COLUMNS, "qrels frame")
-        return cls.from_columns(columns["query"], columns["doc"], columns["grade"])
+        qrels = cls.from_columns(columns["query"], columns["doc"], columns["grade"])
+        return replace(qrels, id_columns=id_columns(frame, QRELS_COLUMNS))
 
     @classmethod
     def from_columns(
@@ -416,15 +439,26 @@ class Qrels:
         )
         return {q: dict(zip(docs[a:z], grades[a:z], strict=True)) for q, a, z in spans}
 
-    def to_frame(self) -> pl.DataFrame:
-        """A Polars frame with the columns ``query_id``, ``doc_id``, ``relevance``."""
+    def to_frame(self, library: Library = "polars") -> Any:
+        """A frame with the columns ``query_id``, ``doc_id``, ``relevance``.
+
+        Judgements that came from a frame keep its names of the first two columns.
+
+        Parameters
+        ----------
+        library
+            Whose frame it is: ``polars`` or ``pandas``.
+        """
+        check_library(library)
         import polars as pl  # slow to import, seldom needed
 
         names = [self.queries[number] for number in self.query_of_row().tolist()]
-        return pl.DataFrame(
-            {"query_id": names, "doc_id": self.docs.tolist(), "relevance": self.grades},
-            schema={"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Int64},
+        query, doc = self.id_columns
+        frame = pl.DataFrame(
+            {query: names, doc: self.docs.tolist(), "relevance": self.grades},
+            schema={query: pl.String, doc: pl.String, "relevance": pl.Int64},
         )
+        return frame_of(frame, library)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the qrels; the name's ending tells the format (see `heldout.read_qrels`)."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from heldout.data.io.score_table import read_score_table
+from heldout.data.notes import count_of
 from heldout.data.score_inputs import score_pairs
 from heldout.errors import InputError
 from heldout.notes import Note, as_note
@@ -55,6 +56,10 @@ class Scores:
     notes
         What a reader of any claim should know about the scores; a text becomes a note without a
         code.
+    unit
+        What a unit is called in sentences, such as ``query``, ``fold`` or ``segment``.
+    range
+        The least and the greatest value that the measure can have; intervals stay inside.
 
     Examples
     --------
@@ -71,6 +76,8 @@ class Scores:
     judged: tuple[float, ...] = ()
     data: str = ""
     notes: tuple[Note, ...] = ()
+    unit: str = "unit"
+    range: tuple[float, float] = (-math.inf, math.inf)
 
     def __post_init__(self) -> None:
         for name in ("systems", "units", "dropped"):
@@ -104,7 +111,12 @@ class Scores:
         *,
         systems: Sequence[str] | None = None,
         units: str | Sequence[Any] | None = None,
-        **more: Any,
+        higher_is_better: bool = True,
+        judged: tuple[float, ...] = (),
+        data: str = "",
+        notes: tuple[Note, ...] = (),
+        range: tuple[float, float] = (-math.inf, math.inf),  # noqa: A002 - as the field is called
+        unit: str = "unit",
     ) -> Scores:
         """Make scores of a frame or of a mapping; units that a system lacks are left out.
 
@@ -122,8 +134,8 @@ class Scores:
             The name of the column of unit ids; by default the one that is called ``unit``,
             ``query_id``, ``qid``, ``query``, ``topic``, ``fold``, ``id`` or the like, else the
             index of a pandas frame. Or the ids themselves, one per row.
-        more
-            Other parameters of `Scores`.
+        higher_is_better, judged, data, notes, range, unit
+            As for `Scores`; without `data` it is a fingerprint of the ids of the units.
 
         Examples
         --------
@@ -135,11 +147,32 @@ class Scores:
         """
         wanted = None if measure is None else str(measure)
         name, (found, every) = score_pairs(table, wanted, systems, units)
-        return _paired(found, every, name or "score", more)
+        paired = _paired(found, every, name or "score")
+        return replace(
+            paired,
+            higher_is_better=higher_is_better,
+            judged=judged,
+            data=data or paired.data,
+            notes=notes,
+            range=range,
+            unit=unit,
+        )
 
     def column(self, system: str) -> Floats:
         """The scores of one system."""
         return self.values[:, self.index(system)]
+
+    @property
+    def size(self) -> str:
+        """The number of units in words.
+
+        Examples
+        --------
+        >>> Scores("AP", ["A"], [1, 2], [[0.1], [0.3]], unit="query").size
+        '2 queries'
+        """
+        plural = f"{self.unit[:-1]}ies" if self.unit.endswith("y") else ""
+        return count_of(len(self.units), self.unit, plural)
 
     def index(self, system: str) -> int:
         """The number of a system."""
@@ -184,7 +217,6 @@ def _paired(
     table: Mapping[Any, Mapping[str, float]],
     every: Iterable[str],
     measure: str,
-    more: dict[str, Any],
 ) -> Scores:
     """Scores on the units that all systems have."""
     if not table:
@@ -198,14 +230,22 @@ def _paired(
         shared = all(unit in units for units in table.values())
         (common if shared else dropped).append(unit)
     if not common:
-        raise InputError("the systems have no unit in common: are the ids written alike?")
+        raise InputError(
+            "the systems have no unit in common: are the ids written alike? Systems that were "
+            "scored on different units are compared by --unpaired (heldout.infer.unpaired)"
+        )
     try:
         rows = [[float(units[unit]) for units in table.values()] for unit in common]
     except (TypeError, ValueError) as error:
         raise InputError(f"a score is not a number ({error})") from None
-    settings = {"dropped": tuple(dropped), **more}
-    settings["data"] = settings.get("data") or fingerprint(sorted([*common, *dropped]))
-    return Scores(measure, tuple(table), tuple(common), np.array(rows), **settings)
+    return Scores(
+        measure,
+        tuple(table),
+        tuple(common),
+        np.array(rows),
+        dropped=tuple(dropped),
+        data=fingerprint(sorted([*common, *dropped])),
+    )
 
 
 def fingerprint(parts: list[str]) -> str:
@@ -250,6 +290,7 @@ def table_scores(table: ScoreTable, measure: Any = None, *, higher_is_better: bo
     """The scores of a table in one measure."""
     name, (found, every) = table.pairs(None if measure is None else str(measure))
     try:
-        return _paired(found, every, name or "score", {"higher_is_better": higher_is_better})
+        paired = _paired(found, every, name or "score")
     except InputError as error:
         raise InputError(f"{table.table.source}: {error}") from None
+    return replace(paired, higher_is_better=higher_is_better)

@@ -27,10 +27,6 @@ def check_fitting(
     for at, system in enumerate(systems):
         for why in system.misfits(by):
             problems.add(f"systems[{at}]", f"{system.name}: {why}")
-    baseline = given.baseline
-    if baseline is not None and baseline not in {one.name for one in systems}:
-        there = ", ".join(one.name for one in systems)
-        problems.add("baseline", f"there is no system {baseline!r}; there are {there}")
     for name in _of_documents(given):
         _check_for_documents(name, systems, by, problems)
     if by != "query" and given.target_size is not None:

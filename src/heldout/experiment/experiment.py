@@ -13,8 +13,6 @@ from heldout.data.aside import write_atomically
 from heldout.data.io.toml import toml_text
 from heldout.data.sizes import parse_size
 from heldout.errors import InputError
-from heldout.experiment.config import check_fields
-from heldout.experiment.config_file import place_in, read_fields
 from heldout.experiment.execution.execute import execute
 from heldout.experiment.execution.journal import Journal
 from heldout.experiment.execution.lock import locked
@@ -22,11 +20,13 @@ from heldout.experiment.execution.progress import progress_bar
 from heldout.experiment.execution.regular_files import refuse_link
 from heldout.experiment.execution.resources import Resources
 from heldout.experiment.execution.tasks import Task, plan_tasks
-from heldout.experiment.manifest import experiment_key, make_manifest
+from heldout.experiment.manifest import MANIFEST, experiment_key, make_manifest
 from heldout.experiment.problems import Problems
-from heldout.experiment.result_files import EXPERIMENT, MANIFEST, all_files, flush
+from heldout.experiment.ranking_fields import check_ranking_fields
+from heldout.experiment.result_files import EXPERIMENT, all_files, flush
 from heldout.experiment.results import Results
 from heldout.experiment.schema import PredictionFields, RankingFields
+from heldout.experiment.toml_lines import place_in, read_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from heldout.data.collection import Collection
     from heldout.experiment.documents.methods import Method
     from heldout.experiment.execution.progress import Step
+    from heldout.experiment.manifest import Manifest
     from heldout.experiment.schema import By
     from heldout.experiment.settings import Settings
     from heldout.experiment.systems.records import Record
@@ -58,7 +59,7 @@ _DEFAULTS: Final = {
 }
 
 
-def _is_default(name: str, value: Any) -> bool:
+def _is_default(name: str, value: object) -> bool:
     default = _DEFAULTS[name]
     return value is default or (isinstance(value, str | int | float) and value == default)
 
@@ -149,7 +150,7 @@ class Experiment:
         index: AnyIndex | str | os.PathLike[str] | None = None,
         analyzer: Analyzer | Mapping[str, Any] | None = None,
     ) -> None:
-        every: dict[str, Any] = {
+        every: dict[str, object] = {
             "collection": collection,
             "systems": systems,
             "data": data,
@@ -204,12 +205,12 @@ class Experiment:
         settings: Settings | None = None
         task = self.fields.get("task", "ranking")
         if task == "ranking":
-            settings = check_fields(self.fields, problems, self._folder)
-        elif task in ("classification", "regression"):
+            settings = check_ranking_fields(self.fields, problems, self._folder)
+        elif task == "classification" or task == "regression":  # noqa: PLR1714 - for the types
             # Only here: measures of predictions and scikit-learn are slow to import.
-            from heldout.experiment.prediction_settings import check_prediction_fields
+            from heldout.experiment.prediction_fields import check_prediction_fields
 
-            settings = check_prediction_fields(self.fields, problems, self._folder)
+            settings = check_prediction_fields(task, self.fields, problems, self._folder)
         else:
             problems.add("task", f"{task!r} is not ranking, classification or regression")
         problems.refuse(self._source)
@@ -323,9 +324,7 @@ def _make_folder(place: Path) -> None:
         raise InputError(f"{place}: cannot be made ({error.strerror})") from None
 
 
-def _look_into(
-    place: Path, manifest: dict[str, Any], *, resume: bool, force: bool
-) -> Results | None:
+def _look_into(place: Path, manifest: Manifest, *, resume: bool, force: bool) -> Results | None:
     """Results that are there already, if they are wanted; refuse what would be lost."""
     for left in place.glob(".*.tmp"):
         # Written aside by a run that was killed; nobody else is in this folder.
@@ -367,7 +366,7 @@ def _refuse_other(place: Path, mine: str, theirs: str) -> None:
 def _run(
     settings: Settings,
     index: AnyIndex | None,
-    manifest: dict[str, Any],
+    manifest: Manifest,
     place: Path | None,
     resources: Resources,
     *,
@@ -429,7 +428,7 @@ def _results(
     settings: Settings,
     tasks: tuple[Task, ...],
     records: Mapping[str, Record],
-    manifest: dict[str, Any],
+    manifest: Manifest,
     seconds: dict[str, float],
 ) -> Results:
     timings: dict[str, Any] = {"tasks": {task.key: seconds[task.key] for task in tasks}}

@@ -118,6 +118,7 @@ class HeldOutPredictions:
 
     def interval(self, system: str, measure: str, level: float) -> Interval | None:
         """Corrected t over splits; over units Wilson's, DeLong's, t or the bootstrap."""
+        from heldout.infer.intervals.bounded import inside
         from heldout.infer.intervals.evaluations import score_predictions
         from heldout.infer.intervals.folds import corrected_t  # SciPy
 
@@ -130,7 +131,7 @@ class HeldOutPredictions:
         scores = self.scores(measure, [system], by_unit=False)
         if len(scores.units) < 2:
             return None
-        return corrected_t(scores.values[:, 0], self._test_share, level)
+        return inside(corrected_t(scores.values[:, 0], self._test_share, level), scores.range)
 
     @property
     def _test_share(self) -> float:
@@ -152,9 +153,10 @@ class HeldOutPredictions:
         return Scores.of(
             table,
             str(wanted),
-            higher_is_better=wanted.higher_is_better,
+            higher_is_better=bool(wanted.higher_is_better),
             data=self._data(),
             notes=(*notes, *self._results.tuning_notes()),
+            range=wanted.range,
         )
 
     def _by_split(self, measure: Measure, system: str, notes: list[Note]) -> dict[str, float]:

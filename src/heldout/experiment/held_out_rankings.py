@@ -104,7 +104,10 @@ class HeldOutRankings:
 
     def value(self, system: str, measure: str) -> float:
         """The estimate."""
-        return float(self._results.estimate(system, measure)["value"])
+        value = self._results.estimate(system, measure)["value"]
+        if value is None:
+            raise InputError(f"{system} has no value of {measure}")
+        return value
 
     def interval(self, system: str, measure: str, level: float) -> Interval | None:
         """That of the estimate; over queries at any level."""
@@ -112,17 +115,18 @@ class HeldOutRankings:
         from heldout.infer.results import Interval
 
         found = self._results.estimate(system, measure)
-        if found["low"] is None:
+        value, low, high = found["value"], found["low"], found["high"]
+        if value is None or low is None or high is None:
             return None
         if found["level"] == level:
-            bounds = (found[name] for name in ("value", "low", "high", "level", "interval"))
-            return Interval(*bounds)
+            return Interval(value, low, high, found["level"], found["interval"])
         if self._results.manifest["settings"]["by"] != "query":
             raise InputError(
                 f"the interval of {measure} was made at level {found['level']:g}: run the "
                 "experiment again for another"
             )
-        return mean_interval(self.scores(measure, [system], by_unit=True).values[:, 0], level)
+        scores = self.scores(measure, [system], by_unit=True)
+        return mean_interval(scores.values[:, 0], level, scores.range)
 
     def scores(self, measure: str, systems: Sequence[str], *, by_unit: bool) -> Scores:
         """What each query got where it was held out."""
@@ -146,6 +150,8 @@ class HeldOutRankings:
             dropped=tuple(one for one in every if one not in set(common)),
             data=self._results.manifest["fingerprints"]["collection"],
             notes=self._results.tuning_notes(),
+            unit="query",
+            range=wanted.range,
         )
 
     def _by_query(

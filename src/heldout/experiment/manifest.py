@@ -1,4 +1,7 @@
-"""The manifest: what a result depends on, so that it can be told whether two are the same."""
+"""The manifest: what results depend on, so that two of them can be recognised as the same.
+
+`Manifest` and the types in it describe ``manifest.json``, which is written and read here.
+"""
 
 from __future__ import annotations
 
@@ -6,36 +9,190 @@ import hashlib
 import json
 import platform
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    NotRequired,
+)
+
+from pydantic import Field, with_config
+from typing_extensions import TypedDict  # pydantic reads that of typing from 3.12 on
 
 from heldout import __version__
 from heldout.as_json import plain
+from heldout.errors import InputError
+from heldout.experiment.typed_json import (
+    WRITTEN,
+    Count,
+    FiniteNumber,
+    Share,
+    read_into,
+    refuse_edited,
+)
 from heldout.infer.levels import alpha_of, level_of
 
 if TYPE_CHECKING:
     from heldout.experiment.settings import Settings
     from heldout.retrieve.shards import AnyIndex
 
-__all__ = ["experiment_key", "make_manifest", "read_old_names", "versions_of"]
+__all__ = [
+    "MANIFEST",
+    "TASKS",
+    "CollectionSizes",
+    "DataSizes",
+    "Fingerprints",
+    "Manifest",
+    "NoteRecord",
+    "SettingsRecord",
+    "SystemRecord",
+    "experiment_key",
+    "make_manifest",
+    "read_manifest",
+    "versions_of",
+]
+
+MANIFEST: Final = "manifest.json"
+"""Written last: a folder that has it is complete."""
+TASKS: Final = ("ranking", "classification", "regression")
 
 
-def make_manifest(settings: Settings, index: AnyIndex | None) -> dict[str, Any]:
+@with_config(WRITTEN)
+class NoteRecord(TypedDict):
+    """A note; heldout 0.1 has written its text alone."""
+
+    code: str
+    text: str
+    severity: Literal["warning", "info"]
+
+
+@with_config(WRITTEN)
+class SystemRecord(TypedDict):
+    """A system, with the points of its search space; each kind of system has more values."""
+
+    name: str
+    points: list[dict[str, Any]]
+    model: NotRequired[str]
+    source: NotRequired[Any]
+
+
+@with_config(WRITTEN)
+class CollectionSizes(TypedDict):
+    """The collection of an experiment."""
+
+    name: str
+    documents: Count
+    queries: Count
+    judgements: Count
+
+
+@with_config(WRITTEN)
+class DataSizes(TypedDict):
+    """The rows of an experiment with estimators."""
+
+    name: str
+    rows: Count
+    groups: Count | None
+    classes: list[str]
+
+
+@with_config(WRITTEN)
+class SettingsRecord(TypedDict):
+    """The settings of an experiment; those of one task alone are not required (see `_OF_TASK`)."""
+
+    task: str
+    systems: list[SystemRecord]
+    by: Literal["query", "document", "both", "instance"]
+    plan: str
+    plan_seed: Count | None
+    splits: Count
+    measures: Annotated[list[str], Field(min_length=1)]
+    tune_for: str
+    seed: Count
+    rule: str
+    inner: Count | None
+    level: Share
+    baseline: str | None
+    collection: NotRequired[CollectionSizes]
+    depth: NotRequired[Count]
+    estimator: NotRequired[str]
+    target_size: NotRequired[Count | None]
+    replicates: NotRequired[Count]
+    analyzer: NotRequired[str | None]
+    data: NotRequired[DataSizes]
+    test_share: NotRequired[FiniteNumber]
+
+
+@with_config(WRITTEN)
+class Fingerprints(TypedDict):
+    """Of the data, the splits and the index."""
+
+    splits: str
+    collection: NotRequired[str]
+    data: NotRequired[str]
+    index: NotRequired[str | None]
+
+
+_OF_TASK: Final = {
+    "ranking": ("collection", "depth", "estimator", "target_size", "replicates", "analyzer"),
+    "classification": ("data", "test_share"),
+    "regression": ("data", "test_share"),
+}
+
+
+@with_config(WRITTEN)
+class Manifest(TypedDict):
+    """``manifest.json`` without its format and checksums."""
+
+    versions: dict[str, str]
+    fingerprints: Fingerprints
+    policies: dict[str, str]
+    settings: SettingsRecord
+    notes: list[str | NoteRecord]
+
+
+def make_manifest(settings: Settings, index: AnyIndex | None) -> Manifest:
     """Versions, fingerprints, policies and settings, as plain values."""
-    described = {
+    described: Manifest = {
         "versions": versions_of(settings),
         "fingerprints": settings.fingerprints(index),
         "policies": dict(settings.POLICIES),
         "settings": settings.describe(index),
-        "notes": [note.to_dict() for note in settings.notes],
+        "notes": [
+            {"code": one.code, "text": one.text, "severity": one.severity} for one in settings.notes
+        ],
     }
     return plain(described)  # type: ignore[no-any-return]
 
 
-def read_old_names(manifest: dict[str, Any]) -> None:
-    """Give the settings of a manifest their names of today: 0.1 wrote alpha for 1 - level."""
-    settings = manifest.get("settings")
+def read_manifest(content: object, place: str) -> Manifest:
+    """Read a manifest, also one of heldout 0.1.
+
+    Parameters
+    ----------
+    content
+        What is in the file.
+    place
+        The folder, for messages.
+    """
+    settings = content.get("settings") if isinstance(content, dict) else None
+    task = settings.get("task") if isinstance(settings, dict) else None
+    if task not in TASKS:
+        named = "no task is named" if task is None else f"there is no task {task!r}"
+        raise InputError(f"{place}/{MANIFEST}: {named}; was it edited?")
     if isinstance(settings, dict) and isinstance(settings.get("alpha"), float):
-        settings["level"] = level_of(settings.pop("alpha"))
+        settings["level"] = level_of(settings.pop("alpha"))  # as 0.1 wrote it
+    found = read_into(Manifest, content, place, MANIFEST)
+    ranking = task == "ranking"
+    data = "collection" if ranking else "data"
+    wrong = [] if data in found["fingerprints"] else [f"fingerprints.{data}"]
+    wrong += [f"settings.{name}" for name in _OF_TASK[task] if name not in found["settings"]]
+    wrong += ["settings.by"] if ranking == (found["settings"]["by"] == "instance") else []
+    if wrong:
+        refuse_edited(place, MANIFEST, wrong)
+    return found
 
 
 def versions_of(settings: Settings) -> dict[str, str]:
@@ -50,12 +207,15 @@ def versions_of(settings: Settings) -> dict[str, str]:
     return found
 
 
-def experiment_key(manifest: dict[str, Any]) -> str:
+def experiment_key(manifest: Manifest) -> str:
     """A name for all that the results depend on; a journal goes on only under the same one."""
-    parts = {key: manifest[key] for key in ("versions", "fingerprints", "settings")}
-    # As 0.1 wrote them, so that what it has begun can be finished.
-    settings = dict(parts["settings"])
+    # As 0.1 wrote the settings, so that what it has begun can be finished.
+    settings: dict[str, Any] = dict(manifest["settings"])
     settings["alpha"] = alpha_of(settings.pop("level"))
-    parts["settings"] = settings
+    parts = {
+        "versions": manifest["versions"],
+        "fingerprints": manifest["fingerprints"],
+        "settings": settings,
+    }
     text = json.dumps(parts, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()

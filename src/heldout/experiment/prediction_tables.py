@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +12,8 @@ from heldout.experiment.instances import defined_value
 from heldout.experiment.results import Results
 from heldout.experiment.split_table import split_table
 from heldout.experiment.summary import summarise_choices
-from heldout.experiment.tables import fold_tables, place_columns, shown_parameters
+from heldout.experiment.table_columns import place_columns, prediction_columns, value_columns
+from heldout.experiment.tables import fold_tables, shown_parameters
 from heldout.measure.undefined import Undefined
 
 if TYPE_CHECKING:
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from heldout.experiment.manifest import Manifest
     from heldout.experiment.settings import PredictionSettings
+    from heldout.experiment.summary import EstimateRecord
     from heldout.experiment.systems.estimator_outcomes import PredictedOutcome
     from heldout.experiment.systems.estimators import EstimatorSystem
     from heldout.experiment.systems.outcomes import Place
@@ -34,21 +36,13 @@ __all__ = ["prediction_results"]
 def prediction_results(
     settings: PredictionSettings,
     outcomes: Sequence[PredictedOutcome],
-    manifest: dict[str, Any],
+    manifest: Manifest,
     timings: dict[str, Any],
 ) -> Results:
     """Tables and summary of what is known of each estimator."""
     pairs = list(zip(settings.systems, outcomes, strict=True))
     summary = [
-        summarise_choices(
-            system,
-            outcome,
-            {
-                "baseline": system.baseline,
-                "estimates": [],
-                "notes": [note.to_dict() for note in outcome.notes],
-            },
-        )
+        summarise_choices(system, outcome, [], baseline=system.baseline, notes=outcome.notes)
         for system, outcome in pairs
     ]
     results = Results(
@@ -60,19 +54,24 @@ def prediction_results(
         manifest=manifest,
         timings=timings,
     )
-    estimated = [
-        {**one, "estimates": [_estimate(results, one["name"], str(m)) for m in settings.measures]}
-        for one in summary
-    ]
-    return replace(results, summary=plain(estimated))
+    for one in summary:
+        one["estimates"] = plain(
+            [_estimate(results, one["name"], str(measure)) for measure in settings.measures]
+        )
+    return results
 
 
-def _estimate(results: Results, system: str, measure: str) -> dict[str, Any]:
+def _estimate(results: Results, system: str, measure: str) -> EstimateRecord:
     """The mean over splits with its interval; a reason where it does not exist."""
     level = results.manifest["settings"]["level"]
-    found: dict[str, Any] = {"measure": measure, "value": None, "low": None, "high": None}
-    found |= {"level": level, "interval": "none", "reason": ""}
-    found |= {
+    found: EstimateRecord = {
+        "measure": measure,
+        "value": None,
+        "low": None,
+        "high": None,
+        "level": level,
+        "interval": "none",
+        "reason": "",
         "spread": results.spread(system, measure),
         "n_splits": len(results.split_values(system, measure)),
     }
@@ -82,7 +81,8 @@ def _estimate(results: Results, system: str, measure: str) -> dict[str, Any]:
     except HeldoutError as error:
         return {**found, "reason": str(error)}
     if interval is not None:
-        found |= {"low": interval.low, "high": interval.high, "interval": interval.method}
+        found["low"], found["high"] = interval.low, interval.high
+        found["interval"] = interval.method
     return found
 
 
@@ -93,7 +93,7 @@ def _at(system: str, place: Place) -> dict[str, Any]:
 def _values(settings: PredictionSettings, pairs: Sequence[Pair]) -> pl.DataFrame:
     import polars as pl
 
-    own = {"unit": pl.String, "measure": pl.String, "value": pl.Float64, "parameters": pl.String}
+    own = value_columns()
     rows: dict[str, list[Any]] = {name: [] for name in ("system", *place_columns(), *own)}
     for system, outcome in pairs:
         for place, number, predictions in outcome.held_out:
@@ -119,29 +119,12 @@ def _values(settings: PredictionSettings, pairs: Sequence[Pair]) -> pl.DataFrame
 def _predicted(settings: PredictionSettings, pairs: Sequence[Pair]) -> pl.DataFrame:
     import polars as pl
 
-    kind: Any = pl.String if settings.data.classes else pl.Float64
-    own = {
-        "unit": pl.String,
-        **({"group": pl.String} if settings.data.groups else {}),
-        "truth": kind,
-        "prediction": kind,
-        "scores": _score_kind(settings.data.classes),
-        "probabilities": pl.Boolean,
-    }
+    own = prediction_columns(settings.data.classes, groups=bool(settings.data.groups))
     parts = []
     for system, outcome in pairs:
         for place, _, one in outcome.held_out:
             parts.append(_rows(settings, _at(system.name, place), one, own))
     return pl.concat(parts)
-
-
-def _score_kind(classes: Sequence[str]) -> Any:
-    """Scores by the name of their class, so that the file can be read without the manifest."""
-    import polars as pl
-
-    if not classes:
-        return pl.List(pl.Float64)
-    return pl.Struct(dict.fromkeys(classes, pl.Float64))
 
 
 def _rows(

@@ -7,23 +7,27 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from heldout.data.aside import write_atomically
 from heldout.data.io.parquet import read_parquet
 from heldout.errors import InputError
-from heldout.experiment.manifest import read_old_names
-from heldout.experiment.result_checks import check_results
+from heldout.experiment.manifest import MANIFEST, TASKS, read_manifest
 from heldout.experiment.split_table import no_splits
+from heldout.experiment.summary import SUMMARY, read_summary
+from heldout.experiment.table_columns import check_tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import polars as pl
 
+    from heldout.experiment.manifest import Manifest
+    from heldout.experiment.summary import SystemSummary
+
 __all__ = [
     "EXPERIMENT",
-    "MANIFEST",
+    "ResultFields",
     "all_files",
     "flush",
     "read_folder",
@@ -31,20 +35,16 @@ __all__ = [
     "write_folder",
 ]
 
-MANIFEST: Final = "manifest.json"
-"""Written last: a folder that has it is complete."""
 EXPERIMENT: Final = "experiment.toml"
 """The fields of the experiment, to repeat it; its paths depend on where it was run."""
-SUMMARY: Final = "summary.json"
 TIMINGS: Final = "timings.json"
 _CHECKSUMS: Final = "files"
 _FORMAT: Final = 1
-_TASKS: Final = ("ranking", "classification", "regression")
 
 
 def all_files() -> tuple[str, ...]:
     """All files that results of any task have, the manifest last."""
-    tables = dict.fromkeys(file for task in _TASKS for file in table_files(task).values())
+    tables = dict.fromkeys(file for task in TASKS for file in table_files(task).values())
     return (*tables, EXPERIMENT, SUMMARY, TIMINGS, MANIFEST)
 
 
@@ -58,8 +58,8 @@ def table_files(task: str) -> dict[str, str]:
 def write_folder(
     folder: str | os.PathLike[str],
     tables: Mapping[str, pl.DataFrame],
-    summary: list[dict[str, Any]],
-    manifest: dict[str, Any],
+    summary: list[SystemSummary],
+    manifest: Manifest,
     timings: dict[str, Any],
 ) -> None:
     """Write results; the manifest holds a checksum of every table and of the summary."""
@@ -85,8 +85,21 @@ def write_folder(
         ) from error.__cause__
 
 
-def read_folder(folder: str | os.PathLike[str], *, verify: bool = True) -> dict[str, Any]:
-    """The fields of `heldout.Results`, checked.
+class ResultFields(TypedDict):
+    """The fields of `heldout.Results`."""
+
+    values: pl.DataFrame
+    folds: pl.DataFrame
+    surface: pl.DataFrame
+    held_out: pl.DataFrame
+    splits: pl.DataFrame
+    summary: list[SystemSummary]
+    manifest: Manifest
+    timings: dict[str, Any]
+
+
+def read_folder(folder: str | os.PathLike[str], *, verify: bool = True) -> ResultFields:
+    """Read results from their folder.
 
     Parameters
     ----------
@@ -100,30 +113,30 @@ def read_folder(folder: str | os.PathLike[str], *, verify: bool = True) -> dict[
         raise InputError(
             f"{place} has no results: it has no {MANIFEST}, which is written when all is done"
         )
-    manifest = _json(place / MANIFEST)
-    if not isinstance(manifest, dict) or manifest.pop("format", None) != _FORMAT:
+    content = _json(place / MANIFEST)
+    if not isinstance(content, dict) or content.pop("format", None) != _FORMAT:
         raise InputError(f"{place / MANIFEST}: written by another version of heldout")
-    read_old_names(manifest)
-    files = table_files(_task(manifest, place))
-    checksums = manifest.pop(_CHECKSUMS, None)
+    checksums = content.pop(_CHECKSUMS, None)
+    manifest = read_manifest(content, str(place))
+    settings = manifest["settings"]
+    files = table_files(settings["task"])
     if verify and checksums is not None:
         _refuse_changed(place, (*files.values(), SUMMARY), checksums)
     if checksums is None and not (place / files["splits"]).exists():
         del files["splits"]  # heldout 0.1 kept neither
     tables = {"splits": no_splits(), **{name: _table(place / one) for name, one in files.items()}}
-    timings = _json(place / TIMINGS) if (place / TIMINGS).is_file() else {}
-    summary = _json(place / SUMMARY)
-    check_results(str(place), manifest, summary, tables)
-    return {**tables, "summary": summary, "manifest": manifest, "timings": timings}
-
-
-def _task(manifest: dict[str, Any], place: Path) -> str:
-    settings = manifest.get("settings")
-    task = settings.get("task") if isinstance(settings, dict) else None
-    if task not in _TASKS:
-        named = "no task is named" if task is None else f"there is no task {task!r}"
-        raise InputError(f"{place / MANIFEST}: {named}; was it edited?")
-    return str(task)
+    summary = read_summary(_json(place / SUMMARY), settings, str(place))
+    check_tables(str(place), tables, [one["name"] for one in summary], settings)
+    return {
+        "values": tables["values"],
+        "folds": tables["folds"],
+        "surface": tables["surface"],
+        "held_out": tables["held_out"],
+        "splits": tables["splits"],
+        "summary": summary,
+        "manifest": manifest,
+        "timings": _json(place / TIMINGS) if (place / TIMINGS).is_file() else {},
+    }
 
 
 def flush(path: Path) -> None:

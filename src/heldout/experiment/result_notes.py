@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from heldout.infer.results import count_of
 from heldout.notes import Note, as_note, distinct
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
+
+    from heldout.experiment.manifest import Manifest, NoteRecord
+    from heldout.experiment.summary import SystemSummary
 
 __all__ = ["result_notes"]
 
 
-def result_notes(
-    manifest: Mapping[str, Any], summary: Sequence[Mapping[str, Any]]
-) -> tuple[Note, ...]:
+def result_notes(manifest: Manifest, summary: Sequence[SystemSummary]) -> tuple[Note, ...]:
     """The notes of the data, the splits and the systems, each once.
 
     Parameters
@@ -25,13 +26,17 @@ def result_notes(
         code.
     """
     splits = manifest["settings"]["splits"]
-    notes = [as_note(one) for one in manifest["notes"]]
-    notes += [as_note(note).of(one["name"]) for one in summary for note in one.get("notes", ())]
+    notes = [_read(one) for one in manifest["notes"]]
+    notes += [_read(note).of(one["name"]) for one in summary for note in one.get("notes", ())]
     notes += [note.of(one["name"]) for one in summary for note in _of_system(one, splits)]
     return distinct(notes)
 
 
-def _of_system(one: Mapping[str, Any], splits: int) -> Iterator[Note]:
+def _read(kept: str | NoteRecord) -> Note:
+    return as_note(kept if isinstance(kept, str) else dict(kept))
+
+
+def _of_system(one: SystemSummary, splits: int) -> Iterator[Note]:
     for edge in one["edges"]:
         times = f"in {edge['folds']:,} of {count_of(splits, 'split')}" if edge["folds"] else ""
         ships = "to ship" if edge["shipped"] else ""

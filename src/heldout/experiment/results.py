@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from heldout.data.scores import Scores
     from heldout.experiment.held_out import FoldPredictions, HeldOut, Predictions, UnitName
+    from heldout.experiment.manifest import Manifest
+    from heldout.experiment.summary import EstimateRecord, SystemSummary
     from heldout.infer.compare import CompareOptions, Comparison
     from heldout.infer.results import Interval
     from heldout.measure.undefined import Number
@@ -71,8 +73,8 @@ class Results:
     folds: pl.DataFrame
     surface: pl.DataFrame
     held_out: pl.DataFrame
-    summary: list[dict[str, Any]]
-    manifest: dict[str, Any]
+    summary: list[SystemSummary]
+    manifest: Manifest
     timings: dict[str, Any]
     splits: pl.DataFrame = field(default_factory=no_splits)
     _side: HeldOut = field(init=False)
@@ -130,19 +132,19 @@ class Results:
         """The long table."""
         return self.values
 
-    def _system(self, name: str) -> dict[str, Any]:
+    def _system(self, name: str) -> SystemSummary:
         for one in self.summary:
             if one["name"] == name:
                 return one
         raise InputError(f"no system {name!r}; there are {', '.join(self.systems)}")
 
-    def estimate(self, system: str, measure: str | None = None) -> dict[str, Any]:
+    def estimate(self, system: str, measure: str | None = None) -> EstimateRecord:
         """The estimate of a system, of the first measure by default."""
         found = self._system(system)["estimates"]
         wanted = self._side.measure_name(measure)
         for one in found:
             if one["measure"] == wanted:
-                return dict(one)
+                return one.copy()
         raise InputError(f"{wanted} was not measured; there are {', '.join(self.measures)}")
 
     def chosen(self, system: str) -> list[dict[str, Any]]:

@@ -6,19 +6,32 @@ One class for each table that a file may have, or a call may be given. What is w
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationError,
+)
 
-from heldout.errors import HeldoutError
+from heldout.data.io.blocks import ErrorPolicy  # noqa: TC001 - pydantic reads it
+from heldout.errors import HeldoutError, InputError
 from heldout.experiment.documents.methods import Method  # noqa: TC001 - pydantic reads it
 from heldout.infer.levels import check_level
 from heldout.resample.plan import MOST_REPEATS
+from heldout.retrieve.analyze import Analyzer, Tokens
+from heldout.retrieve.stopwords import STOP_LISTS
 from heldout.tune.choice import Rule  # noqa: TC001 - the same
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
+    from heldout.data.collection import Collection
     from heldout.experiment.problems import Problems
 
 __all__ = [
@@ -42,10 +55,6 @@ class Table(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
-    def given(self) -> dict[str, Any]:
-        """The values that were given, without defaults."""
-        return {name: getattr(self, name) for name in self.model_fields_set}
-
 
 T = TypeVar("T", bound=Table)
 
@@ -57,6 +66,31 @@ def _level(value: float) -> float:
         raise ValueError(str(error)) from None
 
 
+def _as_text(value: object) -> object:
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
+
+
+def _as_tuple(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _as_texts(value: object) -> object:
+    several = value if isinstance(value, list | tuple) else [value]
+    return tuple(map(_as_text, several))
+
+
+def _stop_words(value: object) -> str | tuple[str, ...]:
+    if isinstance(value, list | tuple) and all(isinstance(one, str) for one in value):
+        return tuple(value)
+    if not isinstance(value, str):
+        raise ValueError(f"expected a text or a list of texts, not {value!r}")  # noqa: TRY004
+    return value
+
+
+StopWords = Annotated[str | tuple[str, ...], PlainValidator(_stop_words)]
+FilePath = Annotated[str, BeforeValidator(_as_text)]
+FilePaths = Annotated[tuple[str, ...], BeforeValidator(_as_texts)]
+Texts = Annotated[tuple[str, ...], BeforeValidator(_as_tuple)]
 Seed = Annotated[int, Field(ge=0)]
 Folds = Annotated[int, Field(ge=2)]
 Count = Annotated[int, Field(ge=1)]
@@ -101,27 +135,72 @@ class PredictionFields(ExperimentFields):
 class CollectionTable(Table):
     """A collection in files; see `heldout.read_collection`. Run files need judgements alone."""
 
-    source: Any = None
-    queries: Any = None
-    qrels: Any = None
-    fields: Any = None
+    source: FilePath | None = None
+    queries: FilePath | None = None
+    qrels: FilePaths | None = None
+    fields: Texts | None = None
     query_field: str = "title"
     split: str | None = None
     encoding: str = "utf-8"
-    errors: str = "strict"
+    errors: ErrorPolicy = "strict"
     name: str | None = None
     intersection: bool = False
+
+    def moved(self, move: Callable[[str], str]) -> CollectionTable:
+        """The same with other paths."""
+        changed = {
+            "source": None if self.source is None else move(self.source),
+            "queries": None if self.queries is None else move(self.queries),
+            "qrels": None if self.qrels is None else tuple(map(move, self.qrels)),
+        }
+        return self.model_copy(update=changed)
+
+    def read(self) -> Collection:
+        """Read the collection."""
+        from heldout.data.collection_files import read_collection
+
+        if self.source is None:
+            raise InputError("the collection has no source")
+        return read_collection(
+            self.source,
+            encoding=self.encoding,
+            errors=self.errors,
+            queries=self.queries,
+            qrels=self.qrels,
+            fields=self.fields,
+            query_field=self.query_field,
+            split=self.split,
+            name=self.name,
+        )
 
 
 class AnalyzerTable(Table):
     """How text becomes terms; see `heldout.Analyzer`."""
 
     stemmer: str | None = None
-    stop: Any = "none"
-    tokens: str = "word"
-    ngrams: Any = (1, 1)
+    stop: StopWords = "none"
+    tokens: Tokens = "word"
+    ngrams: Annotated[tuple[int, int], BeforeValidator(_as_tuple)] = (1, 1)
     min_length: int = 1
     lower: bool = True
+
+    def analyzer(self, move: Callable[[str], str]) -> Analyzer:
+        """Make the analyzer.
+
+        Parameters
+        ----------
+        move
+            Finds the file of stop words.
+        """
+        named = isinstance(self.stop, str) and self.stop not in STOP_LISTS
+        return Analyzer(
+            tokens=self.tokens,
+            lower=self.lower,
+            stop=move(self.stop) if named and isinstance(self.stop, str) else self.stop,
+            stemmer=self.stemmer,
+            ngrams=self.ngrams,
+            min_length=self.min_length,
+        )
 
 
 class SystemTable(Table):
@@ -173,7 +252,7 @@ class ArrayData(Table):
 
 
 def checked(
-    kind: type[T], given: Mapping[str, Any], problems: Problems, under: str = ""
+    kind: type[T], given: Mapping[str, object], problems: Problems, under: str = ""
 ) -> T | None:
     """A table with types; what is wrong goes to `problems`.
 
@@ -216,6 +295,7 @@ _EXPECTED: Final = {
     "float_type": "a number",
     "finite_number": "a finite number",
     "string_type": "a text",
+    "tuple_type": "a list",
     "string_pattern_mismatch": "a text that is not blank",
     "bool_type": "true or false",
     "list_type": "a list",

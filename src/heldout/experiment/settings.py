@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
 
     from heldout.data.collection import Collection
-    from heldout.experiment.execution.parcels import RankingParcel
+    from heldout.data.words import Ints
+    from heldout.experiment.execution.shared_data import SentRankingData
     from heldout.experiment.instances import Instances
+    from heldout.experiment.manifest import Fingerprints, Manifest, SettingsRecord
     from heldout.experiment.results import Results
+    from heldout.experiment.schema import CollectionTable
     from heldout.experiment.systems import EstimatorSystem, System
     from heldout.experiment.systems.outcomes import Outcome
     from heldout.measure.base import Measure
@@ -98,16 +101,16 @@ class Settings(ABC):
         del limit, stack
 
     @abstractmethod
-    def describe(self, index: AnyIndex | None) -> dict[str, Any]:
+    def describe(self, index: AnyIndex | None) -> SettingsRecord:
         """All settings as plain values."""
 
     @abstractmethod
-    def fingerprints(self, index: AnyIndex | None) -> dict[str, str | None]:
+    def fingerprints(self, index: AnyIndex | None) -> Fingerprints:
         """Of the data, the splits and the index."""
 
     @abstractmethod
     def results(
-        self, outcomes: Sequence[Outcome], manifest: dict[str, Any], timings: dict[str, Any]
+        self, outcomes: Sequence[Outcome], manifest: Manifest, timings: dict[str, Any]
     ) -> Results:
         """Tables and summary of what is known of each system."""
 
@@ -133,7 +136,7 @@ class Settings(ABC):
         pairs = zip(self.systems, sources, strict=True)
         return replace(self, systems=tuple(one.restored(source) for one, source in pairs))
 
-    def parcel(self, index: AnyIndex | None, *, sent: bool = False) -> RankingParcel | None:
+    def shared_data(self, index: AnyIndex | None, *, sent: bool = False) -> SentRankingData | None:
         """What is sent beside the settings, since it is large; None: nothing is.
 
         Parameters
@@ -145,7 +148,7 @@ class Settings(ABC):
         return None
 
     def shared_parts(self) -> dict[str, Any]:
-        """What the settings hold on to that a parcel brings, by name."""
+        """What the settings hold on to that is sent with the shared data, by name."""
         return {}
 
     # What a run takes, roughly.
@@ -164,8 +167,14 @@ class Settings(ABC):
             Bytes of this process.
         """
 
-    def _described_plan(self) -> dict[str, Any]:
+    def _described(self) -> SettingsRecord:
+        """What the settings of all tasks have."""
+        systems: list[Any] = [one.describe() for one in self.systems]
+        by: Any = self.by
         return {
+            "task": self.task,
+            "systems": systems,
+            "by": by,
             "plan": repr(self.splits.plan),
             "plan_seed": self.splits.seed,
             "splits": len(self.splits),
@@ -173,6 +182,9 @@ class Settings(ABC):
             "tune_for": str(self.tune_for),
             "seed": self.seed,
             "rule": self.rule,
+            "inner": self.inner,
+            "level": self.level,
+            "baseline": self.baseline,
         }
 
 
@@ -203,7 +215,7 @@ class RankingSettings(Settings):
     measures: tuple[RankingMeasure, ...]
     tune_for: RankingMeasure
     collection: Collection
-    source: dict[str, Any] | None
+    source: CollectionTable | None
     depth: int
     method: str
     target_size: int | None
@@ -215,6 +227,13 @@ class RankingSettings(Settings):
     def higher_is_better(self) -> bool:
         """The direction of the measure that parameters are chosen by."""
         return bool(self.tune_for.higher_is_better)
+
+    @property
+    def document_groups(self) -> Ints | None:
+        """The group of each document, where documents are held out; None: there are no groups."""
+        if self.by == "query":
+            return None
+        return self.splits.documents.groups if self.by == "both" else self.splits.groups  # type: ignore[attr-defined]
 
     def open_index(
         self, limit: int | None = None, stack: ExitStack | None = None
@@ -242,31 +261,25 @@ class RankingSettings(Settings):
             )
         return index
 
-    def describe(self, index: AnyIndex | None) -> dict[str, Any]:
+    def describe(self, index: AnyIndex | None) -> SettingsRecord:
         """All settings as plain values."""
         collection = self.collection
         return {
-            "task": self.task,
+            **self._described(),
             "collection": {
                 "name": collection.name,
                 "documents": len(collection.documents),
                 "queries": len(collection.queries),
                 "judgements": len(collection.qrels),
             },
-            "systems": [one.describe() for one in self.systems],
-            "by": self.by,
-            **self._described_plan(),
             "depth": self.depth,
-            "inner": self.inner,
             "estimator": self.method,
             "target_size": self.target_size,
             "replicates": self.replicates,
-            "level": self.level,
-            "baseline": self.baseline,
             "analyzer": None if index is None else index.analyzer.signature(),
         }
 
-    def fingerprints(self, index: AnyIndex | None) -> dict[str, str | None]:
+    def fingerprints(self, index: AnyIndex | None) -> Fingerprints:
         """Of the collection, the splits and the index."""
         return {
             "collection": self.collection.fingerprint(),
@@ -275,10 +288,10 @@ class RankingSettings(Settings):
         }
 
     def results(
-        self, outcomes: Sequence[Outcome], manifest: dict[str, Any], timings: dict[str, Any]
+        self, outcomes: Sequence[Outcome], manifest: Manifest, timings: dict[str, Any]
     ) -> Results:
         """Tables and summary of what is known of each system."""
-        from heldout.experiment.summary import ranking_results
+        from heldout.experiment.ranking_estimates import ranking_results
 
         ranked: Any = outcomes  # systems that rank have no other outcomes
         return ranking_results(self, ranked, manifest, timings)
@@ -289,18 +302,18 @@ class RankingSettings(Settings):
         return self.source is not None or isinstance(self.index, str)
 
     def sendable(self) -> Self:
-        """The same without the index, which a parcel brings."""
+        """The same without the index, which is sent with the shared data."""
         return replace(Settings.sendable(self), index=None)
 
-    def parcel(self, index: AnyIndex | None, *, sent: bool = False) -> RankingParcel:
+    def shared_data(self, index: AnyIndex | None, *, sent: bool = False) -> SentRankingData:
         """The collection and the index."""
-        from heldout.experiment.execution.parcels import pack_rankings
+        from heldout.experiment.execution.shared_data import pack_rankings
 
         return pack_rankings(self, index, sent=sent)
 
     def shared_parts(self) -> dict[str, Any]:
         """The collection and what splits hold on to of it."""
-        from heldout.experiment.execution.parcels import shared_parts
+        from heldout.experiment.execution.shared_data import shared_parts
 
         return shared_parts(self.collection)
 
@@ -346,35 +359,29 @@ class PredictionSettings(Settings):
         """The folds of a train side that points are chosen on; None: of everything."""
         return self.data.inner_folds(split, self.inner, self.seed)
 
-    def describe(self, index: AnyIndex | None) -> dict[str, Any]:
+    def describe(self, index: AnyIndex | None) -> SettingsRecord:
         """All settings as plain values."""
         del index
         data = self.data
         shares = [one.n_test / one.n_train for one in self.splits]
         return {
-            "task": self.task,
+            **self._described(),
             "data": {
                 "name": data.name,
                 "rows": len(data),
                 "groups": len(set(data.groups)) or None,
                 "classes": list(data.classes),
             },
-            "systems": [one.describe() for one in self.systems],
-            "by": self.by,
-            **self._described_plan(),
             "test_share": sum(shares) / len(shares),
-            "inner": self.inner,
-            "level": self.level,
-            "baseline": self.baseline,
         }
 
-    def fingerprints(self, index: AnyIndex | None) -> dict[str, str | None]:
+    def fingerprints(self, index: AnyIndex | None) -> Fingerprints:
         """Of the instances and the splits."""
         del index
         return {"data": self.data.fingerprint(), "splits": self.splits.fingerprint}
 
     def results(
-        self, outcomes: Sequence[Outcome], manifest: dict[str, Any], timings: dict[str, Any]
+        self, outcomes: Sequence[Outcome], manifest: Manifest, timings: dict[str, Any]
     ) -> Results:
         """Tables and summary of what is known of each system."""
         from heldout.experiment.prediction_tables import prediction_results

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from heldout.experiment.table_columns import split_columns
 from heldout.resample.combined import RunSplits, TwoWaySplits
 
 if TYPE_CHECKING:
@@ -18,24 +19,10 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.integer]
 
-__all__ = ["no_splits", "split_columns", "split_table"]
+__all__ = ["no_splits", "split_table"]
 
 _SIDES: Final = ("train", "test", "validation")
 _ROWS: Final = 1 << 16
-
-
-def split_columns() -> dict[str, Any]:
-    """The columns of the table and their types."""
-    import polars as pl  # slow to import
-
-    return {
-        "repeat": pl.Int32,
-        "fold": pl.Int32,
-        "kind": pl.String,
-        "unit": pl.String,
-        "side": pl.String,
-        "count": pl.Int32,
-    }
 
 
 def no_splits() -> pl.DataFrame:

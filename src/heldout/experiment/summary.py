@@ -1,53 +1,180 @@
-"""What the outcomes say: estimates with intervals, choices, parameters to ship."""
+"""``summary.json``: of each system its estimates, what was chosen, and the parameters to ship.
+
+The types describe the file, which is read here, too; the estimates come from
+`ranking_estimates.py` and `prediction_tables.py`.
+"""
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    NotRequired,
+)
 
-import numpy as np
+from pydantic import with_config
+from typing_extensions import TypedDict  # pydantic reads that of typing from 3.12 on
 
 from heldout.as_json import plain
-from heldout.experiment.documents.differences import document_differences
-from heldout.experiment.documents.estimate import ESTIMANDS, mean_of
-from heldout.experiment.results import Results
-from heldout.experiment.tables import make_tables
+from heldout.errors import InputError
+from heldout.experiment.manifest import MANIFEST, NoteRecord
+from heldout.experiment.typed_json import (
+    WRITTEN,
+    Count,
+    FiniteNumber,
+    Share,
+    read_into,
+    refuse_edited,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.experiment.settings import RankingSettings
+    from heldout.experiment.manifest import SettingsRecord
     from heldout.experiment.systems import System
-    from heldout.experiment.systems.outcomes import Outcome, RankedOutcome
+    from heldout.experiment.systems.outcomes import Outcome
+    from heldout.notes import Note
 
-__all__ = ["ranking_results", "summarise_choices"]
+__all__ = [
+    "SUMMARY",
+    "Choice",
+    "Edge",
+    "EstimateRecord",
+    "SystemDifference",
+    "SystemSummary",
+    "read_summary",
+    "summarise_choices",
+]
 
-_HALVES: Final = ("halves", "target_halves")
-"""What estimates keep for differences between systems, and what is not shown."""
+SUMMARY: Final = "summary.json"
 
 
-def ranking_results(
-    settings: RankingSettings,
-    outcomes: Sequence[RankedOutcome],
-    manifest: dict[str, Any],
-    timings: dict[str, Any],
-) -> Results:
-    """Tables and summary of what is known of each system."""
-    summary = [
-        summarise_choices(system, outcome, {"estimates": _estimates(settings, outcome)})
-        for system, outcome in zip(settings.systems, outcomes, strict=True)
-    ]
-    if settings.by == "document":
-        for one, found in zip(summary, document_differences(settings, outcomes), strict=True):
-            one["differences"] = found
-    tables = make_tables(settings, outcomes)
-    return Results(**tables, summary=summary, manifest=manifest, timings=timings)
+@with_config(WRITTEN)
+class EstimateRecord(TypedDict):
+    """The estimate of one measure; what only one task has is not required (see `_OF_TASK`)."""
+
+    measure: str
+    value: FiniteNumber | None
+    low: FiniteNumber | None
+    high: FiniteNumber | None
+    level: Share
+    interval: str
+    n_queries: NotRequired[Count]
+    left_out: NotRequired[Count]
+    estimator: NotRequired[str]
+    estimand: NotRequired[str]
+    train: NotRequired[FiniteNumber | None]
+    optimism: NotRequired[FiniteNumber | None]
+    target_size: NotRequired[Count | None]
+    reason: NotRequired[str]
+    spread: NotRequired[FiniteNumber | None]
+    n_splits: NotRequired[Count]
+
+
+@with_config(WRITTEN)
+class Choice(TypedDict):
+    """Parameters, and how often they were chosen."""
+
+    parameters: dict[str, Any]
+    times: Count
+
+
+@with_config(WRITTEN)
+class Edge(TypedDict):
+    """A value at the end of its grid, and how often it was chosen."""
+
+    name: str
+    value: FiniteNumber
+    folds: Count
+    shipped: bool
+
+
+@with_config(WRITTEN)
+class SystemDifference(TypedDict):
+    """The difference to another system on new documents."""
+
+    system: str
+    measure: str
+    difference: FiniteNumber
+    low: FiniteNumber
+    high: FiniteNumber
+
+
+@with_config(WRITTEN)
+class SystemSummary(TypedDict):
+    """One system."""
+
+    name: str
+    points: Count
+    tuned: bool
+    estimates: list[EstimateRecord]
+    chosen: list[Choice]
+    ship: dict[str, Any]
+    ship_number: Count
+    edges: list[Edge]
+    differences: NotRequired[list[SystemDifference]]
+    baseline: NotRequired[bool]
+    notes: NotRequired[list[str | NoteRecord]]
+
+
+_OF_TASK: Final = {
+    True: ("n_queries", "left_out", "estimator", "estimand", "train", "optimism", "target_size"),
+    False: ("reason", "spread"),
+}
+"""What estimates must have, by whether they are of rankings."""
+
+
+def read_summary(content: object, settings: SettingsRecord, place: str) -> list[SystemSummary]:
+    """Read the summary of results.
+
+    Parameters
+    ----------
+    content
+        What is in the file.
+    settings
+        Of the experiment, from its manifest.
+    place
+        The folder, for messages.
+    """
+    if not isinstance(content, list) or not content:
+        raise InputError(f"{place}: {SUMMARY} has no systems: was it edited? Run it again")
+    ranking = settings["task"] == "ranking"
+    tried = {one["name"] for one in settings["systems"] if one["points"]}
+    found = [read_into(SystemSummary, one, place, SUMMARY) for one in content]
+    for one in found:
+        estimates = one["estimates"]
+        if [each["measure"] for each in estimates] != settings["measures"]:
+            refuse_edited(place, SUMMARY, ["estimates"])
+        wrong = [name for each in estimates for name in _OF_TASK[ranking] if name not in each]
+        wrong += [name for name in ("notes", "baseline") if not ranking and name not in one]
+        if wrong:
+            refuse_edited(place, SUMMARY, wrong)
+        if one["tuned"] and one["name"] not in tried:  # the settings do not say what was tried
+            refuse_edited(place, MANIFEST, ["systems"])
+    names = [one["name"] for one in found]
+    if len(set(names)) < len(names) or settings["baseline"] not in (None, *names):
+        refuse_edited(place, SUMMARY, ["name"])
+    return found
 
 
 def summarise_choices(
-    system: System[Any], outcome: Outcome, more: dict[str, Any]
-) -> dict[str, Any]:
-    """What was chosen, and what else is to be said of one system, as plain values."""
+    system: System[Any],
+    outcome: Outcome,
+    estimates: Sequence[EstimateRecord],
+    *,
+    baseline: bool | None = None,
+    notes: Sequence[Note] | None = None,
+) -> SystemSummary:
+    """What is to be said of one system, as plain values.
+
+    Parameters
+    ----------
+    estimates
+        One per measure.
+    baseline, notes
+        Of estimators: whether it was added to compare with, and its notes.
+    """
     numbers = [row.chosen.number for row in outcome.folds]
     chosen = [
         {"parameters": system.settings(number), "times": numbers.count(number)}
@@ -58,7 +185,9 @@ def summarise_choices(
         "name": system.name,
         "points": len(system.points()),
         "tuned": system.tuned,
-        **more,
+        **({} if baseline is None else {"baseline": baseline}),
+        "estimates": list(estimates),
+        **({} if notes is None else {"notes": list(notes)}),
         "chosen": chosen,
         "ship": system.settings(final),
         "ship_number": final,
@@ -67,12 +196,12 @@ def summarise_choices(
     return plain(described)  # type: ignore[no-any-return]
 
 
-def _edges(system: System[Any], numbers: list[int], final: int) -> list[dict[str, Any]]:
+def _edges(system: System[Any], numbers: list[int], final: int) -> list[Edge]:
     """Parameters whose chosen value is the first or last of its grid."""
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, Edge] = {}
     for number in [*numbers, final]:
         for name in system.edges(number):
-            value = system.points()[number][name]
+            value: Any = system.points()[number][name]  # edges are those of numbers
             known = found.setdefault(
                 f"{name}={value}", {"name": name, "value": value, "folds": 0, "shipped": False}
             )
@@ -82,91 +211,3 @@ def _edges(system: System[Any], numbers: list[int], final: int) -> list[dict[str
         known["shipped"] = True
         known["folds"] -= 1
     return list(found.values())
-
-
-def _estimates(settings: RankingSettings, outcome: RankedOutcome) -> list[dict[str, Any]]:
-    values = outcome.per_query()
-    if outcome.estimates:
-        return [_averaged(settings, outcome, row) for row in range(len(settings.measures))]
-    if settings.by == "query":
-        return [_by_query(settings, outcome, row, values[row]) for row in range(len(values))]
-    return [_per_fold(settings, row, values[row]) for row in range(len(values))]
-
-
-def _averaged(settings: RankingSettings, outcome: RankedOutcome, row: int) -> dict[str, Any]:
-    """Estimates of several repeats: their mean, and intervals as wide as theirs on average."""
-    mine = [one[row] for one in outcome.estimates]
-    value = float(np.mean([one.value for one in mine]))
-    half = float(np.mean([(one.high - one.low) / 2 for one in mine]))
-    optimism = float(np.mean([one.optimism for one in mine]))
-    known = mean_of(outcome.training[row])
-    train = float(np.mean([known if one.train is None else one.train for one in mine]))
-    single = len(mine) == 1
-    shown = {name: one for name, one in mine[0].plain().items() if name not in _HALVES}
-    return {
-        **shown,
-        "value": value,
-        "low": mine[0].low if single else value - half,
-        "high": mine[0].high if single else value + half,
-        "level": settings.level,
-        "interval": "half samples",
-        "train": train,
-        "optimism": optimism,
-    }
-
-
-def _counts(settings: RankingSettings, row: int, values: Any) -> dict[str, Any]:
-    kept = np.isfinite(values)
-    return {
-        "measure": str(settings.measures[row]),
-        "value": mean_of(values),
-        "n_queries": int(kept.sum()),
-        "left_out": int((~kept).sum()),
-    }
-
-
-def _by_query(
-    settings: RankingSettings, outcome: RankedOutcome, row: int, values: Any
-) -> dict[str, Any]:
-    """The mean over queries, each as it did where it was held out."""
-    kept = np.isfinite(values)
-    found = _counts(settings, row, values)
-    interval = _interval(values[kept], settings.level)
-    train = mean_of(outcome.training[row, kept])
-    sign = -1 if settings.measures[row].higher_is_better is False else 1
-    return {
-        **found,
-        "estimator": "held-out mean",
-        "low": interval[0],
-        "high": interval[1],
-        "level": settings.level,
-        "interval": interval[2],
-        "estimand": ESTIMANDS["queries"],
-        "train": train,
-        "optimism": sign * (train - found["value"]),
-        "target_size": len(settings.collection.documents),
-    }
-
-
-def _interval(values: Any, level: float) -> tuple[float, float, str]:
-    from heldout.infer.intervals.units import mean_interval  # SciPy
-
-    found = mean_interval(values, level)
-    return (math.nan, math.nan, "none") if found is None else (found.low, found.high, found.method)
-
-
-def _per_fold(settings: RankingSettings, row: int, values: Any) -> dict[str, Any]:
-    """Each fold by itself: no interval, since its documents cannot be merged."""
-    words = ESTIMANDS["both" if settings.by == "both" else "documents"]
-    return {
-        **_counts(settings, row, values),
-        "estimator": "per-fold",
-        "low": math.nan,
-        "high": math.nan,
-        "level": settings.level,
-        "interval": "none",
-        "estimand": f"{words}, as few as a fold has",
-        "train": math.nan,
-        "optimism": math.nan,
-        "target_size": None,
-    }

@@ -9,6 +9,14 @@ import numpy as np
 
 from heldout.experiment.documents.ranked_lists import ABSENT, NONE
 from heldout.experiment.split_table import split_table
+from heldout.experiment.systems.outcomes import listed_splits
+from heldout.experiment.table_columns import (
+    fold_columns,
+    list_columns,
+    place_columns,
+    surface_columns,
+    value_columns,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,14 +27,7 @@ if TYPE_CHECKING:
     from heldout.experiment.systems import System
     from heldout.experiment.systems.outcomes import HeldOut, Outcome, Place, RankedOutcome
 
-__all__ = ["fold_tables", "make_tables", "place_columns", "shown_parameters"]
-
-
-def place_columns() -> dict[str, Any]:
-    """The columns that say where a value comes from."""
-    import polars as pl
-
-    return {"repeat": pl.Int32, "fold": pl.Int32, "other": pl.Int32, "run": pl.Int32}
+__all__ = ["fold_tables", "make_tables", "shown_parameters"]
 
 
 def make_tables(
@@ -79,7 +80,7 @@ def _values(
     import polars as pl
 
     ids = np.array(settings.collection.queries.ids, dtype=object)
-    own = {"unit": pl.String, "measure": pl.String, "value": pl.Float64, "parameters": pl.String}
+    own = value_columns()
     parts = []
     for system, outcome in pairs:
         for one in outcome.held_out:
@@ -101,13 +102,7 @@ def _values(
 def _folds(pairs: Sequence[tuple[System[Any], Outcome]]) -> pl.DataFrame:
     import polars as pl
 
-    own = {
-        "number": pl.Int32,
-        "parameters": pl.String,
-        "train": pl.Float64,
-        "held_out": pl.Float64,
-        "edges": pl.String,
-    }
+    own = fold_columns()
     rows = [
         [
             *_row(system, fold.place),
@@ -143,7 +138,7 @@ def _surface(pairs: Sequence[tuple[System[Any], Outcome]]) -> pl.DataFrame:
                 for number, mean in enumerate(means.tolist())
                 if system.tries_everywhere or np.isfinite(mean)
             ]
-    own = {"number": pl.Int32, "parameters": pl.String, "mean": pl.Float64}
+    own = surface_columns()
     return pl.DataFrame(rows, schema={"system": pl.String, **place_columns(), **own}, orient="row")
 
 
@@ -152,11 +147,11 @@ def _lists(
 ) -> pl.DataFrame:
     import polars as pl
 
-    own = {"unit": pl.String, "rank": pl.Int32, "document": pl.String, "score": pl.Float64}
+    own = list_columns()
     parts = [
         _at(_top(settings, one), system, one.place)
         for system, outcome in pairs
-        for one in outcome.held_out
+        for one in outcome.held_out[: listed_splits(settings)]
     ]
     return _stacked(parts, {"system": pl.String, **place_columns(), **own})
 
@@ -175,5 +170,5 @@ def _top(settings: RankingSettings, one: HeldOut) -> pl.DataFrame:
             "document": [None if at == ABSENT else ids[at] for at in numbers],
             "score": np.where(np.isfinite(scores), scores, np.nan),
         },
-        schema={"unit": pl.String, "rank": pl.Int32, "document": pl.String, "score": pl.Float64},
+        schema=list_columns(),
     ).with_columns(pl.col("score").fill_nan(None))

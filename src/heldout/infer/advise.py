@@ -43,7 +43,7 @@ OTHER_NAMES: Final = {
 UNPAIRED: Final = ("unpaired-t", "welch", "mann-whitney", "ks")
 CORRECTIONS: Final = (
     *("tukey", "randomized-tukey", "nemenyi", "maxt", "dunnett", "dunnett-t"),
-    *("holm", "hochberg", "bonferroni", "bh", "by"),
+    *("holm", "hochberg", "hommel", "bonferroni", "bh", "by"),
 )
 ONE_BASELINE: Final = ("dunnett", "dunnett-t")
 ALL_PAIRS: Final = ("tukey", "randomized-tukey", "nemenyi")
@@ -178,7 +178,8 @@ def _check_tests(tests: Sequence[str]) -> None:
         if test in UNPAIRED:
             raise InputError(
                 f"{test} is for independent samples, but these scores are paired by unit: it would "
-                "throw the pairing away and with it most of the power; use t or wilcoxon"
+                "throw the pairing away and with it most of the power; use t or wilcoxon "
+                "(for different units: --unpaired)"
             )
         if test not in TESTS:
             raise InputError(f"unknown test {test!r}: expected one of {', '.join(TESTS)}")
@@ -197,7 +198,7 @@ def _check_linearised(
     if correction in OWN_TEST:
         raise InputError(
             f"{correction} is a test of means, and {scores.measure} is none: take holm, hochberg, "
-            "bonferroni, bh or by"
+            "hommel, bonferroni, bh or by"
         )
 
 

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Final, Literal
 
 from heldout.errors import InputError
+from heldout.infer.intervals.bounded import difference_inside
 from heldout.infer.results import TIE, Interval
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def claim_intervals(design: Design, adjusted: Adjusted, kind: str = "") -> list[
     their largest statistic, so that 0 is outside exactly if the single-step test rejects. Else, and
     for a `kind` that was asked for, each interval has the level that Bonferroni would give it.
     Corrections that control the false discovery rate, and ranks, leave the intervals as they are.
-    One-sided intervals are open on the other side.
+    One-sided intervals are open on the other side. Bounds are inside the range of the measure's
+    differences.
 
     Parameters
     ----------
@@ -55,11 +57,12 @@ def claim_intervals(design: Design, adjusted: Adjusted, kind: str = "") -> list[
     Y. Hochberg and A. C. Tamhane, Multiple Comparison Procedures (1987); P. H. Westfall and S. S.
     Young, Resampling-Based Multiple Testing (1993).
     """
+    found = None
     if not kind and design.test_share is None:
-        own = _own_intervals(design, adjusted)
-        if own is not None:
-            return own
-    return [_plain_interval(design, pair) for pair in design.pairs]
+        found = _own_intervals(design, adjusted)
+    if found is None:
+        found = [_plain_interval(design, pair) for pair in design.pairs]
+    return [difference_inside(one, design.scores.range) for one in found]
 
 
 def _own_intervals(design: Design, adjusted: Adjusted) -> list[Interval] | None:

@@ -99,8 +99,8 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
         0.95; of results that of the experiment).
     correction
         ``tukey``, ``randomized-tukey``, ``nemenyi`` (all pairs), ``dunnett``, ``dunnett-t`` (with
-        a baseline), ``maxt``, ``holm``, ``hochberg``, ``bonferroni``, ``bh``, ``by``; by default
-        what fits the design.
+        a baseline), ``maxt``, ``holm``, ``hochberg``, ``hommel``, ``bonferroni``, ``bh``, ``by``;
+        by default what fits the design.
     interval
         Of differences: ``t``, ``percentile``, ``bca``, ``randomization`` (inversion of the test);
         by default what belongs to the correction, else ``t``, or ``t`` corrected for folds. Of

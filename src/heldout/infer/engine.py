@@ -12,6 +12,7 @@ from heldout.infer.advise import BY_RANK, OWN_TEST, advise
 from heldout.infer.claim_intervals import INTERVALS, claim_intervals, interval_coverage
 from heldout.infer.claim_tests import Design, adjust_claims, claim_outcomes
 from heldout.infer.comparison import Claim, Comparison, SystemRow
+from heldout.infer.intervals.bounded import inside
 from heldout.infer.levels import check_level
 from heldout.infer.results import check_alternative
 from heldout.notes import Note
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["REPLICATES", "Asked", "make_comparison"]
 
 REPLICATES = 100_000
-STEPWISE = ("holm", "hochberg", "maxt")
+STEPWISE = ("holm", "hochberg", "hommel", "maxt")
 
 
 class Asked(NamedTuple):
@@ -256,7 +257,10 @@ def _systems(design: Design, adjusted: tuple[float, ...] | None) -> tuple[System
 
     scores = design.scores
     letters = [""] * len(scores.systems)
-    found = [design.scoring.system(at, design.level) for at in range(len(scores.systems))]
+    found = [
+        inside(design.scoring.system(at, design.level), scores.range)
+        for at in range(len(scores.systems))
+    ]
     if adjusted is not None and len(scores.systems) > 2:
         different = [
             pair for pair, p in zip(design.pairs, adjusted, strict=True) if p <= design.alpha

@@ -24,8 +24,10 @@ __all__ = [
     "detectable_difference",
     "pilot_sd",
     "power",
+    "power_of_shift",
     "queries_needed",
     "smallest_n",
+    "smallest_value",
 ]
 
 MOST_UNITS: Final = 100_000_000
@@ -137,10 +139,23 @@ def power(
 
 
 def _power(effect: float, n: int, alpha: float, alternative: Alternative) -> float:
+    return power_of_shift(effect * math.sqrt(n), n - 1, alpha, alternative)
+
+
+def power_of_shift(shift: float, freedom: int, alpha: float, alternative: Alternative) -> float:
+    """Return the power of a t test.
+
+    Parameters
+    ----------
+    shift
+        The true difference divided by the standard error of its estimate.
+    freedom
+        Degrees of freedom of that standard error.
+    alpha, alternative
+        Of the test.
+    """
     from scipy.special import stdtrit  # slow to import
 
-    freedom = n - 1
-    shift = effect * math.sqrt(n)
     if alternative == "two-sided":
         critical = -float(stdtrit(freedom, alpha / 2.0))
         reached = _t_beyond(freedom, shift, critical) + _t_beyond(freedom, -shift, critical)
@@ -289,12 +304,18 @@ def detectable_difference(
     if not alpha < power < 1:
         raise InputError(f"power={power}: expected between 1 - level ({alpha:g}) and 1")
     side: Alternative = "greater" if alternative == "less" else alternative
+    effect = smallest_value(lambda effect: _power(effect, n, alpha, side), power)
+    return -effect * sd if alternative == "less" else effect * sd
+
+
+def smallest_value(power_at: Callable[[float], float], target: float) -> float:
+    """Return the smallest positive number whose power, which must not fall, reaches a target."""
     low, high = 0.0, 1.0
-    while _power(high, n, alpha, side) < power:
+    while power_at(high) < target:
         low, high = high, 2.0 * high
     while low < (middle := (low + high) / 2.0) < high:
-        low, high = (low, middle) if _power(middle, n, alpha, side) >= power else (middle, high)
-    return -high * sd if alternative == "less" else high * sd
+        low, high = (low, middle) if power_at(middle) >= target else (middle, high)
+    return high
 
 
 @refuse_old_names

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
+from heldout.data.frames import Library, check_library, frame_of
 from heldout.errors import InputError, MeasureError
 from heldout.measure.parse import parse_measures
 from heldout.measure.undefined import Undefined
@@ -104,7 +105,7 @@ class Evaluation(ABC):
             for number, name in enumerate(self.names)
         }
 
-    def to_frame(self, library: Literal["polars", "pandas"] = "polars") -> Any:
+    def to_frame(self, library: Library = "polars") -> Any:
         """A long table of values: one row per system, unit and measure.
 
         Measures without values of single units have one row per system, without a unit.
@@ -114,16 +115,10 @@ class Evaluation(ABC):
         library
             Whose frame it is: ``polars`` or ``pandas``.
         """
-        if library not in {"polars", "pandas"}:
-            raise InputError(f"library={library!r}: expected polars or pandas")
+        check_library(library)
         import polars as pl  # slow to import, seldom needed
 
-        frame = pl.concat(list(self._parts()))
-        if library == "polars":
-            return frame
-        import pandas as pd
-
-        return pd.DataFrame({name: frame[name].to_list() for name in frame.columns})
+        return frame_of(pl.concat(list(self._parts())), library)
 
     def _repr_html_(self) -> str:
         """Show the values as a table in a notebook."""

@@ -6,26 +6,29 @@ import math
 from typing import TYPE_CHECKING
 
 from heldout.infer.advise import BY_RANK
-from heldout.infer.results import count_of
 from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:
     from heldout.infer.compare import Claim, Comparison
-    from heldout.infer.results import Outcome
+    from heldout.infer.results import Interval, Outcome
 
 __all__ = [
     "analysis_lines",
+    "bounds",
+    "correction_words",
     "difference_words",
+    "p_words",
     "sentences",
     "show_p",
     "test_words",
+    "tests_line",
     "verdict",
     "verdict_of_many",
 ]
 
 _NAMES = {
     "t": "paired t test",
-    "randomization": "randomization test",
+    "randomization": "Fisher's randomization test",
     "bootstrap-shift": "bootstrap-shift test",
     "bootstrap-shift-studentized": "studentized bootstrap-shift test",
     "wilcoxon": "Wilcoxon signed-rank test",
@@ -42,14 +45,30 @@ _CORRECTIONS = {
     "dunnett-t": "Dunnett's test on the block design",
 }
 
+_ADJUSTED = {
+    "holm": "Holm's method",
+    "hochberg": "Hochberg's method",
+    "bonferroni": "Bonferroni's method",
+    "bh": "Benjamini-Hochberg's method (false discovery rate)",
+    "by": "Benjamini-Yekutieli's method (false discovery rate)",
+}
+
 
 def show_p(p: float) -> str:
     """A p-value as papers print it."""
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
-def _p_words(p: float) -> str:
+def p_words(p: float) -> str:
+    """Return ``p = 0.0123`` or ``p < 0.0001``."""
     return f"p {show_p(p)}" if p < 0.0001 else f"p = {show_p(p)}"
+
+
+def bounds(interval: Interval, form: str = ".4f") -> str:
+    """Return an interval as it is printed; one-sided ones are open to infinity."""
+    low = f"[{interval.low:{form}}" if math.isfinite(interval.low) else "(-∞"
+    high = f"{interval.high:{form}}]" if math.isfinite(interval.high) else "∞)"
+    return f"{low}, {high}"
 
 
 def sentences(comparison: Comparison) -> list[str]:
@@ -63,7 +82,7 @@ def _sentence(comparison: Comparison, claim: Claim, means: dict[str, float]) -> 
     if _same(claim):
         return f"{verdict(comparison, claim)}."
     return (
-        f"{verdict(comparison, claim)}: {measure} {means[claim.first]:.4f} against "
+        f"{verdict(comparison, claim)}: {measure} {means[claim.first]:.4f} vs "
         f"{means[claim.second]:.4f}, {difference_words(comparison, claim)}; "
         f"{test_words(comparison, claim)}."
     )
@@ -78,8 +97,9 @@ def verdict(comparison: Comparison, claim: Claim) -> str:
     scores = comparison.scores
     first, second = plain_text(claim.first), plain_text(claim.second)
     if _same(claim):
-        measure, units = plain_text(scores.measure), count_of(len(scores.units), "unit")
-        return f"{first} and {second} have the same {measure} on all {units}"
+        return (
+            f"{first} and {second} have the same {plain_text(scores.measure)} on all {scores.size}"
+        )
     if claim.adjusted > comparison.alpha:
         return _nothing_shown(comparison, first, second)
     better = (claim.difference.estimate > 0) == scores.higher_is_better
@@ -87,28 +107,26 @@ def verdict(comparison: Comparison, claim: Claim) -> str:
     by_rank = how == "nemenyi" or test in BY_RANK
     if by_rank and better != (claim.effects.wins > claim.effects.losses):
         return f"{first} and {second} differ, but wins and means point different ways"
-    return f"{first} is {'better' if better else 'worse'} than {second}"
+    return f"{first} is significantly {'better' if better else 'worse'} than {second}"
 
 
 def _nothing_shown(comparison: Comparison, first: str, second: str) -> str:
     """What a test that did not reject leaves to say: no more than was asked."""
     if comparison.alternative == "two-sided":
-        return f"No difference between {first} and {second} was shown"
+        return f"No significant difference between {first} and {second}"
     asked = "better" if comparison.alternative == "greater" else "worse"
-    return f"{first} was not shown to be {asked} than {second}"
+    return f"{first} is not significantly {asked} than {second}"
 
 
 def verdict_of_many(comparison: Comparison) -> str:
-    """How many of the pairs differ, and by which test."""
+    """How many of the pairs differ significantly."""
     shown = sum(claim.adjusted <= comparison.alpha for claim in comparison.claims)
-    count, measure = len(comparison.claims), plain_text(comparison.scores.measure)
-    how, test = comparison.advice.correction, comparison.claims[0].outcomes[0].test
-    name = _CORRECTIONS.get(how or "") or _NAMES.get(test, test) + (f", {how}" if how else "")
-    made = f"({name}, {count_of(len(comparison.scores.units), 'unit')})"
+    count, scores = len(comparison.claims), comparison.scores
+    head = f"{plain_text(scores.measure)}, {len(comparison.systems)} systems, {scores.size}"
     if comparison.baseline is not None:
         base = plain_text(comparison.baseline)
-        return f"{shown} of {count} systems differ significantly from {base} in {measure} {made}"
-    return f"{shown} of {count} pairs of systems differ significantly in {measure} {made}"
+        return f"{head}: {shown} of {count} differ significantly from {base}"
+    return f"{head}: {shown} of {count} pairs differ significantly"
 
 
 def difference_words(comparison: Comparison, claim: Claim) -> str:
@@ -134,18 +152,47 @@ def _interval_words(comparison: Comparison, claim: Claim) -> str:
 
 def test_words(comparison: Comparison, claim: Claim) -> str:
     """The test that decides about a pair, on how many units, and its p-value."""
-    decides = claim.outcomes[0]
-    noun = "fold" if decides.test == "corrected-t" else "unit"
-    units = count_of(len(comparison.scores.units), noun)
+    decides, units = claim.outcomes[0], comparison.scores.size
     how = comparison.advice.correction
     if how in _CORRECTIONS:
-        detail = comparison.correction_detail
-        error = f"± {claim.adjusted_error:.1g}" if claim.adjusted_error else ""
-        made = ", ".join(part for part in (_tails(comparison), detail, error) if part)
-        return f"{_CORRECTIONS[how]} on {units}, {_p_words(claim.adjusted)} ({made})"
+        made = ", ".join(_made_by_correction(comparison, claim))
+        return f"{_CORRECTIONS[how]} on {units}, {p_words(claim.adjusted)} ({made})"
     name = _NAMES.get(decides.test, decides.test)
-    words = f"{name} on {units}, {_p_words(decides.p)} ({_tails(comparison)}, {_method(decides)})"
-    return f"{words}, {_p_words(claim.adjusted)} after {how}" if how else words
+    words = f"{name} on {units}, {p_words(decides.p)} ({_tails(comparison)}, {_method(decides)})"
+    return f"{words}, {p_words(claim.adjusted)} after {how}" if how else words
+
+
+def _made_by_correction(comparison: Comparison, claim: Claim) -> list[str]:
+    error = f"± {claim.adjusted_error:.1g}" if claim.adjusted_error else ""
+    return [part for part in (_tails(comparison), comparison.correction_detail, error) if part]
+
+
+def correction_words(comparison: Comparison) -> str:
+    """The test and the correction by name: ``paired t test, Holm's method, two-sided``."""
+    how, test = comparison.advice.correction, comparison.claims[0].outcomes[0].test
+    if how in _CORRECTIONS:
+        names = [_CORRECTIONS[how]]
+    else:
+        names = [_NAMES.get(test, test), *([_ADJUSTED.get(how, how)] if how else [])]
+    return ", ".join([*names, _tails(comparison)])
+
+
+def tests_line(comparison: Comparison) -> str:
+    """How the p-values were obtained, in one line; other tests of a single pair follow."""
+    claim, how = comparison.claims[0], comparison.advice.correction
+    decides, *others = claim.outcomes
+    alone = len(comparison.claims) == 1
+    if how in _CORRECTIONS:
+        parts = [_tails(comparison), comparison.correction_detail]
+        return f"Test: {_CORRECTIONS[how]} ({', '.join(part for part in parts if part)})."
+    name = _NAMES.get(decides.test, decides.test)
+    method = f", {_method(decides)}" if alone else ""
+    line = f"Test: {name} ({_tails(comparison)}{method})"
+    if how:
+        line += f", p-values adjusted by {_ADJUSTED.get(how, how)}"
+    if alone:
+        line += "".join(f"; {_NAMES.get(one.test, one.test)} {p_words(one.p)}" for one in others)
+    return f"{line}."
 
 
 def _tails(comparison: Comparison) -> str:
@@ -175,7 +222,7 @@ def _together(comparison: Comparison) -> list[str]:
         same = "their differences are the same on every unit: no variation to judge them by"
         return [f"All systems together: {same}."]
     line = (
-        f"All systems together: F({source.df}, {rest.df}) = {source.f:.3f}, {_p_words(source.p)} "
+        f"All systems together: F({source.df}, {rest.df}) = {source.f:.3f}, {p_words(source.p)} "
         f"(two-way ANOVA, units as blocks), partial eta squared "
         f"{source.partial_eta_squared:.3f}{_sphericity(comparison)}"
     )
@@ -188,7 +235,7 @@ def _over_folds(comparison: Comparison) -> str:
         return ""
     return (
         "; this takes folds for independent: with the variance corrected for their overlap "
-        f"F = {found.f:.3f}, {_p_words(found.p)}"
+        f"F = {found.f:.3f}, {p_words(found.p)}"
     )
 
 
@@ -197,8 +244,8 @@ def _sphericity(comparison: Comparison) -> str:
     if found is None or math.isnan(found.w):
         return ""
     return (
-        f"; Mauchly's W {found.w:.3f}, {_p_words(found.p)}, Greenhouse-Geisser epsilon "
-        f"{found.greenhouse_geisser:.3f} gives {_p_words(found.corrected_p)}"
+        f"; Mauchly's W {found.w:.3f}, {p_words(found.p)}, Greenhouse-Geisser epsilon "
+        f"{found.greenhouse_geisser:.3f} gives {p_words(found.corrected_p)}"
     )
 
 
@@ -207,7 +254,7 @@ def _by_ranks(comparison: Comparison) -> list[str]:
         return []
     plain, davenport, nemenyi = comparison.friedman
     statistic = (
-        f"Iman-Davenport {davenport.statistic:.3f}, {_p_words(davenport.p)}"
+        f"Iman-Davenport {davenport.statistic:.3f}, {p_words(davenport.p)}"
         if math.isfinite(davenport.statistic)
         else "Iman-Davenport's F is infinite, as all units rank the systems alike"
     )
@@ -217,7 +264,7 @@ def _by_ranks(comparison: Comparison) -> list[str]:
         else ""
     )
     line = (
-        f"By ranks: Friedman {plain.statistic:.3f}, {_p_words(plain.p)}; {statistic}; Nemenyi's "
+        f"By ranks: Friedman {plain.statistic:.3f}, {p_words(plain.p)}; {statistic}; Nemenyi's "
         f"critical difference of mean ranks {nemenyi.critical_difference:.3f}{folds}."
     )
     return [line]

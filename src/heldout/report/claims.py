@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 from typing import TYPE_CHECKING, Any
 
 from heldout.as_json import json_text, plain
@@ -10,13 +11,11 @@ from heldout.infer.compare import claim_row, note_measures
 from heldout.notes import note_texts
 from heldout.report.claim_words import (
     analysis_lines,
-    difference_words,
+    bounds,
     sentences,
     show_p,
-    test_words,
-    verdict,
-    verdict_of_many,
 )
+from heldout.report.short_claims import short_text, wrapped
 from heldout.report.tables import (
     Table,
     note_lines,
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from heldout.infer.compare import Claim, Comparison
-    from heldout.infer.results import Interval
     from heldout.notes import Note
 
 __all__ = [
@@ -43,7 +41,6 @@ __all__ = [
     "claims_text",
     "claims_texts",
     "comparison_dict",
-    "comparison_summary",
     "interval_heading",
     "json_claims",
     "p_heading",
@@ -62,7 +59,7 @@ def _system_table(comparison: Comparison) -> Table:
     claims = {claim.first: claim for claim in comparison.claims} if base else {}
     rows = []
     for at, row in enumerate(comparison.systems):
-        cells = [plain_text(row.name), f"{row.mean.estimate:.4f}", _bounds(row.mean)]
+        cells = [plain_text(row.name), f"{row.mean.estimate:.4f}", bounds(row.mean)]
         if base:
             blank = ["—"] * len(_claim_head(comparison))
             known = row.name in claims
@@ -73,19 +70,19 @@ def _system_table(comparison: Comparison) -> Table:
     return _starred(head, rows)
 
 
-def _bounds(interval: Interval, form: str = ".4f") -> str:
-    """An interval as it is printed; one-sided ones are open to infinity."""
-    low = f"[{interval.low:{form}}" if math.isfinite(interval.low) else "(-∞"
-    high = f"{interval.high:{form}}]" if math.isfinite(interval.high) else "∞)"
-    return f"{low}, {high}"
-
-
 def _claim_head(comparison: Comparison) -> list[str]:
     """The columns about a pair: every test has one, and the correction if there is any."""
     tests = [p_heading(test) for test in comparison.advice.tests]
     how = comparison.advice.correction
     adjusted = [p_heading(how)] if how else []
-    return ["Δ", interval_heading(comparison), *tests, *adjusted, "d_z", "W/T/L"]
+    return [
+        "Δ",
+        interval_heading(comparison),
+        *tests,
+        *adjusted,
+        "effect size d_z",
+        "won/tied/lost",
+    ]
 
 
 def interval_heading(comparison: Comparison) -> str:
@@ -96,7 +93,7 @@ def interval_heading(comparison: Comparison) -> str:
 
 def p_heading(name: str) -> str:
     """The heading of the p-values of a test, or of a correction."""
-    return f"p {name}"
+    return f"p ({name})"
 
 
 def _claim_cells(comparison: Comparison, claim: Claim) -> list[str]:
@@ -105,7 +102,7 @@ def _claim_cells(comparison: Comparison, claim: Claim) -> list[str]:
     mark = "*" if claim.adjusted <= comparison.alpha else ""
     return [
         f"{claim.difference.estimate:+.4f}{mark}",
-        _bounds(claim.difference, "+.4f"),
+        bounds(claim.difference, "+.4f"),
         *(show_p(outcome.p) for outcome in claim.outcomes),
         *adjusted,
         f"{effects.standardised:+.2f}" if math.isfinite(effects.standardised) else "undefined",
@@ -136,44 +133,21 @@ def claim_tables(comparison: Comparison) -> list[Table]:
     return tables if comparison.baseline else [*tables, _pair_table(comparison)]
 
 
-def comparison_summary(comparison: Comparison) -> str:
-    """A few lines to print: the verdict, the means, the differences and the test.
-
-    Parameters
-    ----------
-    comparison
-        Of two or more systems.
-    """
-    from heldout.report.terminal import aligned
-
-    table, advice = _system_table(comparison), comparison.advice
-    wanted = {"system", plain_text(comparison.scores.measure), "interval"}
-    if len(comparison.claims) == 1:
-        (claim,) = comparison.claims
-        said = verdict(comparison, claim)
-        numbers = [difference_words(comparison, claim), test_words(comparison, claim)]
-    else:
-        said, numbers = verdict_of_many(comparison), []
-        decides = p_heading(advice.correction or advice.tests[0])
-        wanted |= {"Δ", interval_heading(comparison), decides, "group"}
-    columns = [at for at, name in enumerate(table.head) if name in wanted]
-    head, *rows = [[line[at] for at in columns] for line in table.lines]
-    lines = [f"{said}.", *aligned(Table(head, rows)).splitlines(), *numbers]
-    return "\n".join(lines)
-
-
 def claims_texts(
     comparisons: Sequence[Comparison],
     kind: str,
     *,
     terminal: bool = False,
     known: Iterable[Note] = (),
+    full: bool = True,
+    pairs: bool = False,
+    explain: bool = False,
 ) -> list[str]:
     """The text of each comparison; a note that an earlier one has is not repeated.
 
     Parameters
     ----------
-    comparisons, kind, terminal
+    comparisons, kind, terminal, full, pairs, explain
         As for `claims_text`.
     known
         Notes that the same output has shown before.
@@ -181,7 +155,17 @@ def claims_texts(
     shown = set(known)
     texts = []
     for one in comparisons:
-        texts.append(claims_text(one, kind, terminal=terminal, known=shown))
+        texts.append(
+            claims_text(
+                one,
+                kind,
+                terminal=terminal,
+                known=shown,
+                full=full,
+                pairs=pairs,
+                explain=explain,
+            )
+        )
         shown.update(one.warnings)
     return texts
 
@@ -192,8 +176,11 @@ def claims_text(
     *,
     terminal: bool = False,
     known: Collection[Note] = (),
+    full: bool = True,
+    pairs: bool = False,
+    explain: bool = False,
 ) -> str:
-    """The tables of a comparison and its sentences, for people; CSV and JSON are for programs.
+    """A comparison for people; CSV and JSON are for programs.
 
     Parameters
     ----------
@@ -205,9 +192,21 @@ def claims_text(
         Whether a terminal shows it, which has a width and colours.
     known
         Notes that the same output has shown before: they are not repeated.
+    full
+        Whether all columns are shown, or, of ``table``, a few lines with the answer first.
+    pairs
+        Of the few lines: add a table of all pairs.
+    explain
+        Of the few lines: add a sentence for each claim, and why this analysis was made.
     """
+    if kind == "table" and not full:
+        width = shutil.get_terminal_size().columns if terminal else None
+        text = short_text(comparison, pairs=pairs, known=known, width=width)
+        if not explain:
+            return text
+        return text + "\n" + wrapped([*sentences(comparison), *analysis_lines(comparison)], width)
     text = tables_text(claim_tables(comparison), kind, terminal=terminal)
-    gap = {"table": "\n\n", "md": "\n"}.get(kind, "")
+    gap = {"table": "\n", "md": "\n"}.get(kind, "")
     return text + gap + notes_text(_prose(comparison, known), kind)
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from heldout.as_json import json_text
 from heldout.errors import HeldoutError
 from heldout.infer.compare import note_measures
 from heldout.infer.results import count_of
 from heldout.notes import Note, distinct, note_texts
+from heldout.report.claim_words import tests_line, verdict_of_many
 from heldout.report.claims import claim_records, claims_texts
+from heldout.report.short_claims import claim_line, wrapped
 from heldout.report.tables import note_lines, plain_text
 from heldout.report.terminal import aligned
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from heldout.experiment.execution.tasks import Task
     from heldout.experiment.results import Results
     from heldout.experiment.settings import Settings
-    from heldout.infer.compare import Comparison
+    from heldout.infer.compare import Claim, Comparison
     from heldout.report.tables import Table
 
 __all__ = [
@@ -33,6 +35,9 @@ __all__ = [
     "results_text",
 ]
 
+_FEW: Final = 3
+"""Claims that are all shown in sentences; of more pairs those of the best system are."""
+
 
 class Compared(NamedTuple):
     """The systems compared.
@@ -40,7 +45,7 @@ class Compared(NamedTuple):
     Parameters
     ----------
     comparisons
-        One a measure.
+        One per measure.
     refused
         Why they were not compared in the others.
     """
@@ -81,37 +86,86 @@ def result_tables(results: Results) -> list[Table]:
     return tables(results)
 
 
-def result_sentences(results: Results) -> tuple[str, ...]:
-    """What the numbers are, and what to ship."""
+def result_sentences(results: Results, *, explain: bool = False) -> tuple[str, ...]:
+    """What the numbers mean; with `explain` at length."""
     if results.task == "ranking":
         from heldout.report.ranking_results import ranking_sentences as sentences
     else:
         from heldout.report.prediction_results import prediction_sentences as sentences
-    return tuple(sentences(results))
+    return tuple(sentences(results, explain=explain))
 
 
-def results_text(results: Results, *, terminal: bool = False) -> str:
-    """The estimates, what they mean, what to ship, then the comparison."""
+def results_text(
+    results: Results, *, terminal: bool = False, full: bool = False, explain: bool = False
+) -> str:
+    """The estimates, which system is better, and what to know about it.
+
+    Parameters
+    ----------
+    results
+        Of an experiment.
+    terminal
+        Whether a terminal shows it, which has a width.
+    full
+        Show all columns of the comparisons.
+    explain
+        Say what the numbers mean, how they were made, and, of document folds, compare the systems
+        over queries, too.
+    """
     width = shutil.get_terminal_size().columns if terminal else None
     compared, refused = comparisons(results)
     notes = distinct([*results.notes, *refused])
-    lines = [*result_sentences(results), *note_lines(notes)]
     parts = [aligned(one, width) for one in result_tables(results)]
-    parts.append("".join(line + "\n" for line in lines))
-    return "\n".join([*parts, *_compared(results, compared, notes, terminal=terminal)])
+    answers = [*_answers(results, compared), *result_sentences(results, explain=explain)]
+    parts.append(wrapped([*answers, *note_lines(notes)], width))
+    if full or explain:
+        parts += _compared(results, compared, notes, terminal=terminal, full=full)
+    else:
+        shown = [note for one in compared for note in one.warnings if note not in set(notes)]
+        parts[-1] += wrapped(note_lines(shown), width)
+    return "\n".join(parts)
+
+
+def _answers(results: Results, compared: Sequence[Comparison]) -> list[str]:
+    """Which system is better, one sentence per pair and measure."""
+    if results.manifest["settings"]["by"] in {"document", "both"}:
+        from heldout.report.ranking_results import document_answers
+
+        return list(document_answers(results))
+    lines = []
+    for one in compared:
+        named = f"{plain_text(one.scores.measure)}: " if len(compared) > 1 else ""
+        shown = _decisive(one)
+        lines += [f"{named}{claim_line(one, claim)}" for claim in shown]
+        if len(shown) < len(one.claims):
+            lines.append(f"{verdict_of_many(one)}: the table of all pairs has --full.")
+    return [*lines, *([tests_line(compared[0])] if compared else [])]
+
+
+def _decisive(comparison: Comparison) -> list[Claim]:
+    """All claims about a baseline; of all pairs those about the best system."""
+    if comparison.baseline is not None or len(comparison.claims) <= _FEW:
+        return list(comparison.claims)
+    sign = 1 if comparison.scores.higher_is_better else -1
+    best = max(comparison.systems, key=lambda row: sign * row.mean.estimate).name
+    return [claim for claim in comparison.claims if best in {claim.first, claim.second}]
 
 
 def _compared(
-    results: Results, several: list[Comparison], known: Sequence[Note], *, terminal: bool
+    results: Results,
+    several: list[Comparison],
+    known: Sequence[Note],
+    *,
+    terminal: bool,
+    full: bool,
 ) -> list[str]:
     """The comparisons, each with its heading."""
-    texts = claims_texts(several, "table", terminal=terminal, known=known)
+    texts = claims_texts(several, "table", terminal=terminal, known=known, full=full, explain=True)
     # The unit of the tests is the query, whatever the estimates above are for.
     documents = results.manifest["settings"]["by"] in {"document", "both"}
-    drawn = ", as if other queries were drawn, the documents staying as they are"
+    drawn = ", for new queries on these documents" if documents else ""
     return [
-        f"The systems compared on held-out {plain_text(one.scores.measure)}"
-        f"{drawn if documents else ''}:\n\n{text}"
+        f"Comparison in held-out {plain_text(one.scores.measure)}{drawn}:\n\n{text}"
         for one, text in zip(several, texts, strict=True)
     ]
 

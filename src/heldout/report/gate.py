@@ -99,7 +99,15 @@ def gate_test(tests: Sequence[str], test_share: float | None) -> GateTest:
 
 
 def gate_results(
-    comparison: Comparison, kind: str, margin: float, **settings: Any
+    comparison: Comparison,
+    kind: str,
+    margin: float,
+    *,
+    level: float = 0.95,
+    test: GateTest = "auto",
+    test_share: float | None = None,
+    replicates: int = 100_000,
+    seed: int = 0,
 ) -> list[GateResult]:
     """A verdict on each system that was compared with the baseline.
 
@@ -111,22 +119,34 @@ def gate_results(
         ``better``, ``non-inferior`` or ``equivalent``.
     margin
         The difference that would be accepted.
-    settings
-        As `heldout.infer.equivalence.non_inferiority` takes them: test, level, ….
+    level, test, test_share, replicates, seed
+        As `heldout.infer.equivalence.non_inferiority` takes them.
     """
+    from heldout.infer.equivalence import non_inferiority, superiority, tost  # SciPy
+
     if comparison.baseline is None:
         raise InputError("a gate needs a baseline: name it with --baseline")
-    return [_result(comparison, claim, kind, margin, settings) for claim in comparison.claims]
+    gates = {"better": superiority, "non-inferior": non_inferiority, "equivalent": tost}
+    gate = gates[kind]
+    found = []
+    for claim in comparison.claims:
+        gain = _gain(comparison, claim)
+        tested = gate(
+            gain,
+            margin,
+            level=level,
+            test=test,
+            test_share=test_share,
+            replicates=replicates,
+            seed=seed,
+        )
+        found.append(_result(comparison, claim, kind, gain, tested))
+    return found
 
 
 def _result(
-    comparison: Comparison, claim: Claim, kind: str, margin: float, settings: dict[str, Any]
+    comparison: Comparison, claim: Claim, kind: str, gain: Floats, gate: Gate
 ) -> GateResult:
-    from heldout.infer.equivalence import non_inferiority, superiority, tost  # SciPy
-
-    gain = _gain(comparison, claim)
-    tests = {"better": superiority, "non-inferior": non_inferiority, "equivalent": tost}
-    gate = tests[kind](gain, margin, **settings)
     first, second = plain_text(claim.first), plain_text(claim.second)
     passed = gate.verdict == "shown"
     sentence = (

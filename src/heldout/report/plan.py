@@ -1,4 +1,4 @@
-"""Planning in words: queries that are needed, differences that can be seen."""
+"""Planning in words: data that are needed, differences that can be seen."""
 
 from __future__ import annotations
 
@@ -6,17 +6,31 @@ import math
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import numpy as np
+
 from heldout.errors import InputError
 from heldout.infer.results import drop_noise
 from heldout.notes import Note, note_texts
 from heldout.report.tables import note_lines, plain_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from heldout.data.scores import Scores
+    from heldout.experiment.results import Results
+    from heldout.infer.power_designs import Goal, PowerDesign
+    from heldout.infer.power_pilot import PilotPower
 
-__all__ = ["Spread", "json_plan", "pilot_spreads", "plan_lines"]
+__all__ = [
+    "Spread",
+    "document_spreads",
+    "fold_spreads",
+    "json_plan",
+    "pilot_spreads",
+    "plan_lines",
+    "proportion_spread",
+    "simulated_lines",
+]
 
 DIFFERENCES: Final = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1)
 """What to plan for by default, when differences spread as those of nDCG and AP do."""
@@ -24,6 +38,12 @@ DIFFERENCES: Final = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1)
 USUAL_SPREAD: Final = 0.15
 
 NUMBERS: Final = (25, 50, 100, 200, 400, 1000)
+TIMES: Final = (1, 2, 4, 10)
+"""Multiples of the data there are, where they are what is planned."""
+
+ERRORS: Final = 7.0
+"""A standard error times this is about the spread that fifty units would have."""
+
 FEW_UNITS: Final = 10
 BOUND: Final = 0.8
 """Confidence of the bound of the spread that a small pilot is shown with."""
@@ -42,36 +62,49 @@ class Spread(NamedTuple):
         Units of the pilot; 0 without one.
     bound
         What the true standard deviation is at most, with confidence .8; 0 if not known.
+    design
+        How differences are tested; None for paired units.
+    unit
+        What is counted, in the plural.
+    about
+        The first sentence of the plan, where it is not about a standard deviation.
     """
 
     what: str
     sd: float
     units: int = 0
     bound: float = 0.0
+    design: PowerDesign | None = None
+    unit: str = "queries"
+    about: str = ""
+
+    @property
+    def planned(self) -> PowerDesign:
+        """How the plan is made."""
+        from heldout.infer.power_designs import UnitDesign
+
+        return UnitDesign(self.sd) if self.design is None else self.design
 
     @property
     def notes(self) -> tuple[Note, ...]:
         """What a reader of the plan should know."""
-        if not 0 < self.units < FEW_UNITS:
+        if not 0 < self.units < FEW_UNITS or not self.bound:
             return ()
         bound = _shown(self.bound, self.sd)
         text = (
-            f"a pilot of {self.units} queries hardly knows the spread: it may well be {bound} "
+            f"a pilot of {self.units} {self.unit} hardly knows the spread: it may well be {bound} "
             f"(bound with {BOUND:.0%} confidence; plan with --sd)"
         )
         return (Note("small-pilot", text),)
 
 
-def pilot_spreads(scores: Scores) -> list[Spread]:
-    """The spread of each pair of systems; refused when there is nothing to plan from."""
-    if len(scores.systems) < 2:
-        raise InputError(
-            f"one system ({plain_text(scores.systems[0])}) has no differences to plan from: give a "
-            "pilot of two, or --sd"
-        )
-    if len(scores.units) < 2:
-        raise InputError(f"{len(scores.units)} unit in common: a pilot needs at least 2, or --sd")
-    found = [_spread(scores, *pair) for pair in combinations(range(len(scores.systems)), 2)]
+def pilot_spreads(scores: Scores, unit: str = "queries") -> list[Spread]:
+    """The spread of each pair of systems; refused when there is nothing to plan from.
+
+    Successes and failures are planned for as proportions, by McNemar's test.
+    """
+    _check_pilot(scores)
+    found = [_spread(scores, *pair, unit) for pair in combinations(range(len(scores.systems)), 2)]
     if not any(spread.sd for spread in found):
         raise InputError(
             f"{found[0].what}: the differences are all the same, so that nothing is known about "
@@ -80,42 +113,184 @@ def pilot_spreads(scores: Scores) -> list[Spread]:
     return found
 
 
-def _spread(scores: Scores, first: int, second: int) -> Spread:
+def _check_pilot(scores: Scores) -> None:
+    if len(scores.systems) < 2:
+        raise InputError(
+            f"one system ({plain_text(scores.systems[0])}) has no differences to plan from: give a "
+            "pilot of two, or --sd"
+        )
+    if len(scores.units) < 2:
+        raise InputError(f"{len(scores.units)} unit in common: a pilot needs at least 2, or --sd")
+
+
+def _named(scores: Scores, first: int, second: int) -> str:
+    names = f"{plain_text(scores.systems[second])} - {plain_text(scores.systems[first])}"
+    return f"{names}, {scores.measure}"
+
+
+def _spread(scores: Scores, first: int, second: int, unit: str) -> Spread:
     from heldout.infer.power import pilot_sd
     from heldout.infer.tests.paired import is_constant  # SciPy
 
-    gaps = drop_noise(scores.values[:, second], scores.values[:, first])
-    names = f"{plain_text(scores.systems[second])} - {plain_text(scores.systems[first])}"
-    what = f"{names}, {scores.measure}"
+    columns = scores.values[:, [second, first]]
+    gaps = drop_noise(columns[:, 0], columns[:, 1])
+    what = _named(scores, first, second)
     if is_constant(gaps):
-        return Spread(what, 0.0, len(gaps))
-    return Spread(what, pilot_sd(gaps), len(gaps), pilot_sd(gaps, level=BOUND))
+        return Spread(what, 0.0, len(gaps), unit=unit)
+    found = Spread(what, pilot_sd(gaps), len(gaps), pilot_sd(gaps, level=BOUND), unit=unit)
+    if set(np.unique(columns).tolist()) <= {0.0, 1.0}:
+        return proportion_spread(float((gaps != 0).mean()), found)
+    return found
+
+
+def proportion_spread(discordant: float, pilot: Spread | None = None) -> Spread:
+    """The plan for successes and failures, given the share of units on which systems differ."""
+    from heldout.infer.power_designs import ProportionDesign
+
+    known = pilot or Spread("", math.sqrt(discordant) if discordant > 0 else 0.0)
+    of_pilot = f" (pilot of {known.units:,} {known.unit})" if known.units else ""
+    subject = f"{known.what}: one system" if known.what else "One system"
+    about = f"{subject} succeeds where the other fails on {discordant:.1%} of the units{of_pilot}."
+    return known._replace(design=ProportionDesign(discordant), about=about)
+
+
+def fold_spreads(scores: Scores, test_share: float, rows: int | None = None) -> list[Spread]:
+    """The plan for folds: how many rows in as many folds, by the corrected resampled t test.
+
+    Parameters
+    ----------
+    scores
+        One row per fold.
+    test_share
+        n_test / n_train.
+    rows
+        Rows in all folds; if not known, the plan counts in per cent of them.
+    """
+    from heldout.infer.power_designs import fold_design
+    from heldout.infer.tests.paired import is_constant  # SciPy
+
+    _check_pilot(scores)
+    found = []
+    for first, second in combinations(range(len(scores.systems)), 2):
+        gaps = drop_noise(scores.values[:, second], scores.values[:, first])
+        what, folds = _named(scores, first, second), len(gaps)
+        if is_constant(gaps):
+            found.append(Spread(what, 0.0, folds, unit="folds"))
+            continue
+        design = fold_design(gaps, test_share, rows or 100)
+        unit = "rows" if rows else "per cent of the data"
+        about = (
+            f"{what}: the difference has standard error {_shown(design.error, design.error)} over "
+            f"{folds} folds, corrected for shared training data. More rows, as many folds:"
+        )
+        found.append(Spread(what, design.error, rows or 100, 0.0, design, unit, about))
+    if not any(one.design for one in found):
+        raise InputError(f"{found[0].what}: the differences are all the same: nothing to plan from")
+    return found
+
+
+def document_spreads(results: Results, measure: str | None = None) -> list[Spread]:
+    """The plan for collections of another size, from an experiment by document.
+
+    The standard error of each difference is that of its interval. It falls far more slowly than
+    with the root of the number of documents (see `DOCUMENT_RATE`): with a cutoff, the top of a list
+    stays as short.
+    """
+    from heldout.infer.intervals.units import t_quantile
+    from heldout.infer.power_designs import DOCUMENT_RATE, ScaledDesign
+
+    found = []
+    for name in results.systems:
+        for one in next(row for row in results.summary if row["name"] == name)["differences"]:
+            if measure is not None and one["measure"] != measure:
+                continue
+            both = [results.estimate(system, one["measure"]) for system in (name, one["system"])]
+            freedom = max(min(row["n_queries"] for row in both) - 1, 1)
+            # A bound outside the range was moved inside: the other one has the full width.
+            half = max(one["difference"] - one["low"], one["high"] - one["difference"])
+            error = half / t_quantile(results.level, freedom)
+            what = f"{plain_text(name)} - {plain_text(one['system'])}, {one['measure']}"
+            size = both[0]["target_size"] or 0
+            if error <= 0:
+                found.append(Spread(what, 0.0, size, unit="documents"))
+                continue
+            about = (
+                f"{what}: the difference has standard error {_shown(error, error)} on a collection "
+                f"of {size:,} documents ({freedom + 1:,} queries, which stay). It is taken to "
+                f"fall with the power {DOCUMENT_RATE:g} of the number of documents, which is "
+                "rough: more queries are the surer way."
+            )
+            design = ScaledDesign(error, freedom, size, DOCUMENT_RATE)
+            found.append(Spread(what, error, size, 0.0, design, "documents", about))
+    if not found:
+        raise InputError(
+            "no differences between systems on new documents: plan from an experiment of at least "
+            "two systems by document, with an estimate that merges folds (pooled)"
+        )
+    return found
 
 
 def plan_lines(
     spread: Spread,
     differences: Sequence[float] | None,
     numbers: Sequence[int] | None,
+    goal: Goal,
     *,
+    widths: Sequence[float] | None = None,
     quiet: bool = False,
-    **settings: Any,
 ) -> list[str]:
-    """The plan for one standard deviation of differences."""
-    sd, units = spread.sd, spread.units
+    """The plan for one pair of systems.
+
+    Parameters
+    ----------
+    spread
+        What is known of the differences.
+    differences, numbers, widths
+        What to plan for: true differences, amounts of data, half-widths of intervals.
+    quiet
+        Whether to leave out notes.
+    goal
+        Power, level and alternative.
+    """
+    sd, units, unit = spread.sd, spread.units, spread.unit
     if not sd and units:
         return [f"{spread.what}: the differences are all the same: nothing to plan from.", ""]
-    sides = "two-sided" if settings["alternative"] == "two-sided" else "one-sided"
-    test = f"power {settings['power']:.0%}, level {settings['level']:g}, {sides}"
-    needed, seen = _numbers(spread, differences, numbers, settings)
-    pilot = f" (pilot of {units:,} queries)" if units else ""
+    sides = "two-sided" if goal.alternative == "two-sided" else "one-sided"
+    test = f"power {goal.power:.0%}, level {goal.level:g}, {sides}"
+    needed, seen = _numbers(spread, differences, numbers, goal)
+    pilot = f" (pilot of {units:,} {unit})" if units else ""
     subject = f"{spread.what}: differences" if spread.what else "Differences"
+    about = spread.about or f"{subject} have standard deviation {_shown(sd, sd)}{pilot}."
     return [
-        f"{subject} have standard deviation {_shown(sd, sd)}{pilot}.",
+        about,
         *([] if quiet else note_lines(spread.notes)),
-        f"Queries needed to see a difference ({test}):",
+        f"{unit.capitalize()} needed to see a difference ({test}):",
         *(f"  {delta:<8g}{number:>9,}" for delta, number in needed),
-        "Smallest difference that so many queries can show:",
+        f"Smallest difference that so many {unit} can show:",
         *(f"  {number:<8,}{_shown(delta, sd):>9}" for number, delta in seen),
+        *_width_lines(spread, widths, goal.level),
+        "",
+    ]
+
+
+def _width_lines(spread: Spread, widths: Sequence[float] | None, level: float) -> Iterator[str]:
+    if not widths:
+        return
+    yield f"{spread.unit.capitalize()} needed for a {level:.0%} interval of the difference of:"
+    for half in widths:
+        yield f"  {f'± {half:g}':<8}{spread.planned.for_width(half, level):>9,}"
+
+
+def simulated_lines(what: str, found: Sequence[PilotPower], unit: str = "units") -> list[str]:
+    """The power that simulations found, in words."""
+    first = found[0]
+    about = (
+        f"{what}: power to see the pilot's own difference ({first.difference:+.4f}), "
+        f"{first.test} test on {first.simulations:,} samples of the pilot's {unit}:"
+    )
+    return [
+        about,
+        *(f"  {one.n:<8,}{one.power:>9.1%} ± {one.error:.1%}" for one in found),
         "",
     ]
 
@@ -124,19 +299,32 @@ def json_plan(
     spreads: Sequence[Spread],
     differences: Sequence[float] | None,
     numbers: Sequence[int] | None,
-    **settings: Any,
+    goal: Goal,
+    *,
+    widths: Sequence[float] | None = None,
+    simulated: Sequence[Sequence[PilotPower]] = (),
 ) -> str:
     """The plans of all pairs, every number at full precision."""
     from heldout.as_json import json_text
 
     plans = []
-    for spread in spreads:
-        plan: dict[str, Any] = {**spread._asdict(), **settings, **note_texts(spread.notes)}
+    for at, spread in enumerate(spreads):
+        known = {
+            name: one for name, one in spread._asdict().items() if name not in ("design", "about")
+        }
+        plan: dict[str, Any] = {**known, **goal._asdict(), **note_texts(spread.notes)}
         plan |= {"needed": [], "detectable": []}
         if spread.sd or not spread.units:
-            needed, seen = _numbers(spread, differences, numbers, settings)
-            plan["needed"] = [{"difference": delta, "queries": n} for delta, n in needed]
-            plan["detectable"] = [{"queries": n, "difference": delta} for n, delta in seen]
+            needed, seen = _numbers(spread, differences, numbers, goal)
+            key = "queries" if spread.unit == "queries" else "n"
+            plan["needed"] = [{"difference": delta, key: n} for delta, n in needed]
+            plan["detectable"] = [{key: n, "difference": delta} for n, delta in seen]
+            plan["intervals"] = [
+                {"half_width": half, key: spread.planned.for_width(half, goal.level)}
+                for half in widths or ()
+            ]
+        if simulated:
+            plan["simulated"] = [one._asdict() for one in simulated[at]]
         plans.append(plan)
     return json_text(plans)
 
@@ -145,26 +333,38 @@ def _numbers(
     spread: Spread,
     differences: Sequence[float] | None,
     numbers: Sequence[int] | None,
-    settings: dict[str, Any],
+    goal: Goal,
 ) -> tuple[list[tuple[float, int]], list[tuple[int, float]]]:
-    """Queries needed for each difference, and the difference that each number can show."""
-    from heldout.infer.power import detectable_difference, queries_needed
-
-    sd, units = spread.sd, spread.units
-    wanted = differences or _usual_differences(sd, settings["alternative"])
-    sizes = numbers or sorted({*NUMBERS, *([units] if units else [])})
-    needed = [(delta, queries_needed(sd, delta, **settings)) for delta in wanted]
-    return needed, [(number, detectable_difference(sd, number, **settings)) for number in sizes]
+    """Data needed for each difference, and the difference that each amount can show."""
+    design = spread.planned
+    wanted = differences or _usual_differences(spread, goal)
+    needed = [(delta, design.needed(delta, goal)) for delta in wanted]
+    return needed, [(n, design.detectable(n, goal)) for n in numbers or _usual_numbers(spread)]
 
 
-def _usual_differences(sd: float, alternative: str) -> list[float]:
+def _usual_numbers(spread: Spread) -> list[int]:
+    from heldout.infer.power_designs import ScaledDesign
+
+    if isinstance(spread.design, ScaledDesign):
+        return [times * spread.design.size for times in TIMES]
+    return sorted({*NUMBERS, *([spread.units] if spread.units else [])})
+
+
+def _usual_differences(spread: Spread, goal: Goal) -> list[float]:
     """Round numbers of the size of the spread, negative where only a loss is looked for."""
+    from heldout.infer.power_designs import ScaledDesign
+
+    sd = spread.sd
+    if isinstance(spread.design, ScaledDesign):
+        sd *= ERRORS  # of as many units as are usual
     if not (math.isfinite(sd) and sd > 0):
         return list(DIFFERENCES)  # refused with a reason by whoever plans with it
     scale = 10.0 ** round(math.log10(sd / USUAL_SPREAD))
-    return [(-delta if alternative == "less" else delta) * scale for delta in DIFFERENCES]
+    return [goal.signed(delta) * scale for delta in DIFFERENCES]
 
 
 def _shown(value: float, sd: float) -> str:
     """Four decimals, unless the scores are on quite another scale."""
+    if math.isnan(value):
+        return "none"
     return f"{value:.4f}" if 0.001 <= sd < 10_000 else f"{value:.4g}"

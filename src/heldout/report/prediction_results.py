@@ -21,10 +21,10 @@ __all__ = ["prediction_plan", "prediction_sentences", "prediction_tables"]
 
 
 def prediction_tables(results: Results) -> list[Table]:
-    """One table: a row a system or baseline, with intervals and what was chosen how often."""
+    """One table: one row per system or baseline, with intervals and selected parameters."""
     names, wanted = results.measures, results.level
     runs = results.spread(results.systems[0], names[0]) is not None
-    head = ["system", names[0], f"{wanted:.0%} interval"]
+    head = ["system", names[0], f"{wanted:.0%} CI"]
     head += ["sd over runs"] if runs else []
     rows = []
     for one in results.summary:
@@ -34,8 +34,8 @@ def prediction_tables(results: Results) -> list[Table]:
         cells += [show(results.spread(system, names[0]))] if runs else []
         cells += [_mean(results, system, name) for name in names[1:]]
         rows.append([*cells, _choices(results, system) if one["tuned"] else "—"])
-    cells = [[*head, *names[1:], "chosen"], *rows]
-    head, *rows = [[plain_text(cell) for cell in row] for row in cells]
+    table = [[*head, *names[1:], "selected parameters"], *rows]
+    head, *rows = [[plain_text(cell) for cell in row] for row in table]
     return [Table(head, rows)]
 
 
@@ -81,37 +81,39 @@ def _point(point: dict[str, Any]) -> str:
     return ", ".join(f"{name}={json.dumps(value)}" for name, value in point.items())
 
 
-def prediction_sentences(results: Results) -> Iterator[str]:
-    """What the numbers are, and what to ship."""
+def prediction_sentences(results: Results, *, explain: bool = False) -> Iterator[str]:
+    """How the numbers were made; with `explain` what they mean."""
     settings = results.manifest["settings"]
     plan = plain_text(settings["plan"])
     own = settings["plan_seed"]
     seed = "" if own is None or "seed=" in plan else f", seed {own}"
     tuned = [one for one in results.summary if one["tuned"]]
     how = (
-        f"; parameters are chosen by {settings['tune_for']} on {settings['inner']} inner folds of "
-        "what is seen, and never by what is held out"
+        f"; parameters tuned for {settings['tune_for']} on {settings['inner']} inner folds of each "
+        "training side"
         if tuned
         else ""
     )
-    yield f"{count_of(settings['splits'], 'split')} of the rows by {plan}{seed}{how}."
-    methods = {one["estimates"][0]["interval"] for one in results.summary} - {"none"}
-    shown = f" (interval: {', '.join(sorted(methods))})" if methods else ""
-    yield (
-        "The estimate is for new rows, predicted by a system that has learned from as many as were "
-        f"seen{shown}."
-    )
+    yield f"{count_of(settings['splits'], 'split')} of the rows ({plan}{seed}){how}."
+    if explain:
+        methods = {one["estimates"][0]["interval"] for one in results.summary} - {"none"}
+        shown = f" (interval: {', '.join(sorted(methods))})" if methods else ""
+        yield (
+            "Held-out scores estimate performance on new rows after training on as many rows as "
+            f"a training side has{shown}."
+        )
     if results.task == "classification" and _one_by_one(results):
         yield (
-            "Leave-one-out takes a row of the class that is held out from the train side, so that "
-            "a vote for the majority of balanced classes is wrong every time: take stratified "
-            "folds, if systems or baselines go by the shares of the classes."
+            "Leave-one-out removes the held-out row from its class, so that a majority vote on "
+            "balanced classes is wrong every time: use stratified folds if systems or baselines "
+            "depend on the class shares."
         )
     for one in tuned:
         ship = ", ".join(f"{name}={value}" for name, value in one["ship"].items())
-        yield f"To ship: {plain_text(one['name'])} with {plain_text(ship)}, chosen on everything."
+        name = plain_text(one["name"])
+        yield f"{name}: selected parameters (tuned on all data) {plain_text(ship)}."
     yield from (
-        f"{found['measure']} does not exist for {plain_text(one['name'])}: "
+        f"{found['measure']} is undefined for {plain_text(one['name'])}: "
         f"{plain_text(found['reason'])}."
         for one in results.summary
         for found in one["estimates"]

@@ -77,4 +77,4 @@ def splits_preview(splits: Splits) -> Table:
     rows = [[str(one.key), f"{one.n_train:,}", f"{one.n_test:,}"] for one in first]
     count, units = len(splits), f"{len(splits.units):,} {splits.units.plural}"
     title = f"{count_of(count, 'split')} of {units} by {splits.plan!r}"
-    return Table(["split", "seen", "held out"], rows, title, notes=_first(len(rows), count))
+    return Table(["split", "training", "held out"], rows, title, notes=_first(len(rows), count))

@@ -11,16 +11,18 @@ from heldout.report.tables import Table, plain_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from heldout.experiment.manifest import SettingsRecord
     from heldout.experiment.results import Results
     from heldout.experiment.settings import RankingSettings
+    from heldout.experiment.summary import SystemDifference, SystemSummary
 
-__all__ = ["parameters", "ranking_plan", "ranking_sentences", "ranking_tables"]
+__all__ = ["document_answers", "parameters", "ranking_plan", "ranking_sentences", "ranking_tables"]
 
 _WHAT: Final = {"query": "queries", "document": "documents", "both": "queries and documents"}
 
 
 def ranking_tables(results: Results) -> list[Table]:
-    """One table a measure: a row a system."""
+    """One table per measure, with one row per system."""
     return [_table(results, measure) for measure in results.measures]
 
 
@@ -29,53 +31,65 @@ def _number(value: float | None, form: str = ".4f") -> str:
 
 
 def _table(results: Results, measure: str) -> Table:
-    first = results.estimate(results.systems[0], measure)
-    level = f"{first['level']:.0%} interval"
-    rows = [["system", "values", f"{measure} held out", level, "seen", "optimism", "queries"]]
+    """Held-out score and interval; of tuned systems the training score and the parameters, too."""
+    tuned = any(one["tuned"] for one in results.summary)
+    head = [f"held-out {measure}", "score", f"{results.level:.0%} CI"]
+    head += ["training", "selected parameters"] if tuned else []
+    rows = []
     for one in results.summary:
         found = results.estimate(one["name"], measure)
         bounds = "—" if found["low"] is None else f"[{found['low']:.4f}, {found['high']:.4f}]"
-        optimism = _number(found["optimism"], "+.4f") if one["tuned"] else "—"
-        rows.append(
-            [
-                one["name"],
-                str(one["points"]),
-                _number(found["value"]),
-                bounds,
-                _number(found["train"]),
-                optimism,
-                f"{found['n_queries']:,}",
+        cells = [one["name"], _number(found["value"]), bounds]
+        if tuned:
+            cells += [
+                _number(found["train"]) if one["tuned"] else "—",
+                _selected(results, one) if one["tuned"] else "—",
             ]
-        )
-    head, *rows = [[plain_text(cell) for cell in row] for row in rows]
-    return Table(head, rows)
+        rows.append([plain_text(cell) for cell in cells])
+    return Table([plain_text(cell) for cell in head], rows)
 
 
-def ranking_sentences(results: Results) -> Iterator[str]:
-    """What the numbers are, and what to ship."""
+def _selected(results: Results, system: SystemSummary) -> str:
+    """The parameters selected on all data, and in how many splits the same were selected."""
+    chosen = results.chosen(system["name"])
+    same = sum(one == system["ship"] for one in chosen)
+    return f"{parameters(system['ship'])} ({same} of {len(chosen)})"
+
+
+def ranking_sentences(results: Results, *, explain: bool = False) -> Iterator[str]:
+    """How the numbers were made; with `explain` what each of them means."""
     settings = results.manifest["settings"]
-    what = _WHAT[settings["by"]]
-    splits = count_of(settings["splits"], "split")
-    plan = plain_text(settings["plan"])
-    own = settings["plan_seed"]
-    seed = "" if own is None or "seed=" in plan else f", seed {own}"
+    tuned = any(one["tuned"] for one in results.summary)
+    yield from _meanings(results, explain=explain)
+    yield f"{_plan_words(settings)}{_tuned_words(settings) if tuned else ''}."
+    if not (explain and tuned):
+        return
     yield (
-        f"{splits} of the {what} by {plan}{seed}; parameters are chosen by {settings['tune_for']} "
-        "on what is seen, and never by what is held out."
+        "The training score is measured on the data used for tuning and is therefore optimistic."
     )
-    yield from _meanings(results)
-    yield from _document_differences(results)
-    yield "Seen: the same on the data that the parameters were chosen on, which flatters."
-    for one in results.summary:
-        if one["tuned"]:
-            yield (
-                f"To ship: {plain_text(one['name'])} with {parameters(one['ship'])}, chosen on "
-                "everything. The held-out estimate stands for it, and is slightly pessimistic: the "
-                "choices in it were made on less data."
-            )
+    yield (
+        "Selected parameters are tuned on all data; in parentheses: splits that selected the same. "
+        "The held-out score applies to them; it is slightly pessimistic because each split tuned "
+        "on less data."
+    )
 
 
-def _meanings(results: Results) -> Iterator[str]:
+def _plan_words(settings: SettingsRecord) -> str:
+    """How the data were split: ``10 folds of the queries (seed 0)``."""
+    plan, what = plain_text(settings["plan"]), _WHAT[settings["by"]]
+    own = settings["plan_seed"]
+    seed = "" if own is None or "seed=" in plan else f"seed {own}"
+    if plan == f"KFold(k={settings['splits']})":
+        return f"{settings['splits']} folds of the {what}{f' ({seed})' if seed else ''}"
+    made = ", ".join(part for part in (plan, seed) if part)
+    return f"{count_of(settings['splits'], 'split')} of the {what} ({made})"
+
+
+def _tuned_words(settings: SettingsRecord) -> str:
+    return f"; parameters tuned for {settings['tune_for']} on the training side of each"
+
+
+def _meanings(results: Results, *, explain: bool) -> Iterator[str]:
     """What the estimates are of, once for all systems of which it is the same."""
     found: dict[str, list[str]] = {}
     for one in results.summary:
@@ -83,26 +97,36 @@ def _meanings(results: Results) -> Iterator[str]:
         size = first["target_size"]
         words = first["estimand"]
         if results.manifest["settings"]["by"] != "query" and size is not None:
-            words += f", {size:,} of them"
-        words = f"{words} ({first['estimator']}, interval: {first['interval']})"
+            words += f" (collection size {size:,})"
+        if explain:
+            words += f"; estimation method: {first['estimator']}, interval: {first['interval']}"
         found.setdefault(words, []).append(plain_text(one["name"]))
     for words, names in found.items():
         of = "" if len(found) == 1 else f" of {', '.join(names)}"
-        yield f"The held-out estimate{of} is for {words}."
+        yield f"Held-out scores{of} estimate performance on {words}."
 
 
-def _document_differences(results: Results) -> Iterator[str]:
+def document_answers(results: Results) -> Iterator[str]:
     """Which system is better on new documents: a question that tests over queries do not answer."""
     level = results.level
     for one in results.summary:
         for found in one.get("differences", ()):
-            sure = found["low"] > 0 or found["high"] < 0
+            names = plain_text(one["name"]), plain_text(found["system"])
             yield (
-                f"On new documents, for these queries: {plain_text(one['name'])} − "
-                f"{plain_text(found['system'])} in {plain_text(found['measure'])} is "
-                f"{found['difference']:+.4f}, {level:.0%} interval {found['low']:+.4f} to "
-                f"{found['high']:+.4f}{'' if sure else ', which holds zero'}."
+                f"{_document_verdict(results, found, *names)}: {plain_text(found['measure'])} "
+                f"difference {found['difference']:+.4f}, {level:.0%} CI [{found['low']:+.4f}, "
+                f"{found['high']:+.4f}]."
             )
+
+
+def _document_verdict(results: Results, found: SystemDifference, first: str, second: str) -> str:
+    if found["low"] <= 0 <= found["high"]:
+        return f"No significant difference between {first} and {second} on new documents"
+    higher = results.higher_is_better(found["measure"]) is not False
+    better = (found["difference"] > 0) == higher
+    return (
+        f"{first} is significantly {'better' if better else 'worse'} than {second} on new documents"
+    )
 
 
 def parameters(values: dict[str, Any]) -> str:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Table",
     "escape_html",
+    "escape_latex",
     "escape_markdown",
     "html_page",
     "html_table",
@@ -229,9 +230,20 @@ def _latex(table: Table) -> str:
 
 
 def _latex_cell(text: str, *, starred: bool = False) -> str:
-    shown = plain_text(text).translate(_LATEX)
+    shown = escape_latex(text)
     shown = f"{shown[:-1]}$^{{*}}$" if starred and shown.endswith("*") else shown
     return shown.replace(r"\textless{} 0.0001", "$<$ 0.0001")
+
+
+def escape_latex(text: str) -> str:
+    r"""Text that LaTeX shows as it is.
+
+    Examples
+    --------
+    >>> print(escape_latex("my_run & 5 %"))
+    my\_run \& 5 \%
+    """
+    return plain_text(text).translate(_LATEX)
 
 
 def _latex_row(cells: Iterable[str]) -> str:

@@ -48,7 +48,7 @@ class TwoWay(Plan):
 
     def splits(
         self,
-        units: Collection | Iterable[Any] | int,
+        units: Collection | Units | Iterable[Any] | int,
         unit: Unit = "query",
         *,
         labels: ArrayLike | Column | None = None,
@@ -200,7 +200,7 @@ class RepeatedRuns(Plan):
 
     def splits(
         self,
-        units: Collection | Iterable[Any] | int,
+        units: Collection | Units | Iterable[Any] | int,
         unit: Unit = "query",
         *,
         labels: ArrayLike | Column | None = None,

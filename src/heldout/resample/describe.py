@@ -11,7 +11,7 @@ import numpy as np
 from heldout.data.notes import count_of, named_few
 from heldout.notes import Note
 from heldout.resample.combined import RepeatedRuns, TwoWay, TwoWaySplits
-from heldout.resample.duplicates import text_keys
+from heldout.resample.duplicates import same_texts
 from heldout.resample.plans import KFold
 from heldout.resample.stratify import relevant_a_query
 
@@ -121,22 +121,17 @@ class Description:
         return "\n".join(_lines(self))
 
 
-def describe_splits(
-    splits: Splits, collection: Collection | None = None, *, texts: bool = False
-) -> Description:
+def describe_splits(splits: Splits, collection: Collection | None = None) -> Description:
     """Describe splits.
 
     Parameters
     ----------
     collection
         Its judgements tell how many relevant documents are where.
-    texts
-        Read all documents to see whether the same text is on both sides; queries are always looked
-        at.
     """
     rows, overlapping = [], 0
     held: dict[int, Ints] = {}
-    twins = _Twins(splits, texts=texts)
+    twins = _Twins(splits)
     for split in islice(splits, DESCRIBED):
         rows.append(_row(split, collection))
         overlapping += overlaps(split)
@@ -280,20 +275,16 @@ def _queries_have(count: int) -> str:
 
 
 class _Twins:
-    """Looks for units with the same text on both sides."""
+    """Looks for queries with the same text on both sides; of documents the splits have notes."""
 
-    def __init__(self, splits: Splits, *, texts: bool) -> None:
-        self._units = splits.units
-        units = splits.units
-        wanted = units.collection is not None and (units.unit == "query" or texts)
+    def __init__(self, splits: Splits) -> None:
+        units = self._units = splits.units
         self._codes: Ints | None = None
         self._found: set[int] = set()
-        if not wanted:
+        if units.collection is None or units.unit != "query":
             return
-        keys = text_keys(units)
-        numbers: dict[str, int] = {}
-        codes = np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
-        if len(numbers) < len(keys):  # else all texts are different
+        codes = same_texts(units)
+        if int(codes.max()) + 1 < len(codes):  # else all texts are different
             self._codes = np.full(len(units.ids), -1, np.int64)
             self._codes[slice(None) if units.places is None else units.places] = codes
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
 
-__all__ = ["Entry", "fold_lines", "read_id_lines", "read_values"]
+__all__ = ["Entry", "fold_lines", "read_groups", "read_id_lines", "read_values"]
 
 ID_NAMES: Final = (
     *("id", "unit", "query_id", "qid", "query-id", "query", "topic"),
@@ -66,6 +66,11 @@ def read_values(path: str | os.PathLike[str], what: str) -> list[Entry]:
         raise InputError(f"{name}: no ids in it; expected an id and its {what} on each line")
     _refuse_repeated(entries, what)
     return entries
+
+
+def read_groups(path: str | os.PathLike[str]) -> dict[str, str]:
+    """Read the group of each id; see `read_values`."""
+    return {entry.unit: entry.value for entry in read_values(path, "group")}
 
 
 def read_id_lines(path: str | os.PathLike[str]) -> list[str]:

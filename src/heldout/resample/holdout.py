@@ -16,7 +16,7 @@ from heldout.resample.hashing import draws, id_keys, random_order
 from heldout.resample.notices import PlanError
 from heldout.resample.plan import MOST_REPEATS, Plan, check_count, check_seed
 from heldout.resample.sources import Made, Sides
-from heldout.resample.stratify import Strata, group_codes, label_rows, shuffled, stratification
+from heldout.resample.stratify import Strata, label_rows, shuffled, stratification
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Flags, Ints
     from heldout.notes import Note
+    from heldout.resample.groups import Groups
     from heldout.resample.sources import Source
     from heldout.resample.stratify import Stratification
     from heldout.resample.units import Column, Units
@@ -99,7 +100,7 @@ class HoldOut(Plan):
                 + ": nothing would be left to see; hold out fewer"
             )
         strata = stratification(self.stratify, units)
-        grouped = group_codes(self.groups, units)
+        grouped = units.together
 
         def make(number: int) -> Sides:
             return _sides(self._parts(units, strata, grouped, quotas, number), bool(validation))
@@ -116,13 +117,13 @@ class HoldOut(Plan):
         self,
         units: Units,
         strata: Stratification | None,
-        grouped: tuple[tuple[str, ...], Ints] | None,
+        grouped: Groups | None,
         quotas: list[int],
         turn: int,
     ) -> Parts:
         word = units.word(self.seed, turn, "hold-out")
         if grouped is not None:
-            names, codes = grouped
+            names, codes = grouped.names, grouped.codes
             order = random_order(id_keys(names), names, word)
             sizes = np.bincount(codes)
             if strata is None:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from heldout.data.notes import count_of
+from heldout.resample.duplicates import text_notes
+from heldout.resample.groups import grouped_units
 from heldout.resample.notices import PlanError, ResamplingWarning
 from heldout.resample.sources import Made, Sides
 from heldout.resample.split import Splits
@@ -44,7 +46,7 @@ class Plan(ABC):
 
     def splits(
         self,
-        units: Collection | Iterable[Any] | int,
+        units: Collection | Units | Iterable[Any] | int,
         unit: Unit = "query",
         *,
         labels: ArrayLike | Column | None = None,
@@ -55,13 +57,15 @@ class Plan(ABC):
         Parameters
         ----------
         units
-            A collection, ids, or a number of rows (whose ids are ``0``, ``1``, …).
+            A collection, ids, a number of rows (whose ids are ``0``, ``1``, …), or the units of
+            other splits.
         unit
             What is divided: ``query``, ``document`` or ``instance``.
         labels
             The class of each unit, for a plan with ``stratify="labels"``.
         groups
-            The group of each unit; units of a group stay on one side.
+            The group of each unit; units of a group stay on one side. Documents with the same text
+            do so in any case, see `KFold`.
         """
         found = units_of(units, unit).with_columns(labels, groups)
         return self._checked(found, None)
@@ -72,9 +76,14 @@ class Plan(ABC):
                 f"{count_of(len(units), units.unit, units.plural)}: at least 2 are needed, one to "
                 "see and one to hold out"
             )
+        given = getattr(self, "groups", None)
+        units = grouped_units(units, given)
         source, notes = self.divide(units)
+        if split is None and units.unit == "document" and units.collection is not None:
+            notes = [*notes, *text_notes(units, source, given)]
         for note in notes:
-            warnings.warn(ResamplingWarning(note), stacklevel=3)
+            if note.severity == "warning":
+                warnings.warn(ResamplingWarning(note), stacklevel=3)
         return Splits(self, units, source, notes, None if split is None else split.key)
 
     def inside(self, split: Split, unit: Unit | None = None) -> Splits:

@@ -17,7 +17,6 @@ from heldout.resample.sources import Made, Partition, Sides
 from heldout.resample.stratify import (
     Strata,
     Stratification,
-    group_codes,
     label_rows,
     shuffled,
     stratification,
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from heldout.data.words import Ints
+    from heldout.resample.groups import Groups
     from heldout.resample.sources import Source
     from heldout.resample.units import Column, Units
 
@@ -52,8 +52,10 @@ class KFold(Plan):
         their order). Numbers with decimals are cut into bands at their quartiles.
     groups
         Units that stay together: a group for each unit (by id, in their order, or the name of a
-        field of the queries), or ``"duplicates"`` for units with the same text. Folds are then as
-        even as placing the largest groups first makes them.
+        field of the queries), ``"duplicates"`` for units with the same text, or
+        ``"near-duplicates"`` for documents with almost the same text. Documents with the same text
+        stay together by default and beside any other groups; ``"none"`` puts every unit into a fold
+        for itself. Folds are as even as placing the largest groups first makes them.
     seed
         With the ids it decides everything; the order of the ids does not.
 
@@ -98,14 +100,14 @@ class KFold(Plan):
                 f"at most {len(units)} (LeaveOneOut() holds out each in turn)"
             )
         strata = stratification(self.stratify, units)
-        grouped = group_codes(self.groups, units)
+        grouped = units.together
         if strata is not None and self.k == len(units):
             raise PlanError(
                 "with one unit a fold no stratification is possible: take fewer folds, or leave "
                 "stratify out"
             )
         if grouped is not None:
-            _refuse_few_groups(grouped[0], self.k)
+            _refuse_few_groups(grouped, self.k)
         tables = tuple(self._fold(units, strata, grouped, turn) for turn in range(self.repeats))
         return Partition(tables), _small_strata(strata, self.k, units)
 
@@ -113,12 +115,12 @@ class KFold(Plan):
         self,
         units: Units,
         strata: Stratification | None,
-        grouped: tuple[tuple[str, ...], Ints] | None,
+        grouped: Groups | None,
         turn: int,
     ) -> Weights:
         word = units.word(self.seed, turn, "folds")
         if grouped is not None:
-            names, codes = grouped
+            names, codes = grouped.names, grouped.codes
             order = random_order(id_keys(names), names, word)
             sizes = np.bincount(codes)
             if strata is None:
@@ -136,11 +138,11 @@ class KFold(Plan):
         return spread(order, labels, ones, even_sizes(len(units), self.k), [1] * self.k)
 
 
-def _refuse_few_groups(names: tuple[str, ...], parts: int) -> None:
-    if len(names) < parts:
+def _refuse_few_groups(groups: Groups, parts: int) -> None:
+    if (count := len(groups.names)) < parts:
         raise PlanError(
-            f"{len(names)} groups for {parts} folds: a group cannot be cut; take at most "
-            f"{len(names)} folds, or smaller groups"
+            f"{count} groups for {parts} folds: a group cannot be cut; take at most {count} folds, "
+            "or smaller groups"
         )
 
 
@@ -189,10 +191,10 @@ class LeaveOneOut(Plan):
 
     def divide(self, units: Units) -> tuple[Source, list[Note]]:
         """Say which fold each unit is in."""
-        grouped = group_codes(self.groups, units)
+        grouped = units.together
         if grouped is not None:
-            _refuse_few_groups(grouped[0], 2)
-            return Partition((grouped[1].astype(np.int32),)), []
+            _refuse_few_groups(grouped, 2)
+            return Partition((grouped.codes.astype(np.int32),)), []
         order = units.order("leave-one-out")
         table = np.empty(len(units), np.int32)
         table[order] = np.arange(len(units))
@@ -202,6 +204,8 @@ class LeaveOneOut(Plan):
 @dataclass(frozen=True, eq=False, repr=False)
 class Bootstrap(Plan):
     """One side is drawn with replacement, as many as there are units; the other is never drawn.
+
+    Units of a group are drawn together: as many groups are drawn as there are.
 
     On average .368 of the units are never drawn. A replicate that has drawn every unit (1 in 2,756
     for 10 units, and quickly fewer) would hold nothing out and is drawn again.
@@ -214,6 +218,8 @@ class Bootstrap(Plan):
         Which side is drawn: ``train`` (usual), or ``test``, and train is what was never drawn.
     seed
         With the ids it decides everything; the order of the ids does not.
+    groups
+        Units that stay together, as for `KFold`.
 
     Examples
     --------
@@ -227,6 +233,7 @@ class Bootstrap(Plan):
     replicates: int = 200
     side: Literal["train", "test"] = "train"
     seed: int = 0
+    groups: Column | ArrayLike | None = None
 
     def __post_init__(self) -> None:
         check_count("replicates", self.replicates, 1, "200 is usual", MOST_REPEATS)
@@ -246,15 +253,18 @@ class Bootstrap(Plan):
 
     def divide(self, units: Units) -> tuple[Source, list[Note]]:
         """Say how to draw a replicate."""
-        if units.groups is not None:
-            raise PlanError(
-                "a bootstrap draws single units and cannot keep groups together: give it one unit "
-                "a group, or take KFold or HoldOut"
-            )
-        order = units.order(self.seed, "bootstrap")
+        grouped = units.together
+        if grouped is None:
+            order = units.order(self.seed, "bootstrap")
+        else:
+            _refuse_few_groups(grouped, 2)
+            word = units.word(self.seed, "bootstrap")
+            order = random_order(id_keys(grouped.names), grouped.names, word)
 
         def make(number: int) -> Sides:
             drawn = _multiplicities(units, order, self.seed, number)
+            if grouped is not None:
+                drawn = drawn[grouped.codes]
             rest = (drawn == 0).astype(np.int32)
             return Sides(drawn, rest) if self.side == "train" else Sides(rest, drawn)
 

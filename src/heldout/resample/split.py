@@ -231,6 +231,16 @@ class Splits(Sequence[Split]):
         return self.units.ids
 
     @property
+    def groups(self) -> Ints | None:
+        """The number of each unit's group, −1 for units that do not take part; None: no groups."""
+        together = self.units.together
+        if together is None or self.units.places is None:
+            return None if together is None else together.codes
+        whole = np.full(len(self.units.ids), -1, np.int64)
+        whole[self.units.places] = together.codes
+        return whole
+
+    @property
     def seed(self) -> int | None:
         """The seed of the plan; None for a plan without chance."""
         return getattr(self.plan, "seed", None)

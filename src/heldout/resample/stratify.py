@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from heldout.resample.assign import Labels
+from heldout.resample.groups import coded
 from heldout.resample.hashing import id_keys, random_order
 from heldout.resample.notices import PlanError
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from heldout.data.words import Floats, Ints
     from heldout.resample.units import Units
 
-__all__ = ["Relevance", "Strata", "Stratification", "group_codes", "label_rows", "stratification"]
+__all__ = ["Relevance", "Strata", "Stratification", "label_rows", "stratification"]
 
 BANDS: Final = 4
 """Bands that numbers are cut into, at their quartiles."""
@@ -154,17 +155,6 @@ def _classes(values: Sequence[Any]) -> Strata:
     return Strata(codes, names)
 
 
-def coded(values: Sequence[Any], what: str) -> tuple[tuple[str, ...], Ints]:
-    """The different values in bytewise order of their text, and the number of each unit's."""
-    texts = [str(one) for one in values]
-    for place, one in enumerate(values):
-        if one is None or one != one:  # noqa: PLR0124 - NaN
-            raise PlanError(f"unit {place + 1} has no {what} ({one}): give one to each")
-    names = tuple(sorted(set(texts)))
-    numbers = {name: number for number, name in enumerate(names)}
-    return names, np.array([numbers[one] for one in texts], np.int64)
-
-
 def _bands(values: Floats) -> Strata:
     """Cut numbers at their quartiles; equal numbers stay together."""
     edges = np.unique(np.quantile(values, np.arange(1, BANDS) / BANDS, method="inverted_cdf"))
@@ -177,18 +167,6 @@ def _bands(values: Floats) -> Strata:
 def _band_name(values: Floats) -> str:
     low, high = float(values.min()), float(values.max())
     return f"{low:g}" if low == high else f"{low:g} to {high:g}"
-
-
-def group_codes(given: Any, units: Units) -> tuple[tuple[str, ...], Ints] | None:
-    """The names of the groups and the group of each unit; None without groups."""
-    wanted = units.groups if units.groups is not None else given
-    if wanted is None:
-        return None
-    if isinstance(wanted, str) and wanted == "duplicates":
-        from heldout.resample.duplicates import text_keys
-
-        return coded(text_keys(units), "group")
-    return coded(units.column(wanted, "groups"), "group")
 
 
 def label_rows(found: Stratification, groups: Ints | None, word: np.uint64) -> Labels:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from heldout.data.words import Ints, Words
+    from heldout.resample.groups import Groups
 
     Weights = NDArray[np.int32]
 
@@ -31,7 +32,7 @@ Column = Mapping[str, Any] | Sequence[Any] | str
 
 _OPTIONS = {
     "stratify": "expected 'labels', 'relevance', 'length', ",
-    "groups": "expected 'duplicates', ",
+    "groups": "expected 'duplicates', 'near-duplicates' (documents), 'none', ",
     "labels": "expected ",
     "order": "expected ",
 }
@@ -61,6 +62,10 @@ class Units:
         The outer split they belong to: part of every seed.
     labels, groups
         What was given beside the ids.
+    together
+        The groups of those that take part; None: every unit is a group of its own.
+    grouped
+        Whether `together` is known yet.
     """
 
     ids: Sequence[str]
@@ -72,6 +77,8 @@ class Units:
     context: str = ""
     labels: ArrayLike | Column | None = None
     groups: ArrayLike | Column | None = None
+    together: Groups | None = None
+    grouped: bool = False
 
     def __len__(self) -> int:
         return len(self.ids) if self.places is None else len(self.places)
@@ -99,7 +106,10 @@ class Units:
     def inside(self, train: Weights, context: str) -> Units:
         """The units of a train side."""
         places = np.flatnonzero(train)
-        return replace(self, places=places, weights=train[places], context=context)
+        among = train > 0 if self.places is None else train[self.places] > 0
+        together = None if self.together is None else self.together.some(among)
+        weights = train[places]
+        return replace(self, places=places, weights=weights, context=context, together=together)
 
     def with_columns(self, labels: Any, groups: Any) -> Units:
         """The same units with labels or groups beside them."""

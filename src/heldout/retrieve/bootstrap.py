@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from heldout.compiled import announce
 from heldout.data.parallel import run_stretches
-from heldout.retrieve.compiled import announce
 from heldout.retrieve.models import FRACTION_SHIFTED, LIKELIHOOD, coefficients
 from heldout.retrieve.parts import Best, in_turn
 from heldout.retrieve.statistics import weighted_statistics

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from heldout.compiled import announce
 from heldout.data.ids import id_column
 from heldout.data.parallel import run_stretches
 from heldout.data.queries import Queries, queries_of
 from heldout.data.run import Run
 from heldout.errors import InputError
-from heldout.retrieve.compiled import announce
 from heldout.retrieve.models import FRACTION, Model, coefficients, parse_model
 from heldout.retrieve.parts import Best, in_turn
 from heldout.retrieve.rank import rank_part

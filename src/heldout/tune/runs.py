@@ -158,7 +158,14 @@ class TunedRuns:
             judged=tuple(system.judged for system in self.systems),
             data=self.data,
             notes=self.notes,
+            unit="query",
+            range=self.range,
         )
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The least and the greatest value of the measure."""
+        return parse_measure(self.measure, "ranking").range
 
 
 def tune_runs(

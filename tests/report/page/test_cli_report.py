@@ -52,7 +52,7 @@ def test_several_folders_make_one_page(place, tmp_path, capsys):
     assert page.count('class="part"') == 2
     assert ">New queries<" in page
     assert ">New documents<" in page
-    assert "bm25 or ql-jm on beir?" in page
+    assert "Which is better on beir: bm25 or ql-jm?" in page
     err = capsys.readouterr().err
     assert "name the collection with --collection" in err
     assert f"Open {target}" in err
@@ -146,12 +146,12 @@ def test_compare_makes_a_page_with_rankings_and_ledger(tmp_path, monkeypatch, ca
     main(["compare", *runs, "-m", "AP", "--html", "page.html", "--ledger", "looks.sqlite"])
     out = capsys.readouterr().out
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "<h1>baseline or improved?</h1>" in page
+    assert "<h1>Which is better: baseline or improved?</h1>" in page
     assert "0.4025" in out
     assert "0.4025" in page
     assert '"lists":[[[' in page
     assert '"grades":[[' in page
-    assert "1 look at these data is in looks.sqlite" in page
+    assert "looks.sqlite has 1 evaluation on these data." in page
     assert "@inproceedings{lord," in page
     assert "<dt>policy: judged queries that a run lacks</dt><dd>count 0" in page
 
@@ -172,7 +172,8 @@ def test_compare_makes_a_page_of_predictions(tmp_path, monkeypatch):
         rows = "".join(f"u{n},{'ab'[n % 2]},{'ab'[n % step == 1]}\n" for n in range(24))
         (tmp_path / f"{name}.csv").write_text(f"unit,truth,prediction\n{rows}")
     main(["compare", "one.csv", "two.csv", "-m", "accuracy", "--html", "page.html"])
-    assert "<h1>one or two?</h1>" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<h1>Which is better: one or two?</h1>" in page
 
 
 def test_compare_refuses_before_it_works(tmp_path, monkeypatch, capsys):

@@ -103,13 +103,13 @@ def test_filtering_says_how_many_are_left(visit, table_file, results):
     part.get_by_label("Show").select_option("A better")
     assert status.inner_text().startswith(f"{losses} of {len(a)} queries")
     part.get_by_label("Show").select_option("all")
-    part.get_by_label("Difference at least").fill("0.2")
+    part.get_by_label("Minimum difference").fill("0.2")
     far = int((abs(b - a) >= 0.2).sum())
     assert status.inner_text().startswith(f"{far} of {len(a)} queries")
-    part.get_by_label("Difference at least").fill("")
+    part.get_by_label("Minimum difference").fill("")
     part.get_by_role("searchbox").fill("nothing is like this")
     assert status.inner_text().startswith("0 of ")
-    assert "No query is like that" in part.inner_text()
+    assert "No queries match." in part.inner_text()
 
 
 def test_other_measures_and_systems(visit, table_file, results):
@@ -217,7 +217,7 @@ def test_printing(visit, page_file):
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     text = page.locator("main").inner_text()
-    assert "chosen on everything" in text  # what was folded
+    assert "Selected parameters (tuned on all data)" in text  # what was folded
     assert "The first 25 of 40 queries in this order" in text
     assert not page.locator(".controls").first.is_visible()
     page.evaluate("dispatchEvent(new Event('afterprint'))")
@@ -230,7 +230,7 @@ def test_without_scripts_answer_and_tables_are_there(visit, page_file, part):
     text = one.page.locator("main").inner_text()
     assert part.answer[0] in text
     assert one.page.locator("#part-1-table table").first.is_visible()
-    assert "shown by a script, which is switched off" in text
+    assert "needs JavaScript, which is off" in text
     assert not one.page.get_by_role("button", name="Dark mode").is_visible()
 
 

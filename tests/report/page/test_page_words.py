@@ -13,7 +13,11 @@ from heldout.experiment.experiment import Experiment
 from heldout.experiment.results import Results
 from heldout.infer.compare import compare
 from heldout.infer.ledger import Ledger
-from heldout.report.page.answer import comparison_answer, question
+from heldout.report.charts.named import NamedChart
+from heldout.report.charts.of_comparison import charts_of_comparison
+from heldout.report.page.answer import board_answer, question
+from heldout.report.page.board import board_of_comparison
+from heldout.report.page.board_tables import comparison_tables
 from heldout.report.page.citations import bibliography
 from heldout.report.page.markup import esc, json_block, table_markup
 from heldout.report.page.of_comparison import part_of_comparisons
@@ -21,6 +25,7 @@ from heldout.report.page.of_results import part_of_results
 from heldout.report.page.parts import PageTable, Part
 from heldout.report.page.rankings import beginning, lists_of_results
 from heldout.report.page.render import render_page
+from heldout.report.page.worth import worth_showing
 from heldout.report.tables import Table
 
 IMAGE = '"><img src=x onerror=alert(1)>'
@@ -57,34 +62,124 @@ def shifted():
     return base + rng.normal(0, 0.02, (60, 3)) + np.array([0.0, 0.1, 0.101])
 
 
+def answer_to(comparison, where=""):
+    return board_answer(board_of_comparison(comparison), where)
+
+
 def test_answer_names_the_best_and_what_is_open(shifted):
     made = compare(scored(shifted))
-    answer = comparison_answer(made)
-    best = max(made.systems, key=lambda row: row.mean.estimate).name
-    assert answer.startswith(f"Of 3 systems {best} has the highest AP, ")
-    assert "It is better than A (difference +0.1" in answer
-    other = "B" if best == "C" else "C"
-    assert f"No difference was shown between it and {other} (difference +0.00" in answer
+    headline, more = answer_to(made, "on 60 queries")
+    best = max(made.systems, key=lambda row: row.mean.estimate)
+    low, high = best.mean.low, best.mean.high
+    assert headline == (
+        f"{best.name} has the highest AP of 3 systems on 60 queries, {best.mean.estimate:.4f} "
+        f"[{low:.4f}, {high:.4f}], and is significantly better than 1 other."
+    )
+    other = "B" if best.name == "C" else "C"
+    assert more == f"Not significantly different from {best.name}: {other}."
 
 
 def test_answer_goes_the_other_way_for_errors(shifted):
-    answer = comparison_answer(compare(scored(shifted, higher_is_better=False)))
-    assert answer.startswith("Of 3 systems A has the lowest AP, ")
-    assert "It is better than B (difference -0." in answer
+    (headline,) = answer_to(compare(scored(shifted, higher_is_better=False)))
+    assert headline.startswith("A has the lowest AP of 3 systems, ")
+    assert headline.endswith("and is significantly better than all others.")
+
+
+def test_answer_without_any_difference(shifted):
+    same = np.random.default_rng(1).normal(0.5, 0.1, shifted.shape)
+    (headline,) = answer_to(compare(scored(same)))
+    assert headline.endswith("but no difference to the others is significant.")
 
 
 def test_answer_against_a_baseline(shifted):
-    answer = comparison_answer(compare(scored(shifted), baseline="B"))
-    assert re.search(r"^Against B, AP 0\.\d{4} .*: worse: A \(.*\); not told apart: C \(", answer)
+    made = compare(scored(shifted), baseline="B")
+    headline, worse = answer_to(made)
+    base = made.systems[1].mean
+    assert headline == (
+        f"Of 2 systems compared with B (AP {base.estimate:.4f} [{base.low:.4f}, {base.high:.4f}]), "
+        "1 is worse and 1 is not significantly different."
+    )
+    assert worse == f"Worse: A ({made.claims[0].difference.estimate:+.4f})."
 
 
-def test_two_systems_have_one_sentence(shifted):
-    answer = comparison_answer(compare(scored(shifted[:, :2])))
-    assert answer.startswith("B is better than A: AP ")
+@pytest.mark.parametrize("order", [[0, 1], [1, 0]])
+def test_two_systems_have_one_sentence_with_the_better_one_first(shifted, order):
+    values = shifted[:, order]
+    made = compare(scored(values))
+    better, other = "AB"[order.index(1)], "AB"[order.index(0)]
+    high, low = values[:, order.index(1)].mean(), values[:, order.index(0)].mean()
+    gap = made.claims[0].difference
+    ends = sorted([abs(gap.low), abs(gap.high)])
+    (headline,) = answer_to(made, "on new queries")
+    assert headline == (
+        f"{better} is better than {other} on new queries: AP {high:.4f} vs {low:.4f}, "
+        f"{high - low:+.4f} [{ends[0]:.4f}, {ends[1]:.4f}]."
+    )
+
+
+def test_two_systems_whose_errors_are_compared(shifted):
+    (headline,) = answer_to(compare(scored(shifted[:, :2], higher_is_better=False)))
+    assert headline.startswith("A is better than B: AP 0.")
+    assert headline.endswith("(lower is better).")
+    assert ", -0.1" in headline
+
+
+def test_two_systems_without_a_difference():
+    values = np.random.default_rng(1).normal(0.5, 0.1, (30, 2))
+    (headline,) = answer_to(compare(scored(values)))
+    assert headline.startswith("No significant difference between ")
+    (headline,) = answer_to(compare(scored(values), alternative="greater"))
+    assert headline.startswith("B is not significantly better than A: ")
+    (headline,) = answer_to(compare(scored(values[:, [0, 0]])))
+    assert headline == "A and B have identical AP scores."
 
 
 def test_questions():
-    assert question(("A", "B", "C"), "") == "Which of 3 systems?"
+    assert question(("A", "B", "C"), "") == "Which of 3 systems is best?"
+    assert question(("A", "B"), "") == "Which is better: A or B?"
+
+
+def test_systems_are_sorted_with_their_difference_to_the_best(shifted):
+    made = compare(scored(shifted))
+    first, pairs = comparison_tables(made, ("query", "queries"))
+    rows = first.table.rows
+    assert [row[0] for row in rows] == ["1", "2", "3"]
+    means = {row.name: row.mean.estimate for row in made.systems}
+    order = sorted(means, key=lambda name: -means[name])
+    assert [row[1] for row in rows] == order
+    at = first.table.head.index("Δ to best")
+    assert rows[0][at] == "best"
+    for row in rows[1:]:
+        assert float(row[at].rstrip("*")) == pytest.approx(
+            means[row[1]] - means[order[0]], abs=6e-5
+        )
+    assert [row[-1] for row in rows] == [
+        next(one.letters for one in made.systems if one.name == name) for name in order
+    ]
+    assert pairs.fold == "All 3 pairs"
+    for better, other, gap, *_ in pairs.table.rows:
+        assert means[better] > means[other]
+        assert float(gap.rstrip("*")) == pytest.approx(means[better] - means[other], abs=6e-5)
+
+
+def test_charts_that_show_nothing_are_left_out(shifted):
+    def keys(comparison):
+        return [one.key for one in worth_showing(charts_of_comparison(comparison), comparison)]
+
+    assert keys(compare(scored(shifted[:, :2]))) == ["pairs", "query-differences", "null"]
+    several = keys(compare(scored(shifted)))
+    assert several == ["forest", "pairs", "query-differences", "heatmap", "power"]
+    many = np.repeat(shifted, 6, axis=0) + np.random.default_rng(0).normal(0, 0.01, (360, 3))
+    assert "heatmap" not in keys(compare(scored(many)))
+
+
+def test_folds_of_equal_size_have_no_chart():
+    def chart(*sizes):
+        frame = pl.DataFrame({"test": sizes})
+        return NamedChart("folds", "", "", frame, None)
+
+    assert not list(worth_showing([chart(178, 179)], None))
+    assert list(worth_showing([chart(100, 179)], None))
 
 
 def test_values_of_the_explorer_are_those_of_the_results(part, results):
@@ -169,6 +264,7 @@ def test_provenance_has_fingerprints_seed_policies_and_signatures(part, results)
     for name, value in results.manifest["fingerprints"].items():
         assert value in told.values(), name
     assert told["seed"] == "0"
+    assert told["system B & co"] == "ql-jm; 3 settings tried: lambda = 0.1, 0.5, 0.9"
     assert told["measure nDCG@10"].startswith("nDCG(dcg='log2'")
     for words in results.manifest["policies"].values():
         assert words in told.values()
@@ -222,7 +318,10 @@ def test_ledger_shows_looks_at_these_data_only(results, tmp_path):
         )
     part = part_of_results(results, ledger=str(path))
     assert [row[2] for row in part.looks.table.rows] == [f"A - {data}"]
-    assert "1 other data" in part.looks.table.notes[0]
+    assert (
+        "has 1 evaluation on these data, and evaluations on 1 other data"
+        in (part.looks.table.notes[0])
+    )
 
 
 def test_new_documents_are_answered_by_their_own_interval(collection):
@@ -231,15 +330,20 @@ def test_new_documents_are_answered_by_their_own_interval(collection):
     ).run()
     (kept,) = found.summary[1]["differences"]
     part = part_of_results(found)
-    assert part.answer[0].startswith("On new documents, for these queries: ")
-    assert f"{kept['low']:+.4f} to {kept['high']:+.4f}" in part.answer[0]
     shown = kept["low"] > 0 or kept["high"] < 0
-    assert ("No difference" not in part.answer[0]) == shown
-    assert part.answer[1].startswith("As if other queries were drawn")
-    table = next(
-        one.table for one in part.tables if one.table.title.startswith("Differences on new")
-    )
-    assert table.rows[0][2] == f"{kept['difference']:+.4f}"
+    assert " on new documents: nDCG@10 " in part.answer[0]
+    assert part.answer[0].startswith("No significant difference") != shown
+    ends = sorted([abs(kept["low"]), abs(kept["high"])])
+    if shown:
+        assert f"[{ends[0]:.4f}, {ends[1]:.4f}]" in part.answer[0]
+    first, other, _ = part.tables
+    gap = next(row for row in first.table.rows if "best" not in row)[3]
+    assert abs(float(gap.rstrip("*"))) == pytest.approx(abs(kept["difference"]), abs=6e-5)
+    assert "p" not in first.table.head  # tests over queries answer another question
+    assert other.fold.startswith("Another question")
+    (pairs,) = [one for one in part.charts if one.key == "pairs"]
+    assert abs(pairs.frame["difference"][0]) == pytest.approx(abs(kept["difference"]))
+    assert "null" not in [one.key for one in part.charts]
 
 
 def test_one_system_has_an_estimate_for_an_answer(results):
@@ -254,13 +358,14 @@ def test_one_system_has_an_estimate_for_an_answer(results):
     )
     answer = part_of_results(alone).answer
     assert answer[0].startswith("C reaches nDCG@10 0.")
-    assert "95% interval 0." in answer[0]
+    assert answer[0].endswith("] on held-out queries.")
     assert render_page("one", [part_of_results(alone)])
 
 
 def test_a_part_with_nothing_in_it_is_a_page():
     page = render_page("", [Part("empty", ())])
-    assert "Nothing can be said" in page
+    assert "There is no result to report." in page
+    assert "<p>No warnings.</p>" in page
     assert page.count("<script>") == 1  # no chart, no runtime
 
 

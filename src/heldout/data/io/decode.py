@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from heldout.errors import FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["decode_text", "json_object", "parse_json"]
 
@@ -34,10 +37,24 @@ def decode_text(content: bytes, name: str, line: int = 1) -> str:
     return text
 
 
-def parse_json(text: str, name: str, line: int = 1, **options: Any) -> Any:
-    """The value of a JSON text whose first line has this number; options as of `json.loads`."""
+def parse_json(
+    text: str,
+    name: str,
+    line: int = 1,
+    *,
+    object_pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None = None,
+) -> Any:
+    """The value of a JSON text whose first line has this number.
+
+    Parameters
+    ----------
+    text, name, line
+        The text, what to call its file in messages, and the number of its first line.
+    object_pairs_hook
+        What makes a value of the pairs of each object, as `json.loads` has it.
+    """
     try:
-        return json.loads(text, **options)
+        return json.loads(text, object_pairs_hook=object_pairs_hook)
     except json.JSONDecodeError as error:
         place = f"{name}:{line + error.lineno - 1}"
         raise FormatError(place, f"not JSON ({error.msg}, column {error.colno})") from None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.data.columns import pick_names
+from heldout.data.columns import ID_COLUMNS, pick_names
 from heldout.data.io.cells import as_list, cell_text, number_problem, to_numbers
 from heldout.data.io.delimited import BadRow, refuse_repeated
 from heldout.data.io.json_lists import Columns, parse_lists
@@ -105,7 +106,7 @@ def write_run_table(what: Run | Qrels, path: Path, ending: str) -> None:
     if ending == ".json":
         path.write_text(json.dumps(what.to_dict(), ensure_ascii=False) + "\n", encoding="utf-8")
         return
-    frame = what.to_frame()
+    frame = replace(what, id_columns=ID_COLUMNS).to_frame()
     if ending == ".parquet":
         frame.write_parquet(path)
     else:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from heldout.tune.choice import Rule
 
     Floats = NDArray[np.float64]
+    Groups = NDArray[np.int64]
     Numbers = NDArray[np.int32]
 
 __all__ = ["Choices", "DocumentEstimate", "choose_values", "cross_validate_documents"]
@@ -100,12 +101,22 @@ class DocumentEstimate:
         return self.choices.final
 
 
-def _inner_side(candidates: Candidates, seen: NDArray[np.bool_], inner: int, seed: int) -> Side:
+def _inner_side(
+    candidates: Candidates,
+    seen: NDArray[np.bool_],
+    inner: int,
+    seed: int,
+    groups: Groups | None = None,
+) -> Side:
     """The documents of a train side, each held out once by an inner division."""
     numbers = np.flatnonzero(seen)
     by_id = numbers[np.argsort(np.asarray(candidates.index.id_order)[numbers])]
     codes = np.full(len(seen), -1, np.int32)
     codes[np.random.default_rng([seed, 0x696E]).permutation(by_id)] = np.arange(len(by_id)) % inner
+    if groups is not None:  # all documents of a group go with one of them
+        fold_of = np.zeros(int(groups.max()) + 1, np.int32)
+        fold_of[groups[numbers]] = codes[numbers]
+        codes[numbers] = fold_of[groups[numbers]]
     return held_out_side(candidates.index, candidates.vocabulary, codes, inner, pooled=True)
 
 
@@ -118,6 +129,7 @@ def choose_values(
     inner: int | None = None,
     rule: Rule = "best",
     seed: int = 0,
+    groups: Groups | None = None,
 ) -> Choices:
     """Choose a value on each train side, and one on everything.
 
@@ -128,6 +140,8 @@ def choose_values(
     inner
         None: by the ranking of the train documents themselves; a number: by an inner division into
         so many folds, every train document held out once.
+    groups
+        The group of each document: groups are not cut by inner folds. None: there are none.
     """
     from heldout.tune.choice import choose
 
@@ -142,7 +156,7 @@ def choose_values(
             side = seen_side(candidates.index, candidates.vocabulary, seen)
         else:
             side = _inner_side(
-                candidates, seen, inner, seed + (fold if fold is not None else number)
+                candidates, seen, inner, seed + (fold if fold is not None else number), groups
             )
         values = candidates.evaluate(side, [tune_for])[0]
         if not np.isfinite(values).any():
@@ -176,6 +190,7 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
     seed: int = 0,
     replicates: int = 500,
     level: float = 0.95,
+    groups: Groups | None = None,
 ) -> DocumentEstimate:
     """Tune a model inside document folds and estimate its score on unseen documents.
 
@@ -201,6 +216,9 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
         How many documents of each ranking to keep.
     replicates
         How often the documents are cut into halves for the interval.
+    groups
+        The group of each document (`heldout.Splits.groups`): documents that belong together are in
+        one half, and in one inner fold. None: there are none.
     """
     check_method(method)
     check_measures([tune_for, *measures])
@@ -220,7 +238,9 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
         check_extrapolation(measures)
     candidates = Candidates.make(index, collection, models, depth=depth)
     depth = candidates.depth
-    choices = choose_values(candidates, folds, number, tune_for, inner=inner, rule=rule, seed=seed)
+    choices = choose_values(
+        candidates, folds, number, tune_for, inner=inner, rule=rule, seed=seed, groups=groups
+    )
     pooled = pool(candidates, folds, choices.chosen, choices.final, max(k, depth))
     counted = (folds >= 0)[candidates.table.documents]
     table = candidates.table
@@ -242,6 +262,7 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
         replicates=replicates,
         seed=seed,
         ratio=target / size if method == "pooled" else 1.0,
+        groups=groups,
     )
     carried = None
     if resized and method == "pooled":

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from heldout.infer.intervals.bounded import difference_bounds
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -49,12 +51,14 @@ def _difference(
         return None
     value = float(np.mean([mine.value - its.value for mine, its in pairs]))
     half = float(np.mean([_half_width(mine, its, settings.level) for mine, its in pairs]))
+    ends = settings.measures[row].range
+    low, high = difference_bounds(value, value - half, value + half, ends)
     return {
         "measure": str(settings.measures[row]),
         "system": settings.systems[other].name,
         "difference": value,
-        "low": value - half,
-        "high": value + half,
+        "low": low,
+        "high": high,
     }
 
 

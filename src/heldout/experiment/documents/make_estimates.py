@@ -61,6 +61,7 @@ def document_estimates(
         depth=settings.depth,
         replicates=max(_FEWEST, settings.replicates // share),
         seed=settings.seed,
+        groups=settings.document_groups,
     )
     found = []
     for row, (measure, spread) in enumerate(zip(settings.measures, spreads, strict=True)):

@@ -32,6 +32,7 @@ from heldout.errors import InputError
 from heldout.experiment.documents.estimate import Estimand
 from heldout.experiment.documents.extrapolate import extrapolate
 from heldout.experiment.documents.rank_table import Rows, measure_rows
+from heldout.infer.intervals.bounded import bounds_inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -117,7 +118,7 @@ def interval(
     # how well a variance is known, whatever was drawn anew.
     factor = float(stdtrit(max(spread.n_queries - 1, 1), (1 + level) / 2))
     half = factor * math.sqrt(spread.variance(estimand))
-    return max(value - half, bounds[0]), min(value + half, bounds[1])
+    return bounds_inside(value, value - half, value + half, bounds)
 
 
 def half_sample_spread(
@@ -131,6 +132,7 @@ def half_sample_spread(
     replicates: int = 500,
     seed: int = 0,
     ratio: float = 1.0,
+    groups: NDArray[np.int64] | None = None,
 ) -> tuple[Spread, ...]:
     """Variances for each measure, from halves of the documents.
 
@@ -149,14 +151,18 @@ def half_sample_spread(
     ratio
         The size of the target over that of the sample. Where it is not 1, each half of a few cuts
         is carried over to a target, to find the variance of the estimate that was carried over.
+    groups
+        The group of each document of the collection: a group is in one half. None: every document
+        is for itself.
     """
+    leaders = None if groups is None else _leaders(groups[sample])
     reach = places_that_matter(lists.shape[1], measures, ratio)
     reader = _Reader.make(table, lists[:, :reach], sample)
     one, other = [], []
     for begin, end in _stretches(len(sample), table, reach, replicates):
         # Every document of a half stands for two, so that a list is as long as that of the sample:
         # the ten best of a shorter list would vary no more than the ten best of the whole one.
-        first = 2 * _halves(len(sample), end - begin, seed, begin)
+        first = 2 * _halves(len(sample), end - begin, seed, begin, leaders)
         one.append(reader.read(first, measures, depth))
         other.append(reader.read(2 - first, measures, depth))
     halves = np.concatenate(one, axis=1), np.concatenate(other, axis=1)
@@ -165,7 +171,7 @@ def half_sample_spread(
     ]
     if abs(ratio - 1) <= SAME_SIZE:
         return tuple(plain)
-    carried = reader.carry(measures, ratio, depth, len(sample), seed)
+    carried = reader.carry(measures, ratio, depth, len(sample), seed, leaders)
     return tuple(
         replace(spread, documents=float((gap**2).mean()) / 4, halves=tuple((gap / 2).tolist()))
         if len(gap)
@@ -174,13 +180,30 @@ def half_sample_spread(
     )
 
 
-def _halves(documents: int, replicates: int, seed: int, first: int) -> NDArray[np.uint8]:
-    """Documents × replicates: 1 for the one half, 0 for the other, by a coin for each document."""
+def _leaders(groups: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each document of a sample the place of the first one of its group."""
+    _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
+    leaders: NDArray[np.int64] = first[inverse]
+    return leaders
+
+
+def _halves(
+    documents: int,
+    replicates: int,
+    seed: int,
+    first: int,
+    leaders: NDArray[np.int64] | None = None,
+) -> NDArray[np.uint8]:
+    """Documents × replicates: 1 for the one half, 0 for the other, by a coin for each document.
+
+    A document of a group has the coin of the first one, its leader.
+    """
     drawn = np.empty((replicates, documents), np.uint8)
     for r in range(replicates):
         generator = np.random.default_rng([seed, 0x68616C66, first + r])
         bits = np.frombuffer(generator.bytes(-(-documents // 8)), np.uint8)
-        drawn[r] = np.unpackbits(bits, count=documents)
+        coins = np.unpackbits(bits, count=documents)
+        drawn[r] = coins if leaders is None else coins[leaders]
     return np.ascontiguousarray(drawn.T)
 
 
@@ -282,10 +305,16 @@ class _Reader:
         return np.concatenate(parts, axis=1)
 
     def carry(
-        self, measures: Sequence[RankingMeasure], ratio: float, depth: int, size: int, seed: int
+        self,
+        measures: Sequence[RankingMeasure],
+        ratio: float,
+        depth: int,
+        size: int,
+        seed: int,
+        leaders: NDArray[np.int64] | None,
     ) -> list[Floats]:
         """For each measure, in each cut, how two halves differ in what they let expect."""
-        first = _halves(size, _CARRIED, seed, 1 << 20)
+        first = _halves(size, _CARRIED, seed, 1 << 20, leaders)
         means = [
             [self._carried_means(half, r, measures, ratio, depth, seed) for r in range(_CARRIED)]
             for half in (first, 1 - first)

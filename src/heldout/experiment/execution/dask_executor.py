@@ -22,7 +22,7 @@ import dask.config
 from distributed import Client, KilledWorker, LocalCluster, WorkerPlugin, as_completed
 
 from heldout.errors import HeldoutError, InputError
-from heldout.experiment.execution.executors import do_packed, local_processes, unpack
+from heldout.experiment.execution.executors import local_processes, run_packed, unpack
 from heldout.experiment.execution.payload import Payload, pack_payload
 
 if TYPE_CHECKING:
@@ -146,14 +146,14 @@ class DaskExecutor:
         self._client, self._settings, self._index = client, settings, index
         self._name = ""
 
-    def do(self, tasks: Sequence[Task]) -> Iterator[Done]:
+    def run_tasks(self, tasks: Sequence[Task]) -> Iterator[Done]:
         """Do the tasks; one that fails, or whose worker dies, is tried again."""
         if not tasks:
             return
         name = self._delivered()
         futures = {
             self._client.submit(
-                _do_on_worker,
+                _run_on_worker,
                 name,
                 task,
                 key=f"{name}-{task.key}",
@@ -297,10 +297,10 @@ class _Delivery(WorkerPlugin):
         _payloads.pop(self.name, None)
 
 
-def _do_on_worker(name: str, task: Task) -> bytes:
+def _run_on_worker(name: str, task: Task) -> bytes:
     with _one_at_a_time:
         try:
-            return do_packed(_payloads[name], task)
+            return run_packed(_payloads[name], task)
         except HeldoutError as error:
             raise _FailedError(str(error)) from None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from heldout.experiment.execution.executors import Here
+from heldout.experiment.execution.executors import InProcess
 from heldout.experiment.execution.tasks import STAGES
 from heldout.experiment.systems.base import Context
 
@@ -42,7 +42,7 @@ def execute(
     finished
         Told of each task, its record and the seconds it took.
     """
-    here = Here(Context(settings, index))
+    in_process = InProcess(Context(settings, index))
     for stage in STAGES:
         waiting = [one for one in tasks if one.stage == stage and one.key not in records]
         # Points are chosen before anything is sent: an error amid dispatching would be lost.
@@ -50,11 +50,11 @@ def execute(
         away = [task for task in ready if _goes(settings, task, executor)]
         near = [task for task in ready if not _goes(settings, task, executor)]
         # One task is not worth a process of its own; a cluster is asked for even one.
-        other: Executor = here
+        other: Executor = in_process
         if executor is not None and (executor.cluster or len(away) > 1):
             other = executor
-        for one, own in ((here, near), (other, away)):
-            for task, record, seconds in one.do(own):
+        for one, own in ((in_process, near), (other, away)):
+            for task, record, seconds in one.run_tasks(own):
                 records[task.key] = record
                 finished(task, record, seconds)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Done = tuple[Task, Record, float]
 
-__all__ = ["Executor", "Here", "Processes", "do_packed", "local_processes", "unpack"]
+__all__ = ["Executor", "InProcess", "Processes", "local_processes", "run_packed", "unpack"]
 
 DEATHS: Final = 3
 """Worker processes that may die before a run gives up."""
@@ -56,11 +56,11 @@ class Executor(Protocol):
     def cluster(self) -> bool:
         """Whether it has cores of its own, and not those that the threads of this process use."""
 
-    def do(self, tasks: Sequence[Task]) -> Iterator[Done]:
+    def run_tasks(self, tasks: Sequence[Task]) -> Iterator[Done]:
         """Do all tasks; each comes back with its record and the seconds it took, as it is done."""
 
 
-class Here:
+class InProcess:
     """The process that runs the experiment, one task after another.
 
     Parameters
@@ -74,7 +74,7 @@ class Here:
     def __init__(self, context: Context[Any]) -> None:
         self._context = context
 
-    def do(self, tasks: Sequence[Task]) -> Iterator[Done]:
+    def run_tasks(self, tasks: Sequence[Task]) -> Iterator[Done]:
         """Do the tasks in order."""
         for task in tasks:
             begin = time.perf_counter()
@@ -99,7 +99,7 @@ class Processes:
         self._settings, self._workers = settings, workers
         self._payload: Payload | None = None
 
-    def do(self, tasks: Sequence[Task]) -> Iterator[Done]:
+    def run_tasks(self, tasks: Sequence[Task]) -> Iterator[Done]:
         """Do the tasks; those of a process that dies are done again."""
         from joblib.externals.loky.process_executor import (  # type: ignore[import-untyped]
             TerminatedWorkerError,
@@ -134,7 +134,7 @@ class Processes:
             initializer=_end_with,
             initargs=(os.getpid(),),
         )
-        with _stopped(pool(delayed(_do_there)(payload, task) for task in tasks)) as done:
+        with _stopped(pool(delayed(_run_there)(payload, task) for task in tasks)) as done:
             for task, line, reason in done:
                 if reason:
                     raise InputError(reason)
@@ -153,10 +153,10 @@ def _stopped(results: Any) -> Iterator[Any]:
             results.close()
 
 
-def _do_there(payload: Payload, task: Task) -> tuple[Task, bytes, str]:
+def _run_there(payload: Payload, task: Task) -> tuple[Task, bytes, str]:
     """In another process: errors come back as text, since not every error can be sent."""
     try:
-        return task, do_packed(payload, task), ""
+        return task, run_packed(payload, task), ""
     except HeldoutError as error:
         return task, b"", str(error)
 
@@ -177,7 +177,7 @@ def _watch(parent: int) -> None:
     os._exit(1)
 
 
-def do_packed(payload: Payload, task: Task) -> bytes:
+def run_packed(payload: Payload, task: Task) -> bytes:
     """Do a task in another process.
 
     What comes back is a line as it stands in the journal: arrays and plain values with a checksum,
@@ -190,7 +190,7 @@ def do_packed(payload: Payload, task: Task) -> bytes:
 
 
 def unpack(settings: Settings, task: Task, line: bytes) -> tuple[Record, float]:
-    """The record and the seconds that `do_packed` has sent."""
+    """The record and the seconds that `run_packed` has sent."""
     found = decode(line)
     if found is None:
         raise InputError(

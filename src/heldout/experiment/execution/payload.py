@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.experiment.execution.parcels import dump_beside, load_beside
+from heldout.experiment.execution.shared_data import dump_beside, load_beside
 from heldout.experiment.manifest import versions_of
 from heldout.experiment.systems.base import Context
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from heldout.experiment.execution.parcels import RankingParcel
+    from heldout.experiment.execution.shared_data import SentRankingData
     from heldout.experiment.settings import Settings
     from heldout.retrieve.shards import AnyIndex
 
@@ -53,8 +53,8 @@ class _Contents:
     versions
         Of all that results depend on: they must be the same there.
     settings
-        Pickled, with names in place of what is in the parcel.
-    parcel
+        Pickled, with names in place of what is in the shared data.
+    shared
         What is large: collection and index; None: the data are among the settings.
     sources
         Of each system the hash of the file that it is loaded from; None: it is in the settings.
@@ -62,7 +62,7 @@ class _Contents:
 
     versions: dict[str, str]
     settings: bytes
-    parcel: RankingParcel | None
+    shared: SentRankingData | None
     sources: tuple[str | None, ...]
 
 
@@ -77,10 +77,10 @@ def pack_payload(settings: Settings, index: AnyIndex | None, *, sent: bool = Fal
         Send collection and index even if they stand in files: nobody else sees those.
     """
     sources = tuple(one.source() for one in settings.systems)
-    parcel = settings.parcel(index, sent=sent)
+    shared = settings.shared_data(index, sent=sent)
     try:
         described = dump_beside(settings.sendable(), settings.shared_parts())
-        contents = _Contents(versions_of(settings), described, parcel, sources)
+        contents = _Contents(versions_of(settings), described, shared, sources)
         content = dump_beside(contents, {})
     except Exception as error:
         # Anything can be in a user's object, and any of it can refuse.
@@ -99,7 +99,7 @@ def _opened(payload: Payload) -> Context[Any]:
     if hashlib.sha256(content).hexdigest() != payload.digest:
         raise InputError("the settings did not arrive as they were sent")
     contents: _Contents = load_beside(content, {})
-    parts, index = ({}, None) if contents.parcel is None else contents.parcel.open()
+    parts, index = ({}, None) if contents.shared is None else contents.shared.open()
     settings: Settings = load_beside(contents.settings, parts)
     _refuse_other_versions(contents.versions, versions_of(settings))
     return Context(settings.restored(contents.sources), index)

@@ -25,6 +25,7 @@ from heldout.experiment.documents.methods import fold_values, per_fold, pool
 from heldout.experiment.documents.rank_table import check_measures
 from heldout.experiment.documents.uncertainty import SAME_SIZE, half_sample_spread, interval
 from heldout.measure.parse import parse_measure
+from heldout.resample.groups import grouped_places
 from heldout.resample.plan import check_seed
 from heldout.retrieve.sides import Side, seen_side
 from heldout.retrieve.statistics import cell_statistics
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
+    Groups = NDArray[np.int64]
     Numbers = NDArray[np.int32]
 
 __all__ = [
@@ -199,6 +201,8 @@ def bias_study(
     candidates: Candidates,
     settings: StudySettings,
     progress: Callable[[int, int], None] | None = None,
+    *,
+    groups: Groups | None = None,
 ) -> BiasStudy:
     """Compare every estimator with the truth.
 
@@ -208,6 +212,9 @@ def bias_study(
         The values of the system; one alone is a fixed system.
     progress
         Called with the number of draws that are done and of all draws.
+    groups
+        The group of each document (`heldout.Splits.groups`): documents that belong together are
+        seen together, in one fold, or unseen. Sizes then differ by the size of a group at most.
     """
     if settings.tuning == "fixed" and len(candidates) > 1:
         raise InputError(f"nothing is tuned, but there are {len(candidates)} values: give one")
@@ -223,7 +230,9 @@ def bias_study(
         check_extrapolation([settings.measure])
     tasks = [(draw, one) for draw in range(settings.draws) for one in range(settings.sets)]
     done: list[_Drawn] = []
-    for found in stream_threads(lambda task: _draw(candidates, settings, size, *task), tasks):
+    for found in stream_threads(
+        lambda task: _draw(candidates, settings, size, groups, *task), tasks
+    ):
         done.append(found)
         if progress:
             progress(len(done), len(tasks))
@@ -231,18 +240,20 @@ def bias_study(
 
 
 def _division(
-    n: int, settings: StudySettings, size: int, draw: int, one: int
+    n: int, settings: StudySettings, size: int, draw: int, one: int, groups: Groups | None = None
 ) -> tuple[Numbers, Flags]:
     """Folds of the sample (−1: not in it), and which documents are unseen."""
     shuffle, turn = divmod(draw, settings.turns)
     generator = np.random.default_rng([settings.seed, shuffle])
     seen = int(n * settings.fraction)
-    order = np.roll(generator.permutation(n), -turn * seen)
+    order = generator.permutation(n)
+    place = grouped_places(order, np.arange(n) if groups is None else groups)
+    place = (place - turn * seen) % n  # of a document, or of the first one of its group
+    sample = (place >= one * size) & (place < (one + 1) * size)
     folds = np.full(n, -1, np.int32)
-    folds[order[one * size : (one + 1) * size]] = np.arange(size) % settings.folds
-    unseen = np.zeros(n, np.bool_)
-    unseen[order[seen:]] = True
-    return folds, unseen
+    _, number = np.unique(place[sample], return_inverse=True)
+    folds[sample] = number % settings.folds
+    return folds, place >= seen
 
 
 def unseen_values(
@@ -260,13 +271,24 @@ def unseen_values(
 
 
 def _draw(
-    candidates: Candidates, settings: StudySettings, size: int, draw: int, one: int
+    candidates: Candidates,
+    settings: StudySettings,
+    size: int,
+    groups: Groups | None,
+    draw: int,
+    one: int,
 ) -> _Drawn:
     n, measure = candidates.index.n_documents, settings.measure
-    folds, unseen = _division(n, settings, size, draw, one)
-    sample, target = folds >= 0, int(unseen.sum())
+    folds, unseen = _division(n, settings, size, draw, one, groups)
+    sample, target = folds >= 0, n - int(n * settings.fraction)
     choices = choose_values(
-        candidates, folds, settings.folds, measure, inner=settings.inner, seed=settings.seed + draw
+        candidates,
+        folds,
+        settings.folds,
+        measure,
+        inner=settings.inner,
+        seed=settings.seed + draw,
+        groups=groups,
     )
     chosen = choices.chosen
     if settings.tuning == "pre-split":
@@ -320,6 +342,7 @@ def _draw(
             replicates=settings.replicates,
             seed=settings.seed + draw,
             ratio=target / size,
+            groups=groups,
         )[0]
         low, high = interval(estimates["pooled"], spread, "documents", level=settings.level)
         covered["pooled"] = low <= expected <= high

@@ -14,6 +14,7 @@ from heldout.experiment.documents.estimate import mean_of
 from heldout.experiment.documents.rank_table import check_measures
 from heldout.experiment.studies.bias import unseen_values
 from heldout.measure.parse import parse_measure
+from heldout.resample.groups import grouped_places
 from heldout.resample.plan import check_seed
 from heldout.retrieve.sides import seen_side, whole_side
 
@@ -99,6 +100,7 @@ def learning_curve(
     draws: int = 50,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
+    groups: NDArray[np.int64] | None = None,
 ) -> LearningCurve:
     """Tune on growing parts of what is not held out, and measure on the same held-out part.
 
@@ -112,6 +114,9 @@ def learning_curve(
         The share that is held out.
     draws
         How often everything is divided anew.
+    groups
+        The group of each document, if documents are held out: those that belong together are seen
+        together or held out together.
     """
     if not shares or any(not 0 < share <= 1 for share in shares):
         raise InputError("sizes: give shares above 0 and at most 1, such as 0.1,0.25,0.5,1")
@@ -129,17 +134,24 @@ def learning_curve(
     if n < 2:
         units = count_of(n, by, _UNITS[by])
         raise InputError(f"{units} with something relevant: at least 2 are needed")
+    codes = groups if groups is not None and by == "document" else np.arange(n)
+    kept_out = max(1, round(n * test))
     results = np.full((len(shares), draws, 2), np.nan)
     for draw in range(draws):
         order = np.random.default_rng([seed, draw]).permutation(n)
-        held = order[: max(1, round(n * test))]
-        rest = order[len(held) :]
+        first = grouped_places(order, codes)
+        order = order[np.argsort(first[order], kind="stable")]
+        begins = first[order]  # of a unit's group: it goes where its first unit is
+        held = order[begins < kept_out]
+        rest, begins = order[len(held) :], begins[len(held) :]
+        if not len(rest):
+            raise InputError("a group of documents is so large that nothing is left to see")
         for place, share in enumerate(shares):
-            seen = rest[: max(1, round(len(rest) * share))]
+            seen = rest[begins < begins[0] + max(1, round(len(rest) * share))]
             results[place, draw] = make.score(seen, held)
         if progress:
             progress(draw + 1, draws)
-    kept = n - max(1, round(n * test))
+    kept = n - kept_out
     points = tuple(
         _point(share, max(1, round(kept * share)), own, by)
         for share, own in zip(shares, results, strict=True)

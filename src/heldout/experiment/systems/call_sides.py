@@ -71,8 +71,8 @@ def _split(settings: RankingSettings, task: Task) -> Split:
         return settings.splits[task.split]
     inner = KFold(settings.inner or 2, seed=settings.seed)
     if task.split == EVERYTHING:
-        unit = "document" if settings.by == "document" else "query"
-        return inner.splits(settings.collection, unit)[task.inner]  # type: ignore[arg-type]
+        units = settings.splits.units  # they know their groups
+        return inner.splits(units, units.unit)[task.inner]
     split = settings.splits[task.split]
     return split.inner(inner, "query" if settings.by == "both" else None)[task.inner]
 

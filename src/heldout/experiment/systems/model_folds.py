@@ -56,6 +56,7 @@ class DocumentFolds(Scheme):
             seed=settings.seed,
             replicates=settings.replicates,
             level=settings.level,
+            groups=settings.document_groups,
         )
         choices = found.choices
         return FoldsRecord(

@@ -19,7 +19,14 @@ from heldout.experiment.systems.model_replicates import (
     train_parts,
 )
 from heldout.experiment.systems.model_schemes import GRID, Scheme, choose_point
-from heldout.experiment.systems.outcomes import Chosen, FoldRow, HeldOut, Place, RankedOutcome
+from heldout.experiment.systems.outcomes import (
+    Chosen,
+    FoldRow,
+    HeldOut,
+    Place,
+    RankedOutcome,
+    listed_splits,
+)
 from heldout.retrieve.sides import Side
 from heldout.retrieve.statistics import weighted_statistics
 from heldout.tune.choice import choose
@@ -57,9 +64,12 @@ class DocumentSplits(Scheme):
             return self.perform_grid(task, index)
         settings, candidates = self.settings, self.candidates(index)
         if task.kind == SIDE:
-            return _evaluate_split(settings, candidates, settings.splits[task.split])
-        splits = [settings.splits[at] for at in self._mine(task)]
-        return SidesRecord(sides=tuple(evaluate_splits(settings, candidates, splits)))
+            found = _evaluate_split(settings, candidates, settings.splits[task.split])
+            return self._kept(task.split, found)
+        mine = self._mine(task)
+        found_sides = evaluate_splits(settings, candidates, [settings.splits[at] for at in mine])
+        sides = zip(mine, found_sides, strict=True)
+        return SidesRecord(sides=tuple(self._kept(at, side) for at, side in sides))
 
     def collect(self, records: Mapping[str, Record]) -> RankedOutcome:
         """Each split by itself."""
@@ -78,6 +88,12 @@ class DocumentSplits(Scheme):
         # The estimates have a score on what was seen that is of their own size.
         training = np.full(whole.shape[::2], np.nan)[:-1]
         return RankedOutcome(tuple(folds), final, tuple(held_out), training, tuple(estimates))
+
+    def _kept(self, split: int, side: SideRecord) -> SideRecord:
+        """The record of a split, without its lists if those are not kept."""
+        if split < listed_splits(self.settings):
+            return side
+        return replace(side, documents=side.documents[:, :0], scores=side.scores[:, :0])
 
     def block_bytes(self, task: Task) -> int:
         """Bytes of the lists of several splits."""

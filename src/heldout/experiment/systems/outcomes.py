@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -12,12 +12,29 @@ if TYPE_CHECKING:
 
     from heldout.experiment.documents.estimate import Estimate
     from heldout.experiment.documents.ranked_lists import Lists
+    from heldout.experiment.settings import RankingSettings
     from heldout.resample.split import SplitKey
     from heldout.tune.choice import Choice
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Chosen", "FoldRow", "HeldOut", "Outcome", "Place", "RankedOutcome"]
+__all__ = ["Chosen", "FoldRow", "HeldOut", "Outcome", "Place", "RankedOutcome", "listed_splits"]
+
+LISTED: Final = 20
+"""Splits of the documents whose ranked lists are kept, where the splits are not folds."""
+
+
+def listed_splits(settings: RankingSettings) -> int:
+    """How many splits have their ranked lists kept, from the first on.
+
+    Folds are kept all: together they hold out everything once. Of a bootstrap or of repeated
+    hold-outs of the documents the lists of a few splits show what was ranked; those of a thousand
+    would be tens of millions of rows, and no estimate needs them.
+    """
+    splits = settings.splits
+    if settings.by != "document" or splits.partitions:
+        return len(splits)
+    return min(LISTED, len(splits))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,6 +8,7 @@ import numpy as np
 
 from heldout.data.predictions import ClassPredictions, positive_number, unit_count
 from heldout.errors import InputError
+from heldout.infer.intervals.bounded import inside
 from heldout.infer.intervals.folds import corrected_t
 from heldout.infer.intervals.units import t_interval, wilson
 from heldout.infer.scoring.many_units import scoring_of_many
@@ -51,11 +52,13 @@ def prediction_interval(
 ) -> Interval | None:
     """The interval of a measure; None where there is no sound one.
 
-    Over folds it is the corrected t interval; on a hold-out Wilson's for shares of plain units,
+    Over folds it is the corrected t interval, or Wilson's over units for the accuracy of folds that
+    are all perfect; on a hold-out Wilson's for shares of plain units,
     DeLong's for the AUC of two classes, t for other means, else the percentile bootstrap of sums
     (or of units, for measures of order), of whole groups if units have groups. Of more than
     100,000 units none are drawn: the bootstrap draws how many of each kind there are, where kinds
-    are few; else the interval is t of the linearised score.
+    are few; else the interval is t of the linearised score. Intervals stay inside the range of the
+    measure, see `heldout.infer.intervals.bounded`.
 
     Parameters
     ----------
@@ -70,6 +73,13 @@ def prediction_interval(
     """
     if unit_count(one) < 2 or measure.family == "ECE":
         return None
+    found = _plain_interval(one, measure, positive, level, seed)
+    return None if found is None else inside(found, measure.range)
+
+
+def _plain_interval(
+    one: Predictions, measure: Measure, positive: str | None, level: float, seed: int
+) -> Interval | None:
     if has_splits([one]):
         return _over_folds(one, measure, positive, level)
     plain = one.weights is None and not one.groups and not one.repeats
@@ -95,7 +105,12 @@ def _over_folds(
         return None
     if found.scores.dropped or len(found.scores.units) < len(set(same_sides(one).values())):
         return None
-    return corrected_t(found.scores.values[:, 0], found.test_share, level)
+    interval = corrected_t(found.scores.values[:, 0], found.test_share, level)
+    if interval.low == interval.high and measure.family in {"accuracy", "error"}:
+        right = measure.unit_values(one)  # all folds are perfect: their number of units counts
+        if one.weights is None and len(set(right.tolist())) == 1:
+            return wilson(int(right[0]) * unit_count(one), unit_count(one), level)
+    return interval
 
 
 def _auc_interval(one: Predictions, positive: str | None, level: float) -> Interval | None:

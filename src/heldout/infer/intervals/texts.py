@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from heldout.infer.intervals.bounded import inside
 from heldout.infer.results import Interval
 from heldout.infer.scoring.resampled import SumScoring
 from heldout.infer.scoring.unit_kinds import MANY_UNITS
@@ -53,7 +54,7 @@ def corpus_intervals(
         found = tuple(Interval(one, math.nan, math.nan, level, "none") for one in scores)
     elif count > MANY_UNITS:
         scoring = SumScoring(evaluation.of(measure), measure.score)
-        found = tuple(scoring.system(at, level) for at in numbers)
+        found = tuple(inside(scoring.system(at, level), measure.range) for at in numbers)
     else:
         tables = evaluation.of(measure)
         drawn = corpus_bootstrap(tables, measure.score, replicates=BOOTSTRAPS, seed=seed)

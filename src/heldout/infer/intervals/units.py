@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heldout.errors import InputError
+from heldout.infer.intervals.bounded import UNBOUNDED, inside
 from heldout.infer.results import Interval, as_values
 
 if TYPE_CHECKING:
@@ -188,7 +189,9 @@ def t_interval(values: Iterable[float], level: float = 0.95) -> Interval:
     return Interval(mean, mean - half, mean + half, level, "t")
 
 
-def mean_interval(values: Floats, level: float = 0.95) -> Interval | None:
+def mean_interval(
+    values: Floats, level: float = 0.95, ends: tuple[float, float] = UNBOUNDED
+) -> Interval | None:
     """The interval of a mean over units: Wilson's of a share, else t; None for fewer than two.
 
     Parameters
@@ -197,9 +200,11 @@ def mean_interval(values: Floats, level: float = 0.95) -> Interval | None:
         One a unit.
     level
         The confidence level.
+    ends
+        The range of the measure, which the interval does not leave.
     """
     if len(values) < 2:
         return None
     if set(np.unique(values)) <= {0.0, 1.0}:
         return wilson(int(values.sum()), len(values), level)
-    return t_interval(values, level)
+    return inside(t_interval(values, level), ends)

@@ -247,6 +247,8 @@ def _resampled(
         dropped=paired.dropped,
         data=paired.data,
         notes=tuple(notes),
+        unit="group" if grouped else "instance",
+        range=measure.range,
     )
     return Scored(scores, scoring)
 

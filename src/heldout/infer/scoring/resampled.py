@@ -19,7 +19,7 @@ from heldout.infer.scoring.unit_kinds import (
     randomize_sums,
     total_of,
 )
-from heldout.infer.tests.auc import delong_test
+from heldout.infer.tests.auc import area_interval, delong_test
 from heldout.measure.prediction.delong import auc_components, auc_covariance
 
 if TYPE_CHECKING:
@@ -275,11 +275,10 @@ class AreaScoring:
         return Interval(gap, gap - half, gap + half, level, "DeLong")
 
     def system(self, at: int, level: float) -> Interval:
-        """DeLong's interval, cut to [0, 1]."""
+        """DeLong's interval, on the scale of log odds where the plain one leaves [0, 1]."""
         found = auc_covariance(self.positive, self.scores[:, at])
         area, error = float(found.areas[0]), math.sqrt(float(found.covariance[0, 0]))
-        half = normal_quantile(level) * error
-        return Interval(area, max(0.0, area - half), min(1.0, area + half), level, "DeLong")
+        return area_interval(area, error, level)
 
     def signs(self, pair: tuple[int, int]) -> tuple[int, int]:
         """Units that the first system ranks better than the second, and worse."""

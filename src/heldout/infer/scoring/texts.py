@@ -51,5 +51,7 @@ def scored_texts(evaluation: TextEvaluation, measure: CorpusMeasure, asked: Aske
         scoring.values,
         higher_is_better=measure.higher_is_better,
         data=fingerprint(list(parts)),
+        unit="segment",
+        range=measure.range,
     )
     return Scored(scores, scoring)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from heldout.infer.results import Alternative
 
-__all__ = ["delong_interval", "delong_test"]
+__all__ = ["area_interval", "delong_interval", "delong_test"]
 
 
 def delong_interval(
@@ -39,8 +39,8 @@ def delong_interval(
     level
         The confidence level.
     scale
-        ``plain``: AUC ± z·se, cut to [0, 1]; ``logit``: the same for the logarithm of the odds,
-        better near 1.
+        ``plain``: AUC ± z·se, or ``logit`` where that leaves [0, 1]; ``logit``: ± z·se of the
+        logarithm of the odds, better near 1.
 
     Returns
     -------
@@ -58,12 +58,20 @@ def delong_interval(
     area, error = float(found.areas[0]), math.sqrt(float(found.covariance[0, 0]))
     if area in {0.0, 1.0}:
         return Undefined("the classes are wholly divided, so that no variance is seen")
-    z = normal_quantile(level)
-    if scale == "plain":
-        low, high = max(0.0, area - z * error), min(1.0, area + z * error)
-        return Interval(area, low, high, level, "DeLong")
-    centre, half = math.log(area / (1 - area)), z * error / (area * (1 - area))
-    low, high = (1 / (1 + math.exp(-(centre + way * half))) for way in (-1, 1))
+    return area_interval(area, error, level, scale=scale)
+
+
+def area_interval(
+    area: float, error: float, level: float, *, scale: Literal["plain", "logit"] = "plain"
+) -> Interval:
+    """As `delong_interval`, from an area and its standard error."""
+    half = normal_quantile(level) * error
+    fits = area - half >= 0.0 and area + half <= 1.0
+    if fits and scale == "plain":
+        return Interval(area, area - half, area + half, level, "DeLong")
+    centre, reach = math.log(area / (1 - area)), half / (area * (1 - area))
+    # The inverse of the log odds, without overflow far out.
+    low, high = (0.5 + math.tanh((centre + way * reach) / 2) / 2 for way in (-1, 1))
     return Interval(area, low, high, level, "DeLong, logit")
 
 

@@ -174,6 +174,8 @@ def unit_scores(several: Sequence[Predictions], measure: Measure, data: str = ""
     rest: dict[str, Any] = {
         "higher_is_better": measure.higher_is_better,
         "data": data or data_fingerprint(several),
+        "unit": "instance",
+        "range": measure.range,
     }
     if several[0].units and same_units(several):
         scores = Scores(str(measure), names, several[0].units, np.column_stack(columns), **rest)
@@ -374,9 +376,11 @@ def fold_scores(
     scores = Scores.of(
         table,
         str(measure),
-        higher_is_better=measure.higher_is_better,
+        higher_is_better=bool(measure.higher_is_better),
         data=data_fingerprint(several),
         notes=tuple(notes),
+        unit="fold",
+        range=measure.range,
     )
     return FoldScores(scores, share)
 

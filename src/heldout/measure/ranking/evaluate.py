@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from heldout.data.frames import Library, frame_of
 from heldout.data.given import as_qrels, as_run, as_runs
 from heldout.data.parallel import run_threads, stream_threads
 from heldout.errors import InputError, MeasureError
@@ -64,6 +65,8 @@ class RunScores:
         else empty.
     ranking
         A digest of the ranking, by which copies are found; empty if there is one run only.
+    query_column
+        The name of the column of query ids in the frame that the run came from.
     """
 
     name: str
@@ -74,6 +77,7 @@ class RunScores:
     ties: str = "docid-desc"
     unshared: tuple[str, str] = ("", "")
     ranking: str = ""
+    query_column: str = "query_id"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -181,6 +185,8 @@ class RankingEvaluation(Evaluation):
             judged=shares,
             notes=run_warnings(self.runs, missing=self.missing, every_gap=True),
             data=self.qrels.fingerprint() if self.qrels is not None else "",
+            unit="query",
+            range=known.range,
         )
 
     _columns = ("run", "query_id")
@@ -190,8 +196,10 @@ class RankingEvaluation(Evaluation):
             return [], []
         return list(self.queries()), self._per_unit(system, measure).astype(np.float64)
 
-    def to_frame(self, library: Literal["polars", "pandas"] = "polars") -> Any:
+    def to_frame(self, library: Library = "polars") -> Any:
         """A table with the columns ``run``, ``query_id``, ``measure``, ``value``.
+
+        If the first run came from a frame, the column of query ids has the same name as there.
 
         Parameters
         ----------
@@ -200,7 +208,8 @@ class RankingEvaluation(Evaluation):
         """
         if all(measure.aggregate == "none" for measure in self.measures):
             raise MeasureError("a text such as RelString has no place in a table of numbers")
-        return Evaluation.to_frame(self, library)
+        frame = Evaluation.to_frame(self)
+        return frame_of(frame.rename({"query_id": self.runs[0].query_column}), library)
 
 
 def evaluate_runs(
@@ -358,6 +367,7 @@ def score_run(
         unjudged,
         run.ties,
         unshared_ids(qrels, run, judged, depth),
+        query_column=run.id_columns[0],
     )
 
 

@@ -126,6 +126,8 @@ class TextEvaluation(Evaluation):
             higher_is_better=wanted.higher_is_better,
             dropped=tuple(ids[~defined].tolist()),
             data=fingerprint([text for texts in self.references.texts for text in texts]),
+            unit="segment",
+            range=wanted.range,
         )
 
 

@@ -1,4 +1,4 @@
-"""What drawings are made of: points with intervals, lines that are told apart, cells, references.
+"""Building blocks of drawings: points with intervals, lines, cells, references.
 
 Altair is slow to import: modules that draw import this one, and are imported when a chart is made.
 """
@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 UNIT = alt.Scale(domain=[0, 1], nice=False)
-"""Shares, from none to all."""
+"""Shares from 0 to 1."""
 
 _SHAPES = (
     "circle",
@@ -54,17 +54,17 @@ _DASHES = ([1, 0], [8, 2], [5, 2, 1, 2], [2, 2])
 
 
 def table_of(rows: Any, names: Sequence[str], **options: Any) -> pl.DataFrame:
-    """The numbers of a chart: rows under names."""
+    """The data of a chart: rows under column names."""
     return pl.DataFrame(list(rows), schema=list(names), orient="row", **options)
 
 
 def tip(*fields: tuple[str, str] | tuple[str, str, str]) -> list[alt.Tooltip]:
-    """What hovering shows: fields with their types, what to call them, and a number's format.
+    """A tooltip: fields with their types, titles and number formats.
 
     Parameters
     ----------
     fields
-        ``("mean:Q", "nDCG@10", ".4f")``; without a format the value as it is.
+        ``("mean:Q", "nDCG@10", ".4f")``; without a format the plain value.
     """
     return [
         alt.Tooltip(one[0], title=one[1], format=one[2])
@@ -81,7 +81,7 @@ def row_chart(
     order: Sequence[str] | None = None,
     **axis: Any,
 ) -> alt.Chart:
-    """A chart with a row for each name, in the order of the frame unless another is given.
+    """A chart with one row per name, by default in the order of the frame.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def dashed(
     dashes: Sequence[list[int]] | None = None,
     **settings: Any,
 ) -> alt.StrokeDash:
-    """Dashes of lines that are told apart without colours; the first is whole."""
+    """Dashes that distinguish lines without colours; the first is solid."""
     found = dashes or [_DASHES[at % len(_DASHES)] for at in range(len(names))]
     scale = alt.Scale(domain=list(names), range=list(found))
     return alt.StrokeDash(f"{field}:N", title=title, scale=scale, **settings)
@@ -147,19 +147,19 @@ def dashed(
 def shaped(
     field: str, names: Sequence[Any], shapes: Sequence[str] | None = None, **settings: Any
 ) -> alt.Shape:
-    """Shapes of points that are told apart without colours; from the ninth on they come again."""
+    """Shapes that distinguish points without colours; they repeat from the ninth on."""
     found = shapes or [_SHAPES[at % len(_SHAPES)] for at in range(len(names))]
     scale = alt.Scale(domain=list(names), range=list(found))
     return alt.Shape(f"{field}:N", scale=scale, **{"title": None, **settings})
 
 
 def stroke_legend() -> alt.Legend:
-    """A legend with a name a line, beside a piece of the line."""
+    """A legend with one name per line, beside a piece of the line."""
     return alt.Legend(columns=1, symbolType="stroke", symbolStrokeWidth=2)
 
 
 def zero_line(*, vertical: bool = True) -> alt.Chart:
-    """A dashed line where nothing differs: on the horizontal axis, or on the other."""
+    """A dashed line at 0."""
     axis = alt.X("zero:Q") if vertical else alt.Y("zero:Q")
     chart = alt.Chart(inline(pl.DataFrame({"zero": [0.0]})))
     drawn: alt.Chart = chart.mark_rule(style="reference", strokeWidth=1).encode(axis)
@@ -167,7 +167,7 @@ def zero_line(*, vertical: bool = True) -> alt.Chart:
 
 
 def diagonal(x: alt.X, y: alt.Y) -> alt.Chart:
-    """A dashed line from nothing to all on both axes."""
+    """A dashed diagonal from 0 to 1."""
     names = [str(one.shorthand).partition(":")[0] for one in (x, y)]
     ends = pl.DataFrame({name: [0.0, 1.0] for name in names})
     line = alt.Chart(inline(ends)).mark_line(style="reference", strokeWidth=1)
@@ -183,7 +183,7 @@ def label(base: alt.Chart, field: str = "label", **mark: Any) -> alt.Chart:
 
 
 def beside(base: alt.Chart, height: float, *, left: bool, gap: int, **mark: Any) -> alt.Chart:
-    """A text (the column ``label``) at the left or right of where a chart is, at a height."""
+    """A text (the column ``label``) to the left or right of a mark, at a height."""
     side = {"align": "right", "dx": -gap} if left else {"align": "left", "dx": gap}
     texts = base.mark_text(style="label", **{**mark, **side})
     drawn: alt.Chart = texts.encode(y=alt.value(height), text="label:N")
@@ -191,7 +191,7 @@ def beside(base: alt.Chart, height: float, *, left: bool, gap: int, **mark: Any)
 
 
 def drawing(layers: Sequence[Any], description: str, height: int, width: int = WIDTH) -> Drawing:
-    """Layers as one drawing, with words for those who do not see it."""
+    """Layers as one drawing, with a text description."""
     return alt.layer(*layers).properties(width=width, height=height, description=description)
 
 

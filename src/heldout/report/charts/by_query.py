@@ -1,4 +1,4 @@
-"""Query by query: what each gained or lost, and who does well where."""
+"""Charts of single queries: differences between two systems, and all systems."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ __all__ = [
 ]
 
 MOST_COLUMNS: Final = 300
-"""Columns that are still seen: more queries are put together, neighbours in difficulty."""
+"""Columns that can be seen; more queries are grouped by difficulty."""
 
 
 def query_differences_data(
     scores: Scores, first: str, second: str, texts: Mapping[str, str] | None = None
 ) -> pl.DataFrame:
-    """A row a query, the largest difference first.
+    """Return one row per query, the largest difference first.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ def query_differences_data(
     Returns
     -------
     polars.DataFrame
-        place (1, 2, …), query, text, first, second, difference, better (the system that did
-        better, or "equal").
+        place (1, 2, …), query, text, first, second, difference, better (the better
+        system, or "equal").
     """
     one, other = scores.column(first), scores.column(second)
     gaps = drop_noise(one, other)
@@ -74,7 +74,7 @@ def query_differences_data(
 def draw_query_differences(
     frame: pl.DataFrame, first: str, second: str, *, measure: str = "score", unit: str = "query"
 ) -> Drawing:
-    """Bars up and down from 0, a query each; hovering shows its text.
+    """Draw one bar per query, up or down from 0; hovering shows its text.
 
     Parameters
     ----------
@@ -83,9 +83,9 @@ def draw_query_differences(
     first, second
         The systems.
     measure
-        What the differences are of.
+        The measure of the differences.
     unit
-        What one bar is.
+        What one bar is called.
     """
     mean = float(frame["difference"].mean() or 0.0)  # type: ignore[arg-type]
     shown = [("query:N", unit)]
@@ -121,7 +121,7 @@ def draw_query_differences(
 
 
 def _with_edges(frame: pl.DataFrame, place: str) -> pl.DataFrame:
-    """The frame with the left and right edge of each place: 1 reaches from 0.5 to 1.5."""
+    """The frame with the left and right edge of each place: 1 extends from 0.5 to 1.5."""
     return frame.with_columns(
         (pl.col(place) - 0.5).alias("left"), (pl.col(place) + 0.5).alias("right")
     )
@@ -146,7 +146,7 @@ def _plural(unit: str, count: int) -> str:
 def heatmap_data(
     scores: Scores, texts: Mapping[str, str] | None = None, most: int = MOST_COLUMNS
 ) -> pl.DataFrame:
-    """A row a system and query, the hardest query first, the best system first.
+    """Return one row per system and query, hardest query first, best system first.
 
     Parameters
     ----------
@@ -155,8 +155,7 @@ def heatmap_data(
     texts
         The text of each query by its id.
     most
-        Columns at the most; of more queries, neighbours in difficulty share a column with their
-        mean.
+        Number of columns at most; more queries are grouped by difficulty and averaged.
 
     Returns
     -------
@@ -192,18 +191,18 @@ def draw_heatmap(
     higher_is_better: bool = True,
     unit: str = "query",
 ) -> Drawing:
-    """A coloured cell for each system and query.
+    """Draw one coloured cell per system and query.
 
     Parameters
     ----------
     frame
         Of `heatmap_data`.
     measure
-        What the values are.
+        The measure of the values.
     higher_is_better
-        Its direction, for the words of the axis.
+        Its direction, for the description.
     unit
-        What a column is.
+        What a column is called.
     """
     several = int(frame["queries"].max() or 1) > 1  # type: ignore[arg-type]
     columns = int(frame["column"].max() or 1)  # type: ignore[arg-type]
@@ -213,8 +212,8 @@ def draw_heatmap(
     shown += [("queries:Q", plural)] if several else []
     hover = tip(*shown, ("value:Q", f"mean {measure}" if several else measure, ".4f"))
     total = int(frame.unique("column")["queries"].sum())
-    title = [f"{total:,} {plural}, from hard to easy"]  # one line each, or a phone cuts them off
-    title += [f"in {columns} groups of neighbours"] if several else []
+    title = [f"{total:,} {plural}, from hard to easy"]  # one per line, or they are cut on a phone
+    title += [f"in {columns} groups of similar difficulty"] if several else []
     systems = frame["system"].unique(maintain_order=True).to_list()
     legend = alt.Legend(gradientLength=150, titleOrient="top")
     cells: alt.Chart = (

@@ -1,4 +1,4 @@
-"""Chance: the differences that it could have made, and how sure a test is to see a true one."""
+"""Chance: the distribution of the difference under the null hypothesis, and power."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 __all__ = ["draw_null", "draw_power", "null_data", "power_data"]
 
 FEW: Final = 16
-"""Up to so many differences all assignments of signs are drawn."""
+"""Up to this number of differences all sign assignments are enumerated."""
 
 POINTS: Final = 40
 MOST: Final = 20_000
-"""Queries that the axis reaches at the most."""
+"""Largest number of queries on the axis."""
 
 EFFECTS: Final = (0.1, 0.2, 0.3, 0.5)
-"""Differences by default, as shares of the standard deviation, rounded."""
+"""Default differences, as shares of the standard deviation, rounded."""
 
 
 def null_data(
@@ -44,7 +44,7 @@ def null_data(
     seed: int = 0,
     bins: int = 51,
 ) -> pl.DataFrame:
-    """A histogram of the mean difference over random signs, the observed value on every row.
+    """Return a histogram of the mean difference under random signs, and the observed value.
 
     Parameters
     ----------
@@ -53,17 +53,17 @@ def null_data(
     first, second
         Systems; differences are first minus second.
     alternative
-        The alternative: which values are as far out as the observed one.
+        Which values are at least as extreme as the observed one.
     replicates, seed
-        Random signs; up to 16 units all assignments are taken.
+        Of the random signs; up to 16 units all assignments are used.
     bins
-        How many.
+        Number of bins.
 
     Returns
     -------
     polars.DataFrame
-        low, high (the bin), within and beyond (shares of the assignments less far out than the
-        observed difference, and at least as far), observed.
+        low, high (the bin), within and beyond (shares of the assignments that are less extreme
+        than the observed difference, and at least as extreme), observed.
     """
     side = check_alternative(alternative)
     gaps = drop_noise(scores.column(first), scores.column(second))
@@ -78,7 +78,7 @@ def null_data(
         beyond = sign * means >= sign * observed - noise
     reach = float(np.abs([*means, observed]).max()) or 1.0
     edges = np.linspace(-reach, reach, bins + 1)
-    # A mean that is at the reach but for rounding belongs to the last bin.
+    # A mean at the end of the range, up to rounding, belongs to the last bin.
     inside = np.clip(means, -reach, reach)
     counts = [np.histogram(inside[one], edges)[0] / len(means) for one in (~beyond, beyond)]
     return pl.DataFrame(
@@ -104,17 +104,17 @@ def _means(gaps: Floats, replicates: int, seed: int) -> Floats:
 
 
 def draw_null(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
-    """A histogram with the observed difference; what is as far out is of another colour.
+    """Draw the histogram and the observed difference; extreme values have another colour.
 
     Parameters
     ----------
     frame
         Of `null_data`.
     measure
-        What the differences are of.
+        The measure of the differences.
     """
     observed = float(frame["observed"][0])
-    kinds = ["less far out", "at least as far out as observed"]
+    kinds = ["less extreme", "at least as extreme as observed"]
     long = pl.concat(
         frame.select("low", "high", pl.lit(kind).alias("kind"), pl.col(column).alias("share"))
         for kind, column in zip(kinds, ("within", "beyond"), strict=True)
@@ -128,7 +128,7 @@ def draw_null(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
     used = frame.filter((pl.col("within") > 0) | (pl.col("beyond") > 0))
     ends = padded([*used["low"], *used["high"], observed], 0.03)
     across = alt.Scale(domain=ends, nice=False)
-    # Some room at the top, for what is written beside the line.
+    # Some room at the top for the label of the line.
     up = alt.Scale(domain=[0, 1.15 * highest], nice=False)
     title = f"mean difference in {measure} under random signs"
     bars = (
@@ -137,9 +137,11 @@ def draw_null(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
         .encode(
             x=alt.X("low:Q", title=title, scale=across),
             x2="high:Q",
-            y=alt.Y("bottom:Q", title="share of assignments", axis=alt.Axis(format="%"), scale=up),
+            y=alt.Y(
+                "bottom:Q", title="share of sign assignments", axis=alt.Axis(format="%"), scale=up
+            ),
             y2="top:Q",
-            color=colours("kind", kinds),
+            color=colours("kind", kinds, legend=alt.Legend(columns=1)),  # fits a phone
             tooltip=tip(
                 ("low:Q", "from", "+.4f"),
                 ("high:Q", "to", "+.4f"),
@@ -157,8 +159,8 @@ def draw_null(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
         beside(base, 2, left=right, gap=6, fontWeight="bold", baseline="top"),
     ]
     words = (
-        f"Distribution of the mean difference in {measure} were the two systems the same, and the "
-        f"observed difference of {observed:+.4f}."
+        f"Distribution of the mean difference in {measure} if both systems were equally good, and "
+        f"the observed difference of {observed:+.4f}."
     )
     return drawing(layers, words, 240)
 
@@ -171,16 +173,16 @@ def power_data(
     level: float = 0.95,
     alternative: Alternative = "two-sided",
 ) -> pl.DataFrame:
-    """The power of the paired t test for some differences and numbers of queries.
+    """Return the power of the paired t test for some differences and numbers of queries.
 
     Parameters
     ----------
     sd
         Standard deviation of the differences, from a pilot.
     n
-        Queries there are: the axis reaches beyond them.
+        The present number of queries; the axis extends beyond it.
     deltas
-        True differences; by default four round ones of the size of the spread.
+        True differences; by default four round shares of the standard deviation.
     level, alternative
         Of the test.
 
@@ -219,18 +221,18 @@ def _rounded(value: float) -> float:
 def draw_power(
     frame: pl.DataFrame, *, n: int | None = None, measure: str = "score", unit: str = "query"
 ) -> Drawing:
-    """A line a difference; the usual 80 % and the queries there are stand beside them.
+    """Draw one line per difference, the usual 80 % and the present number of queries.
 
     Parameters
     ----------
     frame
         Of `power_data`.
     n
-        Queries there are.
+        The present number of queries.
     measure
-        What the differences are of.
+        The measure of the differences.
     unit
-        What is counted.
+        What a unit is called.
     """
     plural = {"query": "queries"}.get(unit, f"{unit}s")
     name = pl.col("delta").map_elements(lambda one: f"{one:g}", return_dtype=pl.String)
@@ -240,7 +242,7 @@ def draw_power(
     x = alt.X("n:Q", title=plural, scale=alt.Scale(type="log", nice=False))
     y = alt.Y(
         "power:Q",
-        title="chance to show it",
+        title="power",
         scale=alt.Scale(domain=[0, 1]),
         axis=alt.Axis(format="%"),
     )
@@ -266,7 +268,7 @@ def draw_power(
         layers.append(here.mark_rule(style="frame", strokeWidth=1))
         layers.append(beside(here, 244, left=far, gap=5, baseline="bottom"))
     words = (
-        f"The chance that a paired t test shows a true difference in {measure}, by the number of "
-        f"{plural}; a line a difference."
+        f"Power of a paired t test for true differences in {measure} by the number of {plural}; "
+        "one line per difference."
     )
     return drawing(layers, words, 250)

@@ -1,4 +1,4 @@
-"""Predictions of classes: ROC, precision and recall, calibration."""
+"""Charts of predicted classes: ROC, precision and recall, calibration."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ __all__ = [
 
 HULL: Final = "convex hull"
 MOST_POINTS: Final = 400
-"""Points of a curve that are drawn: an eye sees no more."""
+"""Points of a curve that are drawn."""
 
 SIZE: Final = 360
 SMALL: Final = 210
-"""Of each panel, where there are several."""
+"""Size of each panel, if there are several."""
 
 
 def positives_of(classes: Sequence[str], positive: str | None) -> list[str]:
@@ -63,14 +63,14 @@ def positives_of(classes: Sequence[str], positive: str | None) -> list[str]:
 
 
 def thinned(curve: Curve, most: int = MOST_POINTS) -> Ints:
-    """Numbers of points that show the curve: both ends, the hull, and others evenly.
+    """Return the points of a curve to draw: both ends, the hull, and others evenly spaced.
 
     Parameters
     ----------
     curve
         Of `heldout.measure.prediction.curves.curves`.
     most
-        Beside those of the hull.
+        Number of points besides those of the hull.
     """
     count = len(curve.x)
     if count <= most:
@@ -80,14 +80,14 @@ def thinned(curve: Curve, most: int = MOST_POINTS) -> Ints:
 
 
 def roc_data(several: Sequence[ClassPredictions], positive: str | None = None) -> pl.DataFrame:
-    """Points of the curves, then those of their hull.
+    """Return the points of the curves, then those of their hull.
 
     Parameters
     ----------
     several
         Systems with scores, all with the same classes.
     positive
-        The class against all others; by default the last of two, or each of more in its turn.
+        The class against all others; by default the last of two, or each of several in turn.
 
     Returns
     -------
@@ -120,14 +120,14 @@ def roc_data(several: Sequence[ClassPredictions], positive: str | None = None) -
 
 
 def draw_roc(frame: pl.DataFrame) -> Drawing:
-    """Curves of the systems, their hull dashed, and the line of chance.
+    """Draw the curves of the systems, their hull, and the line of random guessing.
 
     Parameters
     ----------
     frame
-        Of `roc_data`; a panel for each positive class.
+        Of `roc_data`; one panel per positive class.
     """
-    # What is told apart by colour is told apart by its name with its area, too.
+    # Colours are not the only distinction: labels have the area, too.
     several = frame["positive"].n_unique() > 1
     area = pl.col("auc").map_elements(lambda value: f"{value:.3f}", return_dtype=pl.String)
     name = pl.col("system") if several else pl.format("{} (AUC {})", "system", area)
@@ -156,7 +156,7 @@ def draw_roc(frame: pl.DataFrame) -> Drawing:
     edge = alt.Chart().mark_line(style="hull").encode(x=x, y=y, order="order:Q")
     layers = [diagonal(x, y), edge.transform_filter("datum.hull"), curve]
     words = (
-        "ROC curves of the systems, their convex hull (grey, with corners) and the line of chance "
+        "ROC curves of the systems, their convex hull (grey) and the line of random guessing "
         "(dashed)."
     )
     size, by = (SMALL, "positive") if several else (SIZE, None)
@@ -166,7 +166,7 @@ def draw_roc(frame: pl.DataFrame) -> Drawing:
 def precision_recall_data(
     several: Sequence[ClassPredictions], positive: str | None = None
 ) -> pl.DataFrame:
-    """Points of the curves.
+    """Return the points of the curves.
 
     Parameters
     ----------
@@ -176,8 +176,8 @@ def precision_recall_data(
     Returns
     -------
     polars.DataFrame
-        positive, system, recall, precision, threshold, average_precision (null if it does not
-        exist), share (of the positive units: the precision of chance).
+        positive, system, recall, precision, threshold, average_precision (null if
+        undefined), share (of the positive units: the precision of random guessing).
     """
     from heldout.measure.prediction.curves import curves
 
@@ -205,12 +205,12 @@ def precision_recall_data(
 
 
 def draw_precision_recall(frame: pl.DataFrame) -> Drawing:
-    """Steps of precision as recall grows; the share of positives is what chance reaches.
+    """Draw precision by recall, and the share of positives.
 
     Parameters
     ----------
     frame
-        Of `precision_recall_data`; a panel for each positive class.
+        Of `precision_recall_data`; one panel per positive class.
     """
     several = frame["positive"].n_unique() > 1
     labels = [
@@ -241,8 +241,8 @@ def draw_precision_recall(frame: pl.DataFrame) -> Drawing:
     share = alt.Y("mean(share):Q", scale=UNIT)
     chance = alt.Chart().mark_rule(style="reference", strokeWidth=1).encode(y=share)
     words = (
-        "Precision as a function of recall; the dashed line is the share of positive units, which "
-        "chance reaches."
+        "Precision as a function of recall; the dashed line is the share of positive units, the "
+        "precision of random guessing."
     )
     size, by = (SMALL, "positive") if several else (SIZE, None)
     return panels([chance, curve], drawn, words, size, by)
@@ -254,25 +254,24 @@ def calibration_data(
     bins: int = 10,
     level: float = 0.95,
 ) -> pl.DataFrame:
-    """A row a system and bin; empty bins are left out.
+    """Return one row per system and bin without empty bins.
 
     Parameters
     ----------
     several
         Systems with probabilities.
     positive
-        The class whose probability is looked at; by default the last of two, and of more classes
-        the one that is predicted.
+        The class of the probabilities; by default the last of two, of more the predicted one.
     bins
-        How many, of equal width.
+        Number of bins of equal width.
     level
         Of the intervals (Wilson).
 
     Returns
     -------
     polars.DataFrame
-        system, from and to (of the bin), units, confidence (mean probability), share (that are
-        positive, or right), low, high.
+        system, from and to (of the bin), units, confidence (mean probability), share (positive or
+        correct), low, high.
     """
     from heldout.infer.intervals.units import wilson
     from heldout.measure.prediction.calibration import calibration_bins
@@ -280,7 +279,7 @@ def calibration_data(
     rows = []
     for one in several:
         if one.scores is None or not one.probabilities:
-            raise InputError(f"{one.name} has no probabilities: there is nothing to calibrate")
+            raise InputError(f"{one.name} has no probabilities to calibrate")
         sure, right = _pairs(one, positive)
         for part in calibration_bins(sure, right, bins):
             found = wilson(round(part.accuracy * part.units), part.units, level)
@@ -301,7 +300,7 @@ def calibration_data(
 
 
 def _pairs(one: ClassPredictions, positive: str | None) -> tuple[np.ndarray, np.ndarray]:
-    """Probabilities, and whether what they are of came true."""
+    """Probabilities, and whether the class is the true one."""
     from heldout.data.predictions import positive_number
 
     table = np.asarray(one.scores)
@@ -313,7 +312,7 @@ def _pairs(one: ClassPredictions, positive: str | None) -> tuple[np.ndarray, np.
 
 
 def draw_calibration(frame: pl.DataFrame) -> Drawing:
-    """Points with intervals beside the line of perfect calibration.
+    """Draw points with intervals and the line of perfect calibration.
 
     Parameters
     ----------
@@ -321,12 +320,12 @@ def draw_calibration(frame: pl.DataFrame) -> Drawing:
         Of `calibration_data`.
     """
     names = frame["system"].unique(maintain_order=True).to_list()
-    x = alt.X("confidence:Q", title="mean probability", scale=UNIT)
-    y = alt.Y("share:Q", title="share that came true", scale=UNIT)
+    x = alt.X("confidence:Q", title="predicted probability", scale=UNIT)
+    y = alt.Y("share:Q", title="observed frequency", scale=UNIT)
     hover = tip(
         ("system:N", "system"),
         ("confidence:Q", "mean probability", ".3f"),
-        ("share:Q", "share that came true", ".3f"),
+        ("share:Q", "observed frequency", ".3f"),
         ("units:Q", "units", ","),
         ("from:Q", "bin from", ".2f"),
         ("to:Q", "to", ".2f"),
@@ -338,8 +337,5 @@ def draw_calibration(frame: pl.DataFrame) -> Drawing:
         base.mark_line().encode(y=y, strokeDash=dashed("system", names)),
         base.mark_point(size=70).encode(y=y, shape=shaped("system", names)),
     ]
-    words = (
-        "How often predictions came true beside how probable they were said to be; on the dashed "
-        "line the two are the same."
-    )
+    words = "Observed frequency by predicted probability; on the dashed line both are equal."
     return drawing(layers, words, SIZE, SIZE)

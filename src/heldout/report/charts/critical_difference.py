@@ -1,4 +1,4 @@
-"""Critical-difference diagram: mean ranks, and who was not told apart (Demšar 2006)."""
+"""Critical-difference diagram: mean ranks and groups of similar systems (Demšar 2006)."""
 
 from __future__ import annotations
 
@@ -20,21 +20,26 @@ if TYPE_CHECKING:
 __all__ = ["critical_difference_data", "draw_critical_difference", "rank_groups"]
 
 ABOVE: Final = -1.7
-"""How far the drawing reaches above the axis of ranks, in lines of names."""
+"""Extent of the drawing above the axis of ranks, in lines of names."""
 
 LONGEST: Final = 22
 """Characters of a name that fit beside the diagram; hovering shows all of it."""
 
 
 def rank_groups(ranks: Sequence[float], critical: float) -> list[tuple[int, int]]:
-    """The longest runs of neighbours in rank that are not told apart, as first and last place.
+    """Return the largest groups of neighbours without a significant difference of ranks.
 
     Parameters
     ----------
     ranks
-        Mean ranks, rising.
+        Mean ranks, ascending.
     critical
-        Ranks that differ by more are told apart.
+        Ranks that differ by more are significantly different.
+
+    Returns
+    -------
+    list of tuple
+        First and last place of each group.
 
     Examples
     --------
@@ -50,7 +55,7 @@ def rank_groups(ranks: Sequence[float], critical: float) -> list[tuple[int, int]
 
 
 def critical_difference_data(systems: Sequence[str], nemenyi: Nemenyi) -> pl.DataFrame:
-    """Mean ranks, groups that were not told apart, and the critical difference.
+    """Return mean ranks, groups without a significant difference, the critical difference.
 
     Parameters
     ----------
@@ -66,7 +71,7 @@ def critical_difference_data(systems: Sequence[str], nemenyi: Nemenyi) -> pl.Dat
         group), end (the last of a group), place (of a system or group, from 1 on).
     """
     if len(systems) < 3:
-        raise InputError(f"{len(systems)} systems: mean ranks are compared from three systems on")
+        raise InputError(f"{len(systems)} systems: mean ranks need at least three")
     ordered = sorted(zip(nemenyi.ranks, systems, strict=True))
     ranks = [rank for rank, _ in ordered]
     rows: list[tuple[str, str, float, float, int]] = [
@@ -81,7 +86,7 @@ def critical_difference_data(systems: Sequence[str], nemenyi: Nemenyi) -> pl.Dat
 
 
 def draw_critical_difference(frame: pl.DataFrame) -> Drawing:
-    """Demšar's diagram: names hang on the axis of ranks, bars join who was not told apart.
+    """Draw Demšar's diagram: bars join systems that are not significantly different.
 
     Parameters
     ----------
@@ -121,13 +126,13 @@ def draw_critical_difference(frame: pl.DataFrame) -> Drawing:
     layers.append(plane.hover(hung))
     words = (
         "Mean ranks of the systems, the best at the left; bars join systems whose ranks differ by "
-        "no more than the critical difference."
+        "at most the critical difference."
     )
     return drawing(layers, words, int(26 * (deepest - ABOVE)))
 
 
 def _hung(systems: pl.DataFrame, gap: float) -> pl.DataFrame:
-    """Where each name hangs: the better half at the left, the best highest, the rest mirrored."""
+    """The position of each name: the better half at the left, the best highest."""
     count = len(systems)
     left = pl.col("place") <= (count + 1) // 2
     return systems.with_columns(
@@ -146,7 +151,7 @@ def _hung(systems: pl.DataFrame, gap: float) -> pl.DataFrame:
 
 
 def _short(column: str) -> pl.Expr:
-    """A name that leaves room for the rank behind it."""
+    """A name that leaves room for its rank."""
     name = pl.col(column)
     long = name.str.len_chars() > LONGEST
     return pl.when(long).then(pl.format("{}…", name.str.slice(0, LONGEST - 1))).otherwise(name)
@@ -183,7 +188,7 @@ class _Plane:
         return drawn
 
     def hover(self, hung: pl.DataFrame) -> alt.Chart:
-        """Points on the axis that say who stands there."""
+        """Points on the axis with tooltips."""
         frame = hung.select("name", "rank", pl.col("rank").alias("x"), pl.lit(0.0).alias("y"))
         drawn: alt.Chart = (
             alt.Chart(inline(frame))

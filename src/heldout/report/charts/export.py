@@ -1,4 +1,4 @@
-"""Charts as files: pictures, pages and specifications, made without a browser."""
+"""Charts as files: pictures, pages and specifications, without a browser."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["SUFFIXES", "chart_bytes", "check_suffix", "save_chart"]
 
 SUFFIXES: Final = (".png", ".svg", ".pdf", ".html", ".json")
 SCALE: Final = 2.0
-"""Pixels of a picture for each of the drawing: sharp on good screens, and in print at 8 cm."""
+"""Pixels of a picture per pixel of the drawing."""
 
 
 def check_suffix(path: str | os.PathLike[str]) -> str:
@@ -33,12 +33,12 @@ def check_suffix(path: str | os.PathLike[str]) -> str:
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         said = f"ends in {suffix!r}" if suffix else "has no suffix"
-        raise InputError(f"{path}: {said}; a chart is written as {', '.join(SUFFIXES)}")
+        raise InputError(f"{path}: {said}; expected one of {', '.join(SUFFIXES)}")
     return suffix
 
 
 def save_chart(chart: Drawing, path: str | os.PathLike[str], kind: str | None = None) -> None:
-    """Write a chart; the suffix tells the format, unless it is given.
+    """Write a chart; by default the suffix determines the format.
 
     Parameters
     ----------
@@ -46,12 +46,12 @@ def save_chart(chart: Drawing, path: str | os.PathLike[str], kind: str | None = 
         A drawing, best in a theme.
     path
         ``.png``, ``.svg``, ``.pdf``, ``.html`` (one page that needs no network) or ``.json`` (the
-        Vega-Lite specification). What stood there before is replaced when all is written.
+        Vega-Lite specification). An existing file is replaced once everything is written.
     kind
         ``png``, ``svg``, ``pdf``, ``html`` or ``json``; by default what the suffix says.
     """
     if kind is not None and f".{kind}" not in SUFFIXES:
-        raise InputError(f"kind={kind!r}: a chart is written as {', '.join(SUFFIXES)}")
+        raise InputError(f"kind={kind!r}: expected one of {', '.join(SUFFIXES)}")
     content = chart_bytes(chart, check_suffix(path) if kind is None else f".{kind}")
     with write_atomically(path) as aside:
         aside.write_bytes(content)

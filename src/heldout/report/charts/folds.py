@@ -1,4 +1,4 @@
-"""How large the folds are, and how many relevant documents a query has in each."""
+"""Sizes of the folds, and relevant documents per query in each."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 __all__ = ["draw_folds", "folds_data", "folds_data_of_results"]
 
 MOST: Final = 60
-"""Splits that are drawn; the first of more."""
+"""Number of splits that are drawn."""
 
 _COLUMNS: Final = ("split", "train", "test", "least", "median", "most", "without")
 
 
 def folds_data(description: Description) -> pl.DataFrame:
-    """A row a split.
+    """Return one row per split.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def folds_data(description: Description) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        split, train and test (units of each side; train is null where it is not known), least,
+        split, train and test (units of each side; train is null if it is not known), least,
         median and most (relevant documents in the test side of a query that has any), without
         (queries that have none there).
     """
@@ -62,20 +62,20 @@ def _frame(rows: Any) -> pl.DataFrame:
 
 
 def folds_data_of_results(results: Results, collection: Collection | None = None) -> pl.DataFrame:
-    """The same from results, whose table of values tells who was held out where.
+    """The same from results, by their table of values.
 
     Parameters
     ----------
     results
-        Of queries or instances that were held out. Where documents were held out the folds are
-        merged in the table: describe the splits instead.
+        With held-out queries or instances. Folds of documents are merged in the table: describe
+        the splits instead.
     collection
-        Its judgements tell how many documents are relevant to a query.
+        With the judgements, for the number of relevant documents.
     """
     if results.manifest["settings"]["by"] in {"document", "both"}:
         raise InputError(
-            "documents were held out, and results do not say which: describe the splits with "
-            "heldout split"
+            "results do not say which documents were held out; describe the splits with heldout "
+            "split"
         )
     first = results.systems[0]
     own = results.values.filter(
@@ -99,9 +99,9 @@ def folds_data_of_results(results: Results, collection: Collection | None = None
 
 
 def _parted(sides: pl.DataFrame) -> bool:
-    """Whether each repeat holds every unit out once, so that what is not held out is seen.
+    """Whether each repeat holds every unit out once, so that the others are training units.
 
-    Of a hold-out, say, the table does not know those that are never held out.
+    The table does not know units that are never held out, as in a hold-out split.
     """
     counts = sides.group_by("repeat").agg(
         pl.len().alias("rows"), pl.col("unit").n_unique(), pl.col("fold").n_unique()
@@ -118,7 +118,7 @@ def _relevant(collection: Collection) -> dict[str, int]:
 
 
 def draw_folds(frame: pl.DataFrame, *, unit: str = "query") -> Drawing:
-    """Bars of held-out units; beside them the relevant documents of a query, if they are known.
+    """Draw the number of held-out units and, if known, relevant documents per query.
 
     Parameters
     ----------
@@ -131,15 +131,15 @@ def draw_folds(frame: pl.DataFrame, *, unit: str = "query") -> Drawing:
     plural = {"query": "queries"}.get(unit, f"{unit}s")
     height = rows_height(len(shown), 24 if len(shown) <= 20 else 14)
     known = shown.filter(pl.col("median").is_not_null())
-    hover = tip(("split:N", "split"), ("test:Q", "held out", ","), ("train:Q", "seen", ","))
-    held_out = alt.X("test:Q", title=f"{plural} held out")
+    hover = tip(("split:N", "split"), ("test:Q", "held out", ","), ("train:Q", "training", ","))
+    held_out = alt.X("test:Q", title=f"held-out {plural}")
     base = row_chart(shown, "split", hover).encode(x=held_out)
     bars = base.mark_bar(height={"band": 0.6})
     labels = base.mark_text(align="left", dx=4, style="label").encode(
         text=alt.Text("test:Q", format=",")
     )
     sizes = alt.layer(bars, labels)
-    words = f"How many {plural} each split holds out"
+    words = f"Number of held-out {plural} in each split"
     if not len(known):
         return sizes.properties(width=WIDTH, height=height, description=words + ".")
     return alt.hconcat(
@@ -147,20 +147,19 @@ def draw_folds(frame: pl.DataFrame, *, unit: str = "query") -> Drawing:
         _relevance(known, shown["split"].to_list()).properties(
             width=WIDTH // 2 - 30, height=height
         ),
-        description=words + ", and how many relevant documents a query has there: the least, the "
-        "median and the most.",
+        description=words + ", and relevant documents per query: minimum, median and maximum.",
     )
 
 
 def _relevance(known: pl.DataFrame, order: list[str]) -> alt.LayerChart | alt.FacetChart:
     hover = tip(
         ("split:N", "split"),
-        ("least:Q", "least"),
+        ("least:Q", "minimum"),
         ("median:Q", "median"),
-        ("most:Q", "most"),
+        ("most:Q", "maximum"),
         ("without:Q", "queries without any"),
     )
     base = row_chart(known, "split", hover, order)
-    title = "relevant documents of a query: least, median, most"
+    title = "relevant documents per query: minimum, median, maximum"
     line = span(base, ("least", "most"), title=title)
     return alt.layer(line, dots(base, "median", size=80))

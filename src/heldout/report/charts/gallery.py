@@ -1,4 +1,4 @@
-"""Every chart once, from small data: what they look like."""
+"""All charts once, from small data."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ __all__ = ["gallery"]
 
 
 def gallery() -> tuple[NamedChart, ...]:
-    """Every chart once, in the order of `heldout.report.charts.named.NAMES`.
+    """Return all charts once, in the order of `heldout.report.charts.named.NAMES`.
 
-    From scores that are drawn with a seed, and from a part of the embedded collection.
+    The data are simulated scores and a part of the embedded collection.
     """
     collection = _collection()
     made = [

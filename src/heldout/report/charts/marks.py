@@ -1,4 +1,4 @@
-"""What drawings share besides marks: data that are put into them, ranges, short texts."""
+"""Helpers of drawings: inline data, ranges, short texts."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = [
 ]
 
 DIGITS: Final = 6
-"""Significant digits that a drawing holds: no eye sees more, and files stay small."""
+"""Significant digits of the numbers in a drawing, to keep files small."""
 
 SHORT: Final = 120
 """Characters of a text that a tooltip shows."""
 
 
 def inline(frame: pl.DataFrame) -> alt.InlineData:
-    """The rows of a frame as they stand in a drawing; what is not finite is null.
+    """The rows of a frame for a drawing; values that are not finite are null.
 
     Parameters
     ----------
@@ -91,5 +91,5 @@ def signed(value: float) -> str:
 
 
 def rows_height(count: int, step: int) -> int:
-    """The height of a drawing of rows; Vega's own steps do not go with a width that fits a page."""
+    """The height of a drawing of rows; Vega's steps do not work with a responsive width."""
     return max(count, 2) * step

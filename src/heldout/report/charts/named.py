@@ -1,4 +1,4 @@
-"""A chart with all that is needed to show it, and the names of all charts."""
+"""A chart with its title, caption and data, and the names of all charts."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ if TYPE_CHECKING:
 __all__ = ["NAMES", "NamedChart"]
 
 NAMES: Final = {
-    "forest": "each system's mean with its interval, and the letters it shares",
-    "pairs": "differences of pairs of systems with simultaneous intervals",
-    "query-differences": "what each query gained or lost, sorted",
-    "heatmap": "systems by queries, from hard to easy",
-    "null": "what the difference could have been by chance, and what it is",
-    "power": "how sure so many queries are to show a difference",
-    "critical-difference": "mean ranks, and who was not told apart (Demšar)",
-    "tuning": "the score by the parameters, and what was chosen in each fold",
-    "optimism": "the score on what was seen against the held-out one",
-    "folds": "what each split holds out, and the relevant documents there",
+    "forest": "mean of each system with its interval and groups",
+    "pairs": "differences between pairs of systems with intervals",
+    "query-differences": "difference between two systems on each query, sorted",
+    "heatmap": "each system on each query, from hard to easy",
+    "null": "distribution of the difference under the null hypothesis",
+    "power": "power by the number of queries",
+    "critical-difference": "mean ranks and critical difference (Demšar)",
+    "tuning": "training score by parameters, and the settings selected in folds",
+    "optimism": "training scores and held-out scores",
+    "folds": "size of each fold, and relevant documents per query",
     "roc": "ROC curves with their convex hull",
     "precision-recall": "precision by recall",
-    "calibration": "how often predictions come true beside how sure they are",
-    "bias": "how far each estimator is from the truth",
-    "bias-means": "the mean of each strategy in each training set",
+    "calibration": "observed frequency by predicted probability",
+    "bias": "bias of each estimator",
+    "bias-means": "mean of each estimator in each training set",
     "bias-queries": "estimate minus truth of each query, by training set and Pro10",
-    "learning-curve": "the held-out score by what is seen",
+    "learning-curve": "held-out score by the amount of training data",
 }
-"""Every chart in a line."""
+"""All charts, each in one line."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,15 +50,15 @@ class NamedChart:
     Parameters
     ----------
     key
-        What it is called on the command line; different for each chart of a set.
+        Its name on the command line; unique among the charts of a result.
     title
-        A heading.
+        The heading.
     caption
-        How to read it, in a sentence or two, and where its numbers come from.
+        How to read it.
     frame
         The data: every number that is drawn.
     chart
-        The drawing, in no theme yet: `heldout.report.charts.theme.themed` gives it one.
+        The drawing without a theme; see `heldout.report.charts.theme.themed`.
     """
 
     key: str

@@ -1,4 +1,4 @@
-"""Every chart that a comparison allows."""
+"""All charts of a comparison."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from heldout.report.charts.systems import (
     draw_forest,
     draw_pairs,
     forest_data,
+    oriented,
     pairs_data,
 )
 
@@ -29,25 +30,30 @@ if TYPE_CHECKING:
 
     from heldout.infer.compare import Claim, Comparison
 
-__all__ = ["charts_of_comparison", "forest_of_comparison", "shown_claims"]
+__all__ = [
+    "charts_of_comparison",
+    "forest_of_comparison",
+    "pairs_of_comparison",
+    "shown_claims",
+]
 
 _SHOWN = 3
-"""Pairs of which each query is shown."""
+"""Pairs whose differences are shown query by query."""
 
 
 def charts_of_comparison(
     comparison: Comparison, *, texts: Mapping[str, str] | None = None, unit: str = "query"
 ) -> tuple[NamedChart, ...]:
-    """Every chart that a comparison allows.
+    """Return all charts of a comparison.
 
     Parameters
     ----------
     comparison
         Of `heldout.compare` or `Results.compare`.
     texts
-        The text of each unit (query) by its id, to be shown beside it.
+        The text of each unit (query) by its id.
     unit
-        What is compared on: query, split, instance, …
+        What a unit is called: query, split, instance, …
 
     Returns
     -------
@@ -62,24 +68,24 @@ def _charts(
     comparison: Comparison, texts: Mapping[str, str] | None, unit: str
 ) -> Iterator[NamedChart]:
     yield forest_of_comparison(comparison, unit=unit)
-    yield _pairs(comparison)
+    yield pairs_of_comparison(comparison)
     for number, claim in enumerate(shown_claims(comparison)):
         yield _queries(comparison, claim, texts, number, unit)
     yield _heatmap(comparison, texts, unit)
     first = shown_claims(comparison)[0]
-    yield from _null(comparison, first)
+    yield from _null(comparison, first, unit)
     yield from _power(comparison, first, unit)
     if comparison.friedman is not None:
         yield _ranks(comparison, unit)
 
 
 def shown_claims(comparison: Comparison) -> list[Claim]:
-    """The claims that are shown query by query: those of the best system, the closest rival first.
+    """The claims that are shown query by query: those of the best system, closest rival first.
 
     Parameters
     ----------
     comparison
-        With a baseline all claims are about it, and come in their order.
+        With a baseline the first claims are taken.
     """
     claims = list(comparison.claims)
     if comparison.baseline is not None:
@@ -92,7 +98,7 @@ def shown_claims(comparison: Comparison) -> list[Claim]:
 
 
 def forest_of_comparison(comparison: Comparison, *, unit: str = "query") -> NamedChart:
-    """The forest plot alone.
+    """Return the forest plot.
 
     Parameters
     ----------
@@ -103,40 +109,47 @@ def forest_of_comparison(comparison: Comparison, *, unit: str = "query") -> Name
     frame = forest_data(comparison)
     row = comparison.systems[0].mean
     caption = (
-        f"Mean {measure} over {_count(comparison, unit)} with its {row.level:.0%} interval "
-        f"({row.method})."
+        f"Mean {measure} over {_count(comparison, unit)} with its {row.level:.0%} confidence "
+        f"interval ({row.method})."
     )
     if any(frame["letters"]):
-        caption += " Systems that share a letter were not told apart."
+        caption += " Systems that share a letter are not significantly different."
     return NamedChart(
         "forest", f"{measure} of each system", caption, frame, draw_forest(frame, measure=measure)
     )
 
 
-def _pairs(comparison: Comparison) -> NamedChart:
+def pairs_of_comparison(comparison: Comparison) -> NamedChart:
+    """Return the chart of the differences.
+
+    Parameters
+    ----------
+    comparison
+        Of two or more systems.
+    """
     measure = comparison.scores.measure
     frame = pairs_data(comparison)
     how = {
         "single": "",
-        "simultaneous": ", which hold all at once",
-        "unadjusted": ", each for itself",
+        "simultaneous": ", simultaneous for all pairs",
+        "unadjusted": ", not adjusted for the number of pairs",
     }[comparison.coverage]
     method = comparison.claims[0].difference.method
     level = comparison.claims[0].difference.level
     correction = comparison.advice.correction
-    judged = f" p-values are adjusted by {correction}." if correction else ""
+    adjusted = f", p-values adjusted by {correction}" if correction else ""
     caption = (
-        f"Mean differences in {measure} with {level:.0%} intervals ({method}){how}. Hollow and "
-        f"grey: not told apart at alpha {comparison.alpha:g}.{judged}"
+        f"Mean difference in {measure} with {level:.0%} confidence interval ({method}{how}). Grey "
+        f"and hollow: not significant (α = {comparison.alpha:g}{adjusted})."
     )
     if len(frame) < len(comparison.claims):
         caption += (
-            f" Of {len(comparison.claims)} pairs those with the best system are shown: more than "
-            f"{MOST_PAIRS} do not fit."
+            f" Only pairs with the best system are shown: {len(comparison.claims)} pairs are more "
+            f"than the {MOST_PAIRS} that fit."
         )
     return NamedChart(
         "pairs",
-        f"Differences in {measure} between systems",
+        f"Difference{'s' if len(frame) > 1 else ''} in {measure}",
         caption,
         frame,
         draw_pairs(frame, measure=measure),
@@ -150,19 +163,20 @@ def _queries(
     number: int,
     unit: str,
 ) -> NamedChart:
-    scores = comparison.scores
-    frame = query_differences_data(scores, claim.first, claim.second, texts)
-    effects = claim.effects
+    scores, effects = comparison.scores, claim.effects
+    first, second, sign = oriented(claim, comparison)
+    frame = query_differences_data(scores, first, second, texts)
+    wins, losses = (effects.wins, effects.losses)[::sign]
     caption = (
-        f"A bar a {unit}, sorted: {claim.first} is better on {effects.wins:,}, {claim.second} on "
-        f"{effects.losses:,}, {effects.ties:,} are equal. Dashed: the mean difference."
+        f"One bar per {unit}, sorted: {first} is better on {wins:,}, {second} on {losses:,}, "
+        f"{effects.ties:,} are equal. Dashed: the mean difference."
     )
     return NamedChart(
         _numbered("query-differences", number),
-        f"Each {unit}: {claim.first} against {claim.second}",
+        f"Difference on each {unit}: {first} − {second}",
         caption,
         frame,
-        draw_query_differences(frame, claim.first, claim.second, measure=scores.measure, unit=unit),
+        draw_query_differences(frame, first, second, measure=scores.measure, unit=unit),
     )
 
 
@@ -175,14 +189,14 @@ def _heatmap(comparison: Comparison, texts: Mapping[str, str] | None, unit: str)
     frame = heatmap_data(scores, texts)
     plural = "queries" if unit == "query" else f"{unit}s"
     caption = (
-        f"{scores.measure} of each system on each {unit}, from the hardest at the left to the "
-        "easiest."
+        f"{scores.measure} of each system on each {unit}, from the hardest (left) to the easiest "
+        "(right)."
     )
     if int(frame["queries"].max() or 1) > 1:  # type: ignore[arg-type]
-        caption += f" Neighbours share a column with their mean: {len(scores.units):,} {plural}."
+        caption += f" Each column is the mean of {plural} of similar difficulty."
     return NamedChart(
         "heatmap",
-        f"Systems by {plural}",
+        f"Each system on each {unit}",
         caption,
         frame,
         draw_heatmap(
@@ -191,29 +205,30 @@ def _heatmap(comparison: Comparison, texts: Mapping[str, str] | None, unit: str)
     )
 
 
-def _null(comparison: Comparison, claim: Claim) -> Iterator[NamedChart]:
-    """Only where the randomization test was made: folds, say, have another distribution."""
+def _null(comparison: Comparison, claim: Claim, unit: str) -> Iterator[NamedChart]:
+    """Only if the randomization test was used; differences of folds are distributed differently."""
     made = next((one for one in claim.outcomes if one.test == "randomization"), None)
     if made is None:
         return
     scores = comparison.scores
+    first, second, _ = oriented(claim, comparison)
     frame = null_data(
-        scores, claim.first, claim.second, alternative=comparison.alternative, seed=comparison.seed
+        scores, first, second, alternative=comparison.alternative, seed=comparison.seed
     )
     said = f"p = {made.p:.4f}" if made.p >= 0.0001 else "p < 0.0001"
     caption = (
-        f"Were {claim.first} and {claim.second} the same, each difference could as well have had "
-        f"the other sign. {said} by the randomization test ({made.detail}); the drawing is made "
-        f"of {'all assignments' if len(scores.units) <= 16 else '20,000 random assignments'}."
+        f"If {first} and {second} were equally good, each per-{unit} difference would be as likely "
+        f"to have the opposite sign. Randomization test: {said} ({made.detail}). Drawn from "
+        f"{'all' if len(scores.units) <= 16 else '20,000 random'} sign assignments."
     )
     if comparison.advice.correction:
         caption += (
-            f" This is one of {len(comparison.claims)} comparisons: adjusted by "
-            f"{comparison.advice.correction}, p = {claim.adjusted:.4f}."
+            f" One of {len(comparison.claims)} comparisons: p = {claim.adjusted:.4f} adjusted by "
+            f"{comparison.advice.correction}."
         )
     yield NamedChart(
         "null",
-        f"{claim.first} against {claim.second}: could it be chance?",
+        "Could the difference be due to chance?",
         caption,
         frame,
         draw_null(frame, measure=scores.measure),
@@ -221,7 +236,7 @@ def _null(comparison: Comparison, claim: Claim) -> Iterator[NamedChart]:
 
 
 def _power(comparison: Comparison, claim: Claim, unit: str) -> Iterator[NamedChart]:
-    """Not over folds, whose number cannot be raised without changing what they are."""
+    """Not over folds: more folds are not more data."""
     from heldout.infer.power import pilot_sd
     from heldout.infer.results import drop_noise
     from heldout.infer.tests.paired import is_constant
@@ -240,13 +255,13 @@ def _power(comparison: Comparison, claim: Claim, unit: str) -> Iterator[NamedCha
         alternative="two-sided" if comparison.alternative == "two-sided" else "greater",
     )
     caption = (
-        f"How sure a paired t test is to show a difference between systems that differ as "
-        f"{claim.first} and {claim.second} do (standard deviation {sd:.4f}, from "
-        f"{_count(comparison, unit)}), at alpha {comparison.alpha:g}. Dashed: 80%."
+        f"Power of a paired t test (α = {comparison.alpha:g}) for differences that vary as much as "
+        f"those of {claim.first} and {claim.second} (standard deviation {sd:.4f}, "
+        f"{_count(comparison, unit)}). Dashed: 80%."
     )
     yield NamedChart(
         "power",
-        f"How many {'queries' if unit == 'query' else unit + 's'} show a difference?",
+        f"How many {'queries' if unit == 'query' else unit + 's'} are needed?",
         caption,
         frame,
         draw_power(frame, n=len(gaps), measure=scores.measure, unit=unit),
@@ -260,12 +275,12 @@ def _ranks(comparison: Comparison, unit: str) -> NamedChart:
     frame = critical_difference_data(comparison.scores.systems, nemenyi)
     caption = (
         f"Mean ranks over {_count(comparison, unit)}, 1 is best. Bars join systems whose ranks "
-        f"differ by no more than the critical difference (Nemenyi, level {nemenyi.level:.0%}; "
+        f"differ by at most the critical difference (Nemenyi, level {nemenyi.level:.0%}; "
         f"Friedman's test: p {'< 0.0001' if friedman.p < 0.0001 else f'= {friedman.p:.4f}'})."
     )
     return NamedChart(
         "critical-difference",
-        "Mean ranks and their critical difference",
+        "Mean ranks and critical difference",
         caption,
         frame,
         draw_critical_difference(frame),

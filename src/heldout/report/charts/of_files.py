@@ -1,4 +1,4 @@
-"""Charts of what commands have written: results, tables of scores, predictions, studies."""
+"""Charts of files: results, tables of scores, predictions, studies."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ if TYPE_CHECKING:
 
 __all__ = ["NEEDS", "charts_of_path", "check_name", "chosen_chart"]
 
-_SCORES: Final = "scores of two systems: results of two, or a table of scores"
-_ESTIMATES: Final = "a system that was tuned: results of heldout run -o"
-_CLASSES: Final = "classes with scores: results of classifiers, or a file of predictions"
+_SCORES: Final = "scores of two systems (results, or a table of scores)"
+_ESTIMATES: Final = "a tuned system (results of heldout run -o)"
+_CLASSES: Final = "classes with scores (results of classifiers, or a file of predictions)"
 NEEDS: Final = {
     "forest": "results or a table of scores",
     "pairs": _SCORES,
     "query-differences": _SCORES,
     "heatmap": _SCORES,
-    "null": "two systems whose difference the randomization test can judge: units, not folds",
-    "power": "two systems that differ on some units, which are not folds",
-    "critical-difference": "three systems or more",
+    "null": "two systems compared by the randomization test (units, not folds)",
+    "power": "two systems that differ on some units (not folds)",
+    "critical-difference": "three or more systems",
     "tuning": _ESTIMATES,
     "optimism": _ESTIMATES,
-    "folds": "results with queries or instances held out, not documents",
+    "folds": "results with held-out queries or instances (not documents)",
     "roc": _CLASSES,
     "precision-recall": _CLASSES,
-    "calibration": "probabilities of classes: results of classifiers, or a file of predictions",
-    "bias": "what heldout study bias --json -o FILE has written",
-    "bias-means": "the folder that heldout study bias --figures has written",
-    "bias-queries": "the folder that heldout study bias --figures has written",
-    "learning-curve": "what heldout study curve --json -o FILE has written",
+    "calibration": "class probabilities (results of classifiers, or a file of predictions)",
+    "bias": "the output of heldout study bias --json -o FILE",
+    "bias-means": "the folder written by heldout study bias --figures",
+    "bias-queries": "the folder written by heldout study bias --figures",
+    "learning-curve": "the output of heldout study curve --json -o FILE",
 }
-"""What each chart is made of, in words."""
+"""The input that each chart needs."""
 
 
 def charts_of_path(
@@ -56,7 +56,7 @@ def charts_of_path(
     positive: str | None = None,
     verify: bool = True,
 ) -> tuple[NamedChart, ...]:
-    """Every chart that a file or folder allows.
+    """Return all charts of a file or folder.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ def charts_of_path(
     measure
         Of results: which; of a table: which, or what to call its scores.
     collection
-        Of results: the name of the collection, where the texts of the queries stand. The embedded
-        one is found by itself.
+        Of results: the name of the collection, for the texts of the queries. The embedded one is
+        found automatically.
     higher_is_better, baseline, systems, units
         Of a table of scores, as `heldout.read_scores` and `heldout.compare` have them.
     positive
@@ -77,7 +77,7 @@ def charts_of_path(
     """
     place = Path(path)
     if not place.exists():
-        raise InputError(f"{path} does not exist: give results of heldout run -o, or a file")
+        raise InputError(f"{path} does not exist; expected results of heldout run -o, or a file")
     if place.is_dir():
         from heldout.experiment.results import Results
         from heldout.report.charts.of_results import charts_of
@@ -102,7 +102,7 @@ def charts_of_path(
 
 
 def _at_hand(results: Results, given: str | None) -> Collection | None:
-    """The collection that was evaluated, if it is named, or embedded and still the same."""
+    """The collection that was evaluated, if it is named, or embedded and unchanged."""
     from heldout.data.collection_files import read_collection
 
     settings = results.manifest["settings"]
@@ -115,7 +115,7 @@ def _at_hand(results: Results, given: str | None) -> Collection | None:
         return found
     if given is None:
         return None
-    raise InputError(f"{given}: not the collection that was evaluated (another fingerprint)")
+    raise InputError(f"{given}: not the collection that was evaluated (different fingerprint)")
 
 
 def _of_scores(scores: Scores, baseline: str | None) -> tuple[NamedChart, ...]:
@@ -132,7 +132,7 @@ def _of_predictions(path: str, task: str, positive: str | None) -> tuple[NamedCh
 
     if task != "classification":
         raise InputError(
-            f"{path}: predictions of numbers have no chart; write their errors as a table of scores"
+            f"{path}: there is no chart of predicted numbers; make a table of their errors"
         )
     several = one_set_of_classes(read_class_predictions(path, positive=positive))
     return charts_of_predictions(several, positive=positive)
@@ -155,19 +155,18 @@ def _of_study(place: Path) -> tuple[NamedChart, ...]:
         rows = [BiasRow(**{name: one[name] for name in fields if name in one}) for one in content]
         first = content[0]
         sizes = (
-            f"{first['sample_size']:,} documents seen, {first['target_size']:,} unseen, "
+            f"{first['sample_size']:,} training documents, {first['target_size']:,} new ones, "
             f"{first['draws']} draws"
         )
         return charts_of_biases(rows, measure=first["measure"], sizes=sizes)
     except (KeyError, TypeError, IndexError, ValueError):
         raise InputError(
-            f"{place}: neither what heldout study bias --json nor what heldout study curve --json "
-            "writes"
+            f"{place}: not the output of heldout study bias --json or heldout study curve --json"
         ) from None
 
 
 def _curve_words(title: str) -> dict[str, Any]:
-    """Measure and kind of a curve, which stand in its title."""
+    """Measure and kind of a curve, from its title."""
     found = re.search(r", ([^,]+): tuned on some (documents|queries)", title)
     if found is None:
         return {}
@@ -197,23 +196,23 @@ def _of_figures(place: Path, measure: str | None) -> tuple[NamedChart, ...]:
 def chosen_chart(
     name: str, make: Callable[[], tuple[NamedChart, ...]], what: str = "these results"
 ) -> NamedChart:
-    """The chart of a name, or an error that says why there is none and which there are.
+    """Return the chart with a name, or raise an error that lists the available ones.
 
     Parameters
     ----------
     name
         Its key.
     make
-        Makes all charts there are.
+        Makes all charts.
     what
-        What they are made of, in words.
+        Their source, in words.
     """
     check_name(name)
     found = {one.key: one for one in make()}
     if name in found:
         return found[name]
     needs = NEEDS[_family(name)]
-    raise InputError(f"{what}: no chart {name}, which needs {needs}; there are {', '.join(found)}")
+    raise InputError(f"{what}: no chart {name}, which needs {needs}; available: {', '.join(found)}")
 
 
 def _family(name: str) -> str:
@@ -222,11 +221,11 @@ def _family(name: str) -> str:
 
 
 def check_name(name: str) -> None:
-    """Refuse what is the name of no chart."""
+    """Raise an error for an unknown name."""
     if _family(name) in NEEDS:
         return
     from difflib import get_close_matches
 
     near = get_close_matches(name, NEEDS, n=1)
     hint = f"did you mean {near[0]}? " if near else ""
-    raise InputError(f"no chart is called {name!r}: {hint}There are {', '.join(NEEDS)}")
+    raise InputError(f"unknown chart {name!r}: {hint}available: {', '.join(NEEDS)}")

@@ -1,4 +1,4 @@
-"""Every chart that predictions of classes allow."""
+"""All charts of predicted classes."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ MOST_CLASSES = 9
 def charts_of_predictions(
     several: Sequence[ClassPredictions], *, positive: str | None = None
 ) -> tuple[NamedChart, ...]:
-    """roc, precision-recall and calibration, as far as scores and probabilities are there.
+    """Return roc, precision-recall and calibration, if there are scores and probabilities.
 
     Parameters
     ----------
     several
         Systems, all with the same classes.
     positive
-        The positive class; by default the last of two, or each of more in its turn.
+        The positive class; by default the last of two, or each of several in turn.
     """
     return tuple(_charts(several, positive))
 
@@ -46,7 +46,7 @@ def _charts(several: Sequence[ClassPredictions], positive: str | None) -> Iterat
     scored = [one for one in several if one.scores is not None]
     few = positive is not None or (scored and len(scored[0].classes) <= MOST_CLASSES)
     if scored and few:
-        with suppress(HeldoutError):  # a class that has no unit, say: there is no such curve
+        with suppress(HeldoutError):  # such as a class without a unit, which has no curve
             yield from _curves(scored, positive)
     probable = [one for one in scored if one.probabilities]
     if probable:
@@ -56,19 +56,19 @@ def _charts(several: Sequence[ClassPredictions], positive: str | None) -> Iterat
 def _said(several: Sequence[ClassPredictions], positive: str | None) -> str:
     classes = several[0].classes
     if positive is None and len(classes) > 2:
-        return "A panel a class, which is positive against all others."
-    return f"Positive: {positive or classes[-1]}."
+        return "One panel per class against all others."
+    return f"Positive class: {positive or classes[-1]}."
 
 
 def _curves(several: Sequence[ClassPredictions], positive: str | None) -> Iterator[NamedChart]:
-    units = f"{len(several[0].units):,} held-out units"
+    units = f"{len(several[0].units):,} held-out rows"
     said = _said(several, positive)
     frame = roc_data(several, positive)
     yield NamedChart(
         "roc",
-        "ROC curves and their convex hull",
-        f"{said} {units}. Wide and grey: what the systems reach together, mixed by chance; a "
-        "system below it everywhere is never the best choice. Dashed: chance.",
+        "ROC curves and convex hull",
+        f"{said} {units}. Wide grey line: convex hull, reached by mixing systems at random; a "
+        "system that is below it everywhere is never the best choice. Dashed: random guessing.",
         frame,
         draw_roc(frame),
     )
@@ -76,7 +76,7 @@ def _curves(several: Sequence[ClassPredictions], positive: str | None) -> Iterat
     yield NamedChart(
         "precision-recall",
         "Precision and recall",
-        f"{said} {units}. Dashed: the share of positive units, which chance reaches.",
+        f"{said} {units}. Dashed: the share of positive rows, the precision of random guessing.",
         points,
         draw_precision_recall(points),
     )
@@ -86,12 +86,12 @@ def _calibration(several: Sequence[ClassPredictions], positive: str | None) -> N
     frame = calibration_data(several, positive)
     of = f"of {positive or several[0].classes[-1]}"
     if positive is None and len(several[0].classes) > 2:
-        of = "of the class that was predicted"
+        of = "of the predicted class"
     return NamedChart(
         "calibration",
-        "Are the probabilities right?",
-        f"Probabilities {of} in ten bins: how often it came true, with 95% intervals (Wilson). "
-        "Below the dashed line the system is too sure of itself.",
+        "Calibration of the probabilities",
+        f"Predicted probability {of} in ten bins, and the observed frequency with 95% confidence "
+        "intervals (Wilson). Below the dashed line a system is overconfident.",
         frame,
         draw_calibration(frame),
     )

@@ -1,4 +1,4 @@
-"""Every chart that the results of an experiment allow."""
+"""All charts of the results of an experiment."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from heldout.data.collection import Collection
     from heldout.data.predictions import ClassPredictions
+    from heldout.experiment.manifest import SettingsRecord
     from heldout.experiment.results import Results
     from heldout.infer.compare import Comparison
     from heldout.resample.describe import Description
@@ -35,23 +36,23 @@ def charts_of(
     measure: str | None = None,
     comparison: Comparison | None = None,
 ) -> tuple[NamedChart, ...]:
-    """Every chart that the results of an experiment allow.
+    """Return all charts of the results of an experiment.
 
     Parameters
     ----------
     results
         Of `heldout.Experiment`.
     collection
-        Where the texts of the queries stand, to be shown beside their ids.
+        Where the texts of the queries are, to show them beside their ids.
     measure
         By default the first.
     comparison
-        Of the systems in this measure, if it was made already.
+        Of the systems in this measure, if there is one already.
 
     Returns
     -------
     tuple of NamedChart
-        forest, those of a comparison if there are two systems, tuning (one a tuned system),
+        forest, those of a comparison of several systems, tuning (one per tuned system),
         optimism, folds; of classifiers also roc, precision-recall and calibration.
     """
     wanted = results.estimate(results.systems[0], measure)["measure"]
@@ -79,7 +80,7 @@ def _charts(
 def forest_chart(
     results: Results, measure: str | None = None, comparison: Comparison | None = None
 ) -> NamedChart:
-    """The forest plot alone.
+    """Return the forest plot.
 
     Parameters
     ----------
@@ -88,20 +89,23 @@ def forest_chart(
     measure
         By default the first.
     comparison
-        Of the systems in this measure: its letters are shown.
+        Of the systems in this measure, for its letters.
     """
     first = results.estimate(results.systems[0], measure)
     measure = str(first["measure"])
     better = results.higher_is_better(measure)
     letters = {} if comparison is None else {one.name: one.letters for one in comparison.systems}
+    if results.manifest["settings"]["by"] == "document":  # the comparison is over queries
+        letters = {}
     frame = forest_data_of_results(
         results, measure, higher_is_better=better is not False, letters=letters
     )
     what = first.get("estimand")
-    caption = f"Held-out {measure} with its {first['level']:.0%} interval ({first['interval']})"
+    caption = f"Held-out {measure} with its {first['level']:.0%} confidence interval"
+    caption += f" ({first['interval']})"
     caption += f", for {what}." if what else "."
     if any(frame["letters"]):
-        caption += " Systems that share a letter were not told apart, query by query."
+        caption += " Systems that share a letter are not significantly different."
     missing = [name for name, mean in frame["system", "mean"].iter_rows() if mean is None]
     if missing:
         caption += f" Undefined for {', '.join(missing)}."
@@ -115,19 +119,19 @@ def forest_chart(
 
 
 def _comparison(results: Results, measure: str) -> Comparison | None:
-    """The systems compared, if there are two and the measure has a better and a worse."""
+    """The comparison, if there are several systems and the measure has a direction."""
     if len(results.systems) < 2 or results.higher_is_better(measure) is None:
         return None
     try:
         return results.compare(measure)
-    except HeldoutError:  # a measure that does not exist on some split, say
+    except HeldoutError:  # such as a measure that is undefined on some split
         return None
 
 
 def _compared(
     results: Results, comparison: Comparison, texts: dict[str, str] | None
 ) -> Iterator[NamedChart]:
-    """The charts of the comparison but for its forest plot: estimates are better known."""
+    """The charts of the comparison without its forest plot: the results have their own."""
     yield from (
         one
         for one in charts_of_comparison(comparison, texts=texts, unit=results.unit)
@@ -144,7 +148,7 @@ def _tuning(results: Results) -> Iterator[NamedChart]:
     for one in tuned:
         try:
             frame = tuning_data(results, one["name"])
-        except HeldoutError:  # one value only was measurable
+        except HeldoutError:  # only one setting could be measured
             continue
         number += 1
         axes = tuned_axes(frame)
@@ -158,14 +162,14 @@ def _tuning(results: Results) -> Iterator[NamedChart]:
         )
 
 
-def _tuning_words(measure: str, axes: list[str], settings: dict[str, Any]) -> str:
+def _tuning_words(measure: str, axes: list[str], settings: SettingsRecord) -> str:
     kind = {
-        1: f"{measure} on what was seen; the band is the range over the splits.",
-        2: f"{measure} on what was seen for each pair of values.",
-    }.get(len(axes), f"The best {measure} on what was seen that the other parameters allow.")
+        1: f"{measure} on the training data; the band is the range over the folds.",
+        2: f"{measure} on the training data for each setting.",
+    }.get(len(axes), f"The best {measure} on the training data for each value of a parameter.")
     return (
-        f"{kind} Numbers: in how many of {settings['splits']} splits a value was chosen; the "
-        "square is what is shipped, chosen on everything."
+        f"{kind} Numbers: how many of {settings['splits']} folds selected a setting. Square: "
+        "selected on all data."
     )
 
 
@@ -174,14 +178,14 @@ def _optimism(results: Results, measure: str) -> Iterator[NamedChart]:
         frame = optimism_data(results, measure)
     except HeldoutError:
         return
-    if results.task != "ranking":  # inner folds know the measure that was tuned for alone
+    if results.task != "ranking":  # inner folds have only the measure that was tuned for
         measure = str(results.manifest["settings"]["tune_for"])
-    small = " Small points: the splits." if frame["split"].count() else ""
+    small = " Small points: single folds." if frame["split"].count() else ""
     yield NamedChart(
         "optimism",
-        "Seen against held out",
-        f"{measure} on what was held out (circle) and on what the parameters were chosen on "
-        f"(diamond). The number is seen minus held out.{small}",
+        "Training and held-out scores",
+        f"{measure} on held-out data (circle) and on the data used for tuning (diamond). The "
+        f"number is their difference, the optimism of the training score.{small}",
         frame,
         draw_optimism(frame, measure=measure),
     )
@@ -197,18 +201,18 @@ def _folds(results: Results, collection: Collection | None) -> Iterator[NamedCha
 
 
 def _folds_chart(frame: pl.DataFrame, plan: str, unit: str) -> NamedChart:
-    known = " Beside them: relevant documents of a query." if frame["median"].count() else ""
+    known = " Right: relevant documents per query." if frame["median"].count() else ""
     return NamedChart(
         "folds",
-        "What each split holds out",
-        f"{len(frame)} splits by {plan}.{known}",
+        "Size of each fold",
+        f"{len(frame)} folds by {plan}.{known}",
         frame,
         draw_folds(frame, unit=unit),
     )
 
 
 def charts_of_splits(description: Description) -> tuple[NamedChart, ...]:
-    """What each split holds out.
+    """Return the chart of the sizes of splits.
 
     Parameters
     ----------
@@ -220,7 +224,7 @@ def charts_of_splits(description: Description) -> tuple[NamedChart, ...]:
 
 
 def _predictions(results: Results) -> list[ClassPredictions]:
-    """The held-out predictions of each system, of one repeat and run; baselines left out."""
+    """The held-out predictions of each system in the first repeat and run, without baselines."""
     added = {one["name"] for one in results.summary if one["baseline"]}
     return [
         _joined(
@@ -236,7 +240,7 @@ def _predictions(results: Results) -> list[ClassPredictions]:
 
 
 def _joined(parts: list[Any]) -> ClassPredictions:
-    """The predictions of all folds; of the first alone where units were held out several times."""
+    """The predictions of all folds; only of the first if units were held out several times."""
     import numpy as np
 
     units = [unit for one in parts for unit in one.units]

@@ -34,11 +34,11 @@ __all__ = [
 ]
 
 _FIGURES: Final = ("pooled", "training", "per-fold", "pro-weighted", "dynamic-cutoff")
-"""The estimators that have a figure of their own: per-fold-zero's would repeat per-fold's."""
+"""The estimators with their own figure; that of per-fold-zero would repeat per-fold."""
 
 
 def charts_of_study(study: BiasStudy, *, queries: Queries | None = None) -> tuple[NamedChart, ...]:
-    """Bias of each estimator, mean of each strategy and set, difference of each query.
+    """Return the bias of each estimator, its mean in each set, and its error on each query.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def charts_of_study(study: BiasStudy, *, queries: Queries | None = None) -> tupl
     """
     settings, measure = study.settings, str(study.settings.measure)
     sizes = (
-        f"{study.sample_size:,} documents seen, {study.target_size:,} unseen, "
+        f"{study.sample_size:,} training documents, {study.target_size:,} new ones, "
         f"{settings.draws} draws"
     )
     return (
@@ -72,20 +72,21 @@ def charts_of_biases(
     Parameters
     ----------
     rows
-        One an estimator.
+        One per estimator.
     measure
         What was estimated.
     sizes
-        Documents and draws, in words.
+        Numbers of documents and draws, in words.
     """
     frame = bias_data(rows)
     caption = (
-        f"Mean of estimate − truth in {measure} over the draws, with one and two standard errors"
+        f"Mean of estimate − true value in {measure} over the draws, with one and two standard "
+        "errors"
     )
     return (
         NamedChart(
             "bias",
-            "How far is each estimator from the truth?",
+            "Bias of each estimator",
             f"{caption}; {sizes}." if sizes else f"{caption}.",
             frame,
             draw_bias(frame, measure=measure),
@@ -101,7 +102,7 @@ def charts_of_figures(
     ids: Sequence[str] = (),
     texts: Sequence[str] = (),
 ) -> tuple[NamedChart, ...]:
-    """The mean of each strategy and set, and the difference of each query.
+    """Return the mean of each estimator and set, and the error on each query.
 
     Parameters
     ----------
@@ -121,8 +122,8 @@ def _figures(
     frame = bias_means_data(means)
     yield NamedChart(
         "bias-means",
-        "Mean of each strategy in each training set",
-        f"Mean {measure} over the draws, beside the truth on unseen documents.",
+        "Mean of each estimator in each training set",
+        f"Mean {measure} over the draws, and the true value on new documents.",
         frame,
         draw_bias_means(frame, measure=measure),
     )
@@ -131,9 +132,9 @@ def _figures(
         points = bias_queries_data(queries, name, ids, texts)
         yield NamedChart(
             "bias-queries" if number == 1 else f"bias-queries-{number}",
-            f"Each query: {name} minus truth",
-            f"Estimate − truth in {measure} of the first draw, a panel a training set. Pro10: the "
-            "share of ten relevant documents that the sample has; larger points have more.",
+            f"Error on each query: {name}",
+            f"Estimate − true value in {measure} of the first draw, one panel per training set. "
+            "Pro10: number of relevant documents in the sample, up to ten, divided by ten.",
             points,
             draw_bias_queries(points, measure=measure, estimator=name),
         )
@@ -161,9 +162,9 @@ def charts_of_curve(
     return (
         NamedChart(
             "learning-curve",
-            f"{measure} by the {unit} seen",
-            f"Held-out {measure} after tuning on so many {unit}; the band is a standard error over "
-            "the draws.",
+            f"{measure} by the number of training {unit}",
+            f"Held-out {measure} after tuning on a given number of {unit}; the band is ± 1 "
+            "standard error over the draws.",
             frame,
             draw_learning_curve(frame, measure=measure, by=by),
         ),

@@ -1,8 +1,8 @@
-"""Optimism: the score on what was seen beside the score on what was held out."""
+"""Optimism: the training score beside the held-out score."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import altair as alt
 import polars as pl
@@ -12,6 +12,7 @@ from heldout.report.charts.builders import colours, drawing, label, row_chart, s
 from heldout.report.charts.marks import inline, padded, rows_height, signed
 
 if TYPE_CHECKING:
+    from heldout.experiment.manifest import SettingsRecord
     from heldout.experiment.results import Results
     from heldout.report.charts.named import Drawing
 
@@ -19,19 +20,20 @@ __all__ = ["draw_optimism", "optimism_data"]
 
 
 def optimism_data(results: Results, measure: str | None = None) -> pl.DataFrame:
-    """A row a tuned system, and before it a row for each of its splits where they are comparable.
+    """Return one row per tuned system, after one row for each of its comparable splits.
 
     Parameters
     ----------
     results
         With a tuned system.
     measure
-        By default the first. Of estimators it is the one they were tuned for, whichever is asked.
+        By default the first. Of estimators it is always the one they were tuned for.
 
     Returns
     -------
     polars.DataFrame
-        system, split (null: all together), seen, held_out, gap (seen minus held out).
+        system, split (null: all together), seen (training score), held_out, gap (seen minus held
+        out).
     """
     settings = results.manifest["settings"]
     tuned = [one["name"] for one in results.summary if one["tuned"]]
@@ -48,7 +50,7 @@ def optimism_data(results: Results, measure: str | None = None) -> pl.DataFrame:
         whole = _whole(results, name, wanted, splits)
         rows += [(name, None, *whole)] if whole else []
     if not rows:
-        raise InputError("no system was tuned, or none can be measured on what was seen")
+        raise InputError("no system was tuned, or there is no training score")
     schema = {
         "system": pl.String,
         "split": pl.String,
@@ -59,10 +61,10 @@ def optimism_data(results: Results, measure: str | None = None) -> pl.DataFrame:
     return frame.with_columns((pl.col("seen") - pl.col("held_out")).alias("gap"))
 
 
-def _alike(settings: dict[str, Any]) -> bool:
-    """Whether the score of one split is of the kind of the score on what it has seen.
+def _alike(settings: SettingsRecord) -> bool:
+    """Whether training and held-out scores of a split are comparable.
 
-    A fold of documents is a smaller collection than what was seen: easier or harder by its size.
+    A fold of documents is a smaller collection than the training side, and easier or harder.
     """
     return settings["by"] not in {"document", "both"}
 
@@ -83,10 +85,11 @@ def _splits(results: Results, system: str) -> list[tuple[str, float, float]]:
 def _whole(
     results: Results, system: str, measure: str, splits: list[tuple[str, float, float]]
 ) -> tuple[float, float] | None:
-    """Of all splits together; of estimators the means over their splits."""
+    """Scores of all splits together; of estimators the means over their splits."""
     estimate = results.estimate(system, measure)
-    if estimate.get("train") is not None and estimate["value"] is not None:
-        return float(estimate["train"]), float(estimate["value"])
+    train, value = estimate.get("train"), estimate["value"]
+    if train is not None and value is not None:
+        return float(train), float(value)
     if "train" in estimate or not splits:
         return None
     return (
@@ -96,20 +99,20 @@ def _whole(
 
 
 def draw_optimism(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
-    """Hollow on what was seen, filled on what was held out, the gap between them.
+    """Draw training scores, held-out scores and the gap between them.
 
     Parameters
     ----------
     frame
         Of `optimism_data`.
     measure
-        What was measured.
+        The measure.
     """
     order = frame["system"].unique(maintain_order=True).to_list()
     whole = frame.filter(pl.col("split").is_null())
     splits = frame.filter(pl.col("split").is_not_null())
     across = alt.Scale(domain=padded([*frame["seen"], *frame["held_out"]]), nice=False)
-    sides = ["held out", "seen"]
+    sides = ["held out", "training"]
     long = pl.concat(
         part.select(
             "system",
@@ -127,9 +130,9 @@ def draw_optimism(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
     hover = tip(
         ("system:N", "system"),
         ("split:N", "split"),
-        ("seen:Q", "seen", ".4f"),
+        ("seen:Q", "training", ".4f"),
         ("held_out:Q", "held out", ".4f"),
-        ("gap:Q", "seen − held out", "+.4f"),
+        ("gap:Q", "training − held out", "+.4f"),
     )
     points = row_chart(long, "system", hover, order).encode(
         x=alt.X("score:Q", title=measure, scale=across),
@@ -147,7 +150,7 @@ def draw_optimism(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
         label(labels, align="left", dx=8),
     ]
     words = (
-        f"{measure} of each tuned system on what was seen and on what was held out; the number is "
-        "the difference of the two."
+        f"{measure} of each tuned system on the data used for tuning and on held-out data; the "
+        "number is their difference."
     )
     return drawing(layers, words, rows_height(len(order), 40))

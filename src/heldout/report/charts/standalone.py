@@ -1,4 +1,4 @@
-"""A chart as one page that needs no network, and in which no text becomes markup or script."""
+"""A chart as one page that needs no network; all texts are escaped."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ TRUTH: Final = "truth"
 
 
 def bias_data(rows: Iterable[BiasRow]) -> pl.DataFrame:
-    """A row an estimator, in the order of the study.
+    """Return one row per estimator, in the order of the study.
 
     Parameters
     ----------
@@ -75,14 +75,14 @@ def bias_data(rows: Iterable[BiasRow]) -> pl.DataFrame:
 
 
 def draw_bias(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
-    """Points with one and two standard errors beside the line of no bias.
+    """Draw points with one and two standard errors, and the line of no bias.
 
     Parameters
     ----------
     frame
         Of `bias_data`.
     measure
-        What was estimated.
+        The measure.
     """
     default = pl.format("{} (default)", "estimator")
     drawn = frame.with_columns(
@@ -98,7 +98,7 @@ def draw_bias(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
         ("rmse:Q", "rmse", ".4f"),
     )
     base = row_chart(drawn, "name", hover)
-    title = f"estimate − truth in {measure}: mean, ± 1 and ± 2 standard errors"
+    title = f"estimate − true value in {measure}: mean, ± 1 and ± 2 standard errors"
     default_is_square = alt.Shape(
         "default:N",
         legend=None,
@@ -111,14 +111,14 @@ def draw_bias(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
         dots(base, "bias", across, size=110).encode(shape=default_is_square),
     ]
     words = (
-        f"Bias of each estimator of {measure} on unseen documents with its standard error; the "
+        f"Bias of each estimator of {measure} on new documents with its standard error; the "
         "default estimator has a square."
     )
     return drawing(layers, words, rows_height(len(frame), 30))
 
 
 def bias_means_data(means: Iterable[tuple[int, int, str, float, float]]) -> pl.DataFrame:
-    """A row an estimator and training set; the truth is one of the estimators.
+    """Return one row per estimator and training set; the true value is one of them.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def bias_means_data(means: Iterable[tuple[int, int, str, float, float]]) -> pl.D
     each = rows.group_by("set", "estimator", maintain_order=True).agg(
         pl.col("estimate").mean().alias("mean"), pl.len().alias("draws")
     )
-    # One estimator has a truth of its own (empty queries count 0); the others share this one.
+    # One estimator has its own true value (empty queries count 0); the others share this one.
     shared = rows.filter(pl.col("estimator") != "per-fold-zero")
     truth = (
         shared.unique(["draw", "set"], maintain_order=True)
@@ -150,19 +150,19 @@ def bias_means_data(means: Iterable[tuple[int, int, str, float, float]]) -> pl.D
 
 
 def draw_bias_means(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
-    """A point a strategy and set, joined by lines; the truth is dashed.
+    """Draw one point per estimator and set, joined by lines; the true value is dashed.
 
     Parameters
     ----------
     frame
         Of `bias_means_data`.
     measure
-        What was estimated.
+        The measure.
     """
     order = frame["estimator"].unique(maintain_order=True).to_list()
     legend = alt.Legend(columns=4)
     hover = tip(
-        ("estimator:N", "strategy"),
+        ("estimator:N", "estimator"),
         ("set:O", "training set"),
         ("mean:Q", measure, ".4f"),
         ("draws:Q", "draws"),
@@ -181,8 +181,8 @@ def draw_bias_means(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
         base.mark_point(size=90).encode(shape=shaped("estimator", order, legend=legend)),
     ]
     words = (
-        f"Mean {measure} that each strategy estimates from each training set, beside the truth on "
-        "unseen documents."
+        f"Mean {measure} of each estimator in each training set, and the true value on new "
+        "documents."
     )
     return drawing(layers, words, 280)
 
@@ -193,7 +193,7 @@ def bias_queries_data(
     ids: Sequence[str] = (),
     texts: Sequence[str] = (),
 ) -> pl.DataFrame:
-    """A row a query and training set of the first draw.
+    """Return one row per query and training set of the first draw.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def bias_queries_data(
         `heldout.experiment.studies.bias.BiasStudy.queries`: set, number of the query, estimator,
         estimate, truth, Pro10.
     estimator
-        The strategy.
+        Its name.
     ids, texts
         Of the queries, by their numbers.
 
@@ -234,23 +234,23 @@ def bias_queries_data(
 def draw_bias_queries(
     frame: pl.DataFrame, *, measure: str = "score", estimator: str = "estimate"
 ) -> Drawing:
-    """Points a query, a panel a training set, coloured and sized by Pro10.
+    """Draw one point per query and one panel per training set, coloured and sized by Pro10.
 
     Parameters
     ----------
     frame
         Of `bias_queries_data`.
     measure
-        What was estimated.
+        The measure.
     estimator
-        What the estimate is called.
+        Its name.
     """
     shown = [("query:N", "query")]
     shown += [("text:N", "text")] if any(frame["text"]) else []
     hover = tip(
         *shown,
         ("estimate:Q", "estimate", ".4f"),
-        ("truth:Q", "truth", ".4f"),
+        ("truth:Q", "true value", ".4f"),
         ("difference:Q", "difference", "+.4f"),
         ("pro10:Q", "Pro10", ".1f"),
     )
@@ -269,7 +269,7 @@ def draw_bias_queries(
         .mark_point(strokeWidth=0, opacity=0.9)
         .encode(
             x=across,
-            y=alt.Y("difference:Q", title="estimate − truth"),
+            y=alt.Y("difference:Q", title="estimate − true value"),
             color=alt.Color("pro10:Q", title="Pro10", scale=tone, legend=legend),
             size=alt.Size("pro10:Q", title="Pro10", scale=sizes, legend=legend),
             tooltip=hover,
@@ -282,8 +282,8 @@ def draw_bias_queries(
             row=alt.Row("set:O", title=None, header=alt.Header(labelExpr="'set ' + datum.value"))
         )
         .properties(
-            description=f"Estimate ({estimator}) minus truth in {measure} of each query, a panel a "
-            "training set; larger and darker points have more relevant documents in the sample."
+            description=f"Estimate ({estimator}) minus true value in {measure} of each query, one "
+            "panel per training set; larger points have more relevant documents in the sample."
         )
     )
     return chart
@@ -292,28 +292,28 @@ def draw_bias_queries(
 def learning_curve_data(
     points: Iterable[CurvePoint], *, by: Literal["document", "query"] = "document"
 ) -> pl.DataFrame:
-    """A row a size and side.
+    """Return one row per size and side.
 
     Parameters
     ----------
     points
         Of `heldout.experiment.studies.curve.learning_curve`.
     by
-        What is held out. The score on seen documents falls as they grow more, whatever was
-        learnt, so it is left out.
+        What is held out. The score on training documents is left out: it falls with their
+        number, whatever was learned.
 
     Returns
     -------
     polars.DataFrame
-        size, side (``held out`` or ``seen``), score, low and high (± 1 standard error over the
-        draws; the score itself for what was seen).
+        size, side (``held out`` or ``training``), score, low and high (± 1 standard error over the
+        draws; the score itself for training scores).
     """
     rows: list[tuple[int, str, float, float, float]] = []
     for point in points:
         low, high = point.held_out - point.se, point.held_out + point.se
         rows.append((point.size, "held out", point.held_out, low, high))
         if by == "query":
-            rows.append((point.size, "seen", point.train, point.train, point.train))
+            rows.append((point.size, "training", point.train, point.train, point.train))
     names = ["size", "side", "score", "low", "high"]
     return table_of(rows, names).sort("size", maintain_order=True)
 
@@ -321,30 +321,30 @@ def learning_curve_data(
 def draw_learning_curve(
     frame: pl.DataFrame, *, measure: str = "score", by: Literal["document", "query"] = "document"
 ) -> Drawing:
-    """Lines with points, and a band of a standard error.
+    """Draw lines with points, and a band of one standard error.
 
     Parameters
     ----------
     frame
         Of `learning_curve_data`.
     measure
-        What was measured.
+        The measure.
     by
-        What was seen and held out.
+        What was held out.
     """
     unit = {"document": "documents", "query": "queries"}[by]
-    sides = ["held out", "seen"]
+    sides = ["held out", "training"]
     legend = alt.Legend() if by == "query" else None
     hover = tip(
         ("side:N", ""),
-        ("size:Q", f"{unit} seen", ","),
+        ("size:Q", f"training {unit}", ","),
         ("score:Q", measure, ".4f"),
         ("low:Q", "− 1 se", ".4f"),
         ("high:Q", "+ 1 se", ".4f"),
     )
     flat = alt.Scale(zero=False, nice=True)
     base = alt.Chart(inline(frame)).encode(
-        x=alt.X("size:Q", title=f"{unit} seen", scale=alt.Scale(zero=False, padding=12)),
+        x=alt.X("size:Q", title=f"training {unit}", scale=alt.Scale(zero=False, padding=12)),
         color=colours("side", sides, legend=legend),
         tooltip=hover,
     )
@@ -355,5 +355,5 @@ def draw_learning_curve(
         base.mark_line().encode(y=score),
         base.mark_point(size=80).encode(y=score, shape=shape),
     ]
-    words = f"Held-out {measure} by the number of {unit} seen, with its standard error."
+    words = f"Held-out {measure} by the number of training {unit}, with its standard error."
     return drawing(layers, words, 260)

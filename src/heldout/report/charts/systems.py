@@ -24,15 +24,16 @@ __all__ = [
     "draw_pairs",
     "forest_data",
     "forest_data_of_results",
+    "oriented",
     "pairs_data",
 ]
 
 MOST_PAIRS: Final = 66
-"""Pairs that fit a page: of more than twelve systems only those with the best are drawn."""
+"""Pairs that fit a page; of more, only those with the best system are drawn."""
 
 
 def _frame(rows: list[dict[str, Any]], *, higher_is_better: bool) -> pl.DataFrame:
-    """The rows, the best first; what has no mean comes last."""
+    """The rows, the best first; systems without a mean come last."""
     schema = {
         "system": pl.String,
         "mean": pl.Float64,
@@ -45,7 +46,7 @@ def _frame(rows: list[dict[str, Any]], *, higher_is_better: bool) -> pl.DataFram
 
 
 def forest_data(comparison: Comparison) -> pl.DataFrame:
-    """A row a system, the best first: mean, bounds of its interval, letters.
+    """One row per system, the best first: mean, bounds of its interval, letters.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ def forest_data_of_results(
     higher_is_better: bool = True,
     letters: Mapping[str, str] | None = None,
 ) -> pl.DataFrame:
-    """A row a system, the best first: the held-out estimate with its interval.
+    """One row per system, the best first: the held-out score with its interval.
 
     Parameters
     ----------
@@ -99,14 +100,14 @@ def forest_data_of_results(
 
 
 def draw_forest(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
-    """Points with intervals, a row a system; letters stand at the right.
+    """Points with intervals, one row per system, letters at the right.
 
     Parameters
     ----------
     frame
         Of `forest_data`.
     measure
-        What the axis is called.
+        The title of the axis.
     """
     bounds = [*frame["mean"], *frame["low"], *frame["high"]]
     across = alt.Scale(domain=padded(bounds), nice=False, zero=False)
@@ -131,8 +132,8 @@ def draw_forest(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
 def pairs_data(comparison: Comparison) -> pl.DataFrame:
     """Return one row per claim, the largest difference first.
 
-    Among three or more systems without a baseline, every difference is of the system with the
-    better mean minus the other one, so that all have the same sign.
+    Without a baseline, every difference is that of the system with the better mean minus the
+    other one, so that all have the same sign.
 
     Parameters
     ----------
@@ -158,13 +159,15 @@ def pairs_data(comparison: Comparison) -> pl.DataFrame:
     for claim in comparison.claims:
         if many and comparison.baseline is None and best not in {claim.first, claim.second}:
             continue
-        first, second, difference, low, high = _oriented(claim, comparison)
+        first, second, sign = oriented(claim, comparison)
+        gap = claim.difference
+        low, high = (gap.low, gap.high) if sign > 0 else (-gap.high, -gap.low)
         rows.append(
             {
                 "pair": f"{called(first)} − {called(second)}",
                 "first": first,
                 "second": second,
-                "difference": difference,
+                "difference": sign * gap.estimate,
                 "low": low if math.isfinite(low) else None,
                 "high": high if math.isfinite(high) else None,
                 "p": claim.adjusted,
@@ -181,37 +184,45 @@ def pairs_data(comparison: Comparison) -> pl.DataFrame:
     )
 
 
-def _oriented(claim: Claim, comparison: Comparison) -> tuple[str, str, float, float, float]:
-    """Return both systems, the better one first, their difference and its interval.
+def oriented(claim: Claim, comparison: Comparison) -> tuple[str, str, int]:
+    """Both systems, the better one first, and the sign of their difference.
 
-    With a baseline, with two systems, or with a one-sided test the claim's own order has a
-    meaning, and stays.
+    With three or more systems and a baseline, or with a one-sided test, the order of the claim
+    has a meaning and stays.
+
+    Parameters
+    ----------
+    claim
+        One of the claims of the comparison.
+    comparison
+        Of two or more systems.
+
+    Returns
+    -------
+    tuple
+        The systems, and 1 if they are in the order of the claim, else -1.
     """
-    first, second, gap = claim.first, claim.second, claim.difference
-    own = (
-        comparison.baseline is not None
-        or len(comparison.systems) < 3
-        or comparison.alternative != "two-sided"
-    )
-    worse = gap.estimate < 0 if comparison.scores.higher_is_better else gap.estimate > 0
-    if own or not worse:
-        return first, second, gap.estimate, gap.low, gap.high
-    return second, first, -gap.estimate, -gap.high, -gap.low
+    fixed = comparison.baseline is not None and len(comparison.systems) > 2
+    up = comparison.scores.higher_is_better
+    worse = claim.difference.estimate < 0 if up else claim.difference.estimate > 0
+    if fixed or comparison.alternative != "two-sided" or not worse:
+        return claim.first, claim.second, 1
+    return claim.second, claim.first, -1
 
 
 def draw_pairs(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
-    """Points with intervals beside a line at 0; what was not told apart is hollow and grey.
+    """Points with intervals and a line at 0; differences that are not significant are grey.
 
     Parameters
     ----------
     frame
         Of `pairs_data`.
     measure
-        What the differences are of.
+        The measure of the differences.
     """
     ends = padded([0.0, *frame["difference"], *frame["low"], *frame["high"]])
     across = alt.Scale(domain=ends, nice=False)
-    # An interval that is open ends at the edge of the drawing.
+    # An open interval ends at the edge of the drawing.
     drawn = frame.with_columns(
         pl.col("low").fill_null(ends[0]).alias("from"),
         pl.col("high").fill_null(ends[1]).alias("to"),
@@ -221,20 +232,20 @@ def draw_pairs(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
         ("difference:Q", "difference", "+.4f"),
         ("low:Q", "from", "+.4f"),
         ("high:Q", "to", "+.4f"),
-        ("p:Q", "p, adjusted", ".4f"),
+        ("p:Q", "p (adjusted)", ".4f"),
     )
     layers: list[alt.Chart] = [zero_line()]
-    # What was not told apart stands back: grey and hollow, so that it does so in print, too.
+    # Not significant: grey and hollow, which is also visible in print.
     looks: tuple[tuple[bool, dict[str, Any]], ...] = ((True, {}), (False, {"style": "back"}))
-    for told, style in looks:
-        part = drawn.filter(pl.col("significant") == told)
+    for significant, style in looks:
+        part = drawn.filter(pl.col("significant") == significant)
         base = row_chart(
             part, "pair", hover, frame["pair"].to_list(), axis=alt.Axis(labelLimit=320)
         )
         layers.append(span(base, ("from", "to"), across, f"difference in {measure}", **style))
-        layers.append(dots(base, "difference", across, strokeWidth=2, filled=told, **style))
+        layers.append(dots(base, "difference", across, strokeWidth=2, filled=significant, **style))
     words = (
-        f"Differences in {measure} of pairs of systems with their intervals; intervals that do "
-        "not cross the line at 0 show a difference."
+        f"Differences in {measure} between pairs of systems with their intervals; differences that "
+        "are not significant are grey."
     )
     return drawing(layers, words, rows_height(len(frame), 26 if len(frame) <= 20 else 17))

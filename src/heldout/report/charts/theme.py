@@ -1,7 +1,7 @@
 """How charts look: one theme for light, one for dark; drawings name no colour themselves.
 
-The colours are those of Okabe and Ito, which people with any colour vision tell apart. Where two
-things must be told apart a drawing also gives them other shapes or places, for print in grey.
+The colours are those of Okabe and Ito, which are distinct for all kinds of colour vision. Drawings
+also use shapes and positions, for print in grey.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 __all__ = ["FONT", "PICTURE_FONT", "WIDTH", "responsive", "theme_config", "themed", "titled"]
 
 WIDTH: Final = 600
-"""Of a chart that stands alone, in pixels."""
+"""Width of a chart in its own file, in pixels."""
 
 FONT: Final = 'system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", Arial, sans-serif'
 
 PICTURE_FONT: Final = 'Arial, "Liberation Sans", Helvetica, sans-serif'
-"""Of pictures: letters of these are equally wide, so that no label is cut on another machine."""
+"""Fonts of pictures: they have equal widths, so that no label is cut on another machine."""
 
 
 class _Look(NamedTuple):
@@ -29,11 +29,11 @@ class _Look(NamedTuple):
     Parameters
     ----------
     paper, ink, faint, grid
-        Background, text, what stands back, lines behind the data.
+        Background, text, secondary text and marks, lines behind the data.
     colours
-        Of categories, in the order they are used: those that stand out from the paper first.
+        Of categories, in the order of use, those with the best contrast first.
     ramp
-        From little to much; also from light to dark (or dark to light), so that grey will do.
+        From little to much; also monotone in lightness, for print in grey.
     diverging
         From below to above a middle.
     """
@@ -73,9 +73,9 @@ def theme_config(*, dark: bool = False, transparent: bool = False) -> dict[str, 
     Parameters
     ----------
     dark
-        Light letters on dark paper.
+        Light text on a dark background.
     transparent
-        Without paper: what is behind the chart shows through.
+        Without a background.
     """
     look = _DARK if dark else _LIGHT
     text = {
@@ -171,12 +171,12 @@ def themed(chart: Drawing, *, dark: bool = False, transparent: bool = False) -> 
 
 
 def titled(chart: Drawing, title: str, caption: str = "") -> Drawing:
-    """The same chart under a heading, for where none stands beside it.
+    """The same chart with a title and a caption.
 
     Parameters
     ----------
     title, caption
-        Heading and what stands below it in smaller letters.
+        The title and the smaller text below it.
     """
     import altair as alt  # slow to import
 

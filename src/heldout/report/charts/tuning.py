@@ -1,4 +1,4 @@
-"""How the score depends on the parameters, and what was chosen in each fold."""
+"""Training scores by parameters, and the settings that were selected in folds."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ __all__ = ["draw_tuning", "tuned_axes", "tuning_data"]
 
 
 def tuning_data(results: Results, system: str) -> pl.DataFrame:
-    """A row a point of the grid.
+    """Return one row per setting.
 
     Parameters
     ----------
     results
         With a surface.
     system
-        One that was tuned.
+        A tuned system.
 
     Returns
     -------
     polars.DataFrame
-        A column for each parameter that varies; mean, low and high (the mean over what was seen in
-        each split, the least and the largest of them), whole (on everything, by which the shipped
-        point was chosen; null if not known), times (how many splits chose it), shipped.
+        One column per parameter that varies; mean, low and high (mean, minimum and maximum of the
+        training scores of the splits), whole (score on all data; null if not known), times (number
+        of splits that selected the setting), shipped (whether it was selected on all data).
     """
     rows = results.surface.filter((pl.col("system") == system) & pl.col("mean").is_not_null())
     if rows["number"].n_unique() < 2:
-        raise InputError(f"{system} was not tuned: there is nothing to choose from")
+        raise InputError(f"{system} was not tuned")
     summary = next(one for one in results.summary if one["name"] == system)
     chosen = results.folds.filter(pl.col("system") == system)["number"].to_list()
     parameters = dict(rows.select("number", "parameters").iter_rows())
@@ -67,7 +67,7 @@ def tuning_data(results: Results, system: str) -> pl.DataFrame:
 
 
 def _varying(points: list[dict[str, Any]]) -> list[str]:
-    """The parameters that are not the same everywhere."""
+    """The parameters that vary."""
     names = dict.fromkeys(name for point in points for name in point)
     return [name for name in names if len({json.dumps(point.get(name)) for point in points}) > 1]
 
@@ -81,14 +81,14 @@ def tuned_axes(frame: pl.DataFrame) -> list[str]:
 def draw_tuning(
     frame: pl.DataFrame, *, measure: str = "score", higher_is_better: bool = True
 ) -> Drawing:
-    """A curve for one parameter, a map for two, the best for each value of three or more.
+    """Draw a curve for one parameter, a heat map for two, profiles for three or more.
 
     Parameters
     ----------
     frame
         Of `tuning_data`.
     measure
-        What was tuned for.
+        The measure that was tuned for.
     higher_is_better
         Its direction.
     """
@@ -105,7 +105,7 @@ def _is_number(frame: pl.DataFrame, name: str) -> bool:
 
 
 def _in_words(frame: pl.DataFrame, axes: list[str]) -> pl.DataFrame:
-    """The frame with the parameters as texts, named p0, p1, …: a name may hold any character."""
+    """The frame with the parameters as texts p0, p1, …: a name may have any character."""
     return frame.with_columns(
         pl.Series(f"p{at}", [_shown(value) for value in frame[name].to_list()], pl.String)
         for at, name in enumerate(axes)
@@ -117,7 +117,7 @@ def _shown(value: Any) -> str:
 
 
 def _order(frame: pl.DataFrame, name: str) -> list[str]:
-    """The values of a parameter as texts, rising where they are numbers."""
+    """The values of a parameter as texts; numbers are sorted."""
     values = list(dict.fromkeys(frame[name].to_list()))
     return [_shown(one) for one in (sorted(values) if _is_number(frame, name) else values)]
 
@@ -128,7 +128,7 @@ def _worded(frame: pl.DataFrame, name: str) -> alt.X:
 
 
 def _logarithmic(values: list[float]) -> bool:
-    """Whether numbers rise by factors rather than by steps."""
+    """Whether numbers grow by factors rather than by steps."""
     known = sorted(set(values))
     if len(known) < 3 or known[0] <= 0:
         return False
@@ -138,7 +138,7 @@ def _logarithmic(values: list[float]) -> bool:
 
 
 def _badges(frame: pl.DataFrame, x: alt.X, y: alt.Y, hover: list[alt.Tooltip]) -> list[alt.Chart]:
-    """How many folds chose a point: a number in a disc; in a square what is shipped."""
+    """How many folds selected a setting, in a disc; in a square if selected on all data."""
     layers: list[alt.Chart] = []
     for shape, shipped in (("circle", False), ("square", True)):
         part = frame.filter(
@@ -167,25 +167,25 @@ def _curve(frame: pl.DataFrame, name: str, measure: str) -> Drawing:
     else:
         x = _worded(frame, name)
     y = alt.Y(
-        "mean:Q", title=f"{measure} on what was seen", scale=alt.Scale(zero=False, padding=16)
+        "mean:Q", title=f"{measure} on training data", scale=alt.Scale(zero=False, padding=16)
     )
     hover = tip(
         ("p0:N", name),
         ("mean:Q", measure, ".4f"),
-        ("low:Q", "least of the splits", ".4f"),
-        ("high:Q", "largest of the splits", ".4f"),
-        ("whole:Q", "on everything", ".4f"),
-        ("times:Q", "splits that chose it"),
+        ("low:Q", "minimum over folds", ".4f"),
+        ("high:Q", "maximum over folds", ".4f"),
+        ("whole:Q", "on all data", ".4f"),
+        ("times:Q", "folds that selected it"),
     )
     base = alt.Chart(inline(drawn)).encode(x=x, tooltip=hover)
     band = base.mark_area(opacity=0.18).encode(
-        y=alt.Y("low:Q", title=f"{measure} on what was seen", scale=alt.Scale(zero=False)),
+        y=alt.Y("low:Q", title=f"{measure} on training data", scale=alt.Scale(zero=False)),
         y2="high:Q",
     )
     line = base.mark_line(point=True).encode(y=y)
     words = (
-        f"{measure} as a function of {name} on what was seen, the range over the splits, and how "
-        "many splits chose each value."
+        f"{measure} as a function of {name} on training data, the range over the folds, and how "
+        "many folds selected each value."
     )
     return drawing([band, line, *_badges(drawn, x, y, hover)], words, 260)
 
@@ -202,7 +202,7 @@ def _surface(
         ("p0:N", first),
         ("p1:N", second),
         ("mean:Q", measure, ".4f"),
-        ("times:Q", "splits that chose it"),
+        ("times:Q", "folds that selected it"),
     )
     cells = (
         alt.Chart(inline(drawn))
@@ -212,15 +212,15 @@ def _surface(
             y=y,
             color=alt.Color(
                 "mean:Q",
-                title=f"{measure} on what was seen",
+                title=f"{measure} on training data",
                 scale=alt.Scale(zero=False, reverse=not higher_is_better),
-                legend=alt.Legend(gradientLength=220, titleOrient="left"),
+                legend=alt.Legend(gradientLength=150, titleOrient="top"),
             ),
             tooltip=hover,
         )
     )
     words = (
-        f"{measure} on what was seen for every {first} and {second}, and how many splits chose "
+        f"{measure} on training data for every {first} and {second}, and how many folds selected "
         "each pair."
     )
     layers = [cells, *_badges(drawn, x, y, hover)]
@@ -230,7 +230,7 @@ def _surface(
 def _profiles(
     frame: pl.DataFrame, axes: list[str], measure: str, *, higher_is_better: bool
 ) -> Drawing:
-    """For each value of each parameter the best that the others allow."""
+    """For each value of each parameter the best score over the others."""
     best = pl.col("mean").max() if higher_is_better else pl.col("mean").min()
     charts = []
     for name in axes:
@@ -241,10 +241,12 @@ def _profiles(
         x = _worded(frame, name)
         y = alt.Y(
             "mean:Q",
-            title=f"best {measure} on what was seen" if name == axes[0] else None,
+            title=f"best {measure} on training data" if name == axes[0] else None,
             scale=alt.Scale(zero=False, padding=16),
         )
-        hover = tip(("p0:N", name), ("mean:Q", measure, ".4f"), ("times:Q", "splits that chose it"))
+        hover = tip(
+            ("p0:N", name), ("mean:Q", measure, ".4f"), ("times:Q", "folds that selected it")
+        )
         line = alt.Chart(inline(part)).mark_line(point=True).encode(x=x, y=y, tooltip=hover)
         charts.append(
             alt.layer(line, *_badges(part, x, y, hover)).properties(
@@ -252,8 +254,8 @@ def _profiles(
             )
         )
     words = (
-        f"For each value of each parameter the best {measure} on what was seen that the other "
-        "parameters allow, and how many splits chose it."
+        f"For each value of each parameter the best {measure} on training data over the other "
+        "parameters, and how many folds selected it."
     )
     shared: alt.HConcatChart = alt.hconcat(*charts, description=words).resolve_scale(y="shared")
     return shared

@@ -1,20 +1,18 @@
-"""What was found, in a sentence or two, with its uncertainty."""
+"""The headline of a page: what was found, in one sentence, with its uncertainty."""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Final
 
-from heldout.report.claim_words import sentences, show_p
+from heldout.report.page.board import bracket
 from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:
-    from heldout.experiment.results import Results
-    from heldout.infer.compare import Claim, Comparison, SystemRow
+    from heldout.report.page.board import Board, Gap, Row
 
-__all__ = ["comparison_answer", "estimate_answer", "question"]
+__all__ = ["board_answer", "question"]
 
-SHOWN: Final = 6
+SHOWN: Final = 8
 """Systems that are named in one sentence; the table has them all."""
 
 
@@ -23,108 +21,157 @@ def question(systems: tuple[str, ...], data: str) -> str:
 
     Examples
     --------
-    >>> question(("A", "B"), "cran"), question(("A",), "cran"), question(("A", "B", "C"), "cran")
-    ('A or B on cran?', 'How good is A on cran?', 'Which of 3 systems on cran?')
+    >>> question(("A", "B"), "cran"), question(("A",), "cran")
+    ('Which is better on cran: A or B?', 'How good is A on cran?')
+    >>> question(("A", "B", "C"), "cran")
+    'Which of 3 systems is best on cran?'
     """
     where = f" on {data}" if data else ""
     if len(systems) == 1:
         return f"How good is {systems[0]}{where}?"
     if len(systems) == 2:
-        return f"{systems[0]} or {systems[1]}{where}?"
-    return f"Which of {len(systems)} systems{where}?"
+        return f"Which is better{where}: {systems[0]} or {systems[1]}?"
+    return f"Which of {len(systems)} systems is best{where}?"
 
 
-def estimate_answer(results: Results) -> str:
-    """The estimate of the first measure, of a system that stands alone."""
-    name = results.systems[0]
-    found = results.estimate(name)
-    if found["value"] is None:
+def board_answer(board: Board, where: str) -> tuple[str, ...]:
+    """The headline, then who else is to be named.
+
+    Parameters
+    ----------
+    board
+        The systems, sorted.
+    where
+        What the scores are for, such as ``on new documents``.
+    """
+    if len(board.rows) == 1 or not board.gaps:
+        return (_alone(board, where),)
+    if len(board.gaps) == 1:
+        return (_pair(board, board.ordered()[0], where),)
+    if board.baseline is not None:
+        return _against(board, where)
+    return _best(board, where)
+
+
+def _alone(board: Board, where: str) -> str:
+    """The first row by itself: other systems, if there are any, were not compared with it."""
+    row = board.rows[0]
+    measure = plain_text(board.measure)
+    if row.value is None:
+        return f"{measure} of {plain_text(row.name)} is undefined{_after(where)}."
+    if len(board.rows) > 1:
         return (
-            f"{plain_text(name)} has no {found['measure']}: {found.get('reason') or 'undefined'}."
+            f"{plain_text(row.name)} has the best {measure} of {len(board.rows)} systems"
+            f"{_after(where)}: {_score(row)}; the systems were not compared with a test."
         )
-    bounds = "no interval"
-    if found["low"] is not None:
-        level = f"{100 * found['level']:g}% interval"
-        bounds = f"{level} {found['low']:.4f} to {found['high']:.4f}"
-    return (
-        f"{plain_text(name)} reaches {found['measure']} {found['value']:.4f} on what it has never "
-        f"seen, {bounds}."
-    )
+    return f"{plain_text(row.name)} reaches {measure} {_score(row)}{_after(where)}."
 
 
-def comparison_answer(comparison: Comparison) -> str:
-    """The claim of two systems; of more, the best and how it stands to the others."""
-    if len(comparison.claims) == 1:
-        return sentences(comparison)[0]
-    if comparison.baseline is not None:
-        return _against(comparison, comparison.baseline)
-    up = comparison.scores.higher_is_better
-    best = (max if up else min)(comparison.systems, key=lambda row: row.mean.estimate)
-    place = "highest" if up else "lowest"
+def _after(where: str) -> str:
+    return f" {where}" if where else ""
+
+
+def _score(row: Row) -> str:
+    if row.value is None:
+        return "undefined"
+    interval = "" if row.low is None else f" {bracket(row.low, row.high)}"
+    return f"{row.value:.4f}{interval}"
+
+
+def _pair(board: Board, better: Gap, where: str) -> str:
+    """Two systems: which is better, both scores and the difference."""
+    gap = board.gaps[0] if board.one_sided else better
+    first, second = plain_text(gap.first), plain_text(gap.second)
+    measure = plain_text(board.measure)
+    if gap.counts is not None and gap.counts[0] + gap.counts[2] == 0:
+        return f"{first} and {second} have identical {measure} scores{_after(where)}."
+    means = [board.row(name).value for name in (gap.first, gap.second)]
+    scores = " vs ".join("undefined" if one is None else f"{one:.4f}" for one in means)
+    numbers = f"{measure} {scores}, {_difference(gap)}{_direction(board)}"
+    return f"{_verdict(board, gap, first, second)}{_after(where)}: {numbers}."
+
+
+def _verdict(board: Board, gap: Gap, first: str, second: str) -> str:
+    if gap.mixed:
+        return f"{first} and {second} differ, but wins and means point in different directions,"
+    if gap.significant:
+        better = (gap.estimate > 0) == board.up
+        return f"{first} is {'better' if better else 'worse'} than {second}"
+    if board.one_sided:
+        return f"{first} is not significantly {board.one_sided} than {second}"
+    return f"No significant difference between {first} and {second}"
+
+
+def _difference(gap: Gap) -> str:
+    return f"{gap.estimate:+.4f} {bracket(gap.low, gap.high)}"
+
+
+def _direction(board: Board) -> str:
+    return "" if board.up else " (lower is better)"
+
+
+def _best(board: Board, where: str) -> tuple[str, ...]:
+    """Of many systems the best, and which of the others it beats."""
+    best = board.row(board.reference or board.rows[0].name)
+    others = board.differences()
+    open_ = [name for name, gap in others.items() if not gap.significant or gap.mixed]
+    open_.sort(key=[row.name for row in board.rows].index)
+    beaten, count = len(others) - len(open_), len(others)
+    place = "highest" if board.up else "lowest"
     lead = (
-        f"Of {len(comparison.systems)} systems {plain_text(best.name)} has the {place} "
-        f"{plain_text(comparison.scores.measure)}, {_mean(best)}"
+        f"{plain_text(best.name)} has the {place} {plain_text(board.measure)} of {count + 1} "
+        f"systems{_after(where)}, {_score(best)}"
     )
-    return f"{lead}. {_standing(comparison, best.name)}"
-
-
-def _against(comparison: Comparison, baseline: str) -> str:
-    base = next(row for row in comparison.systems if row.name == baseline)
-    lead = f"Against {plain_text(baseline)}, {plain_text(comparison.scores.measure)} {_mean(base)}"
-    groups: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
-    for claim in comparison.claims:
-        groups[_verdict(comparison, claim)].append(
-            f"{plain_text(claim.first)} ({_gap(comparison, claim, claim.first)})"
-        )
-    said = {"better": "better", "worse": "worse", "open": "not told apart"}
-    parts = [f"{said[kind]}: {_few(names)}" for kind, names in groups.items() if names]
-    return f"{lead}: {'; '.join(parts)}."
-
-
-def _standing(comparison: Comparison, best: str) -> str:
-    """What is shown of the best and the others."""
-    beaten: list[str] = []
-    open_: list[str] = []
-    for claim in comparison.claims:
-        if best not in (claim.first, claim.second):
-            continue
-        other = claim.second if claim.first == best else claim.first
-        words = f"{plain_text(other)} ({_gap(comparison, claim, best)})"
-        (open_ if _verdict(comparison, claim) == "open" else beaten).append(words)
-    parts = []
-    if beaten:
-        parts.append(f"It is better than {_few(beaten)}.")
-    if open_:
-        parts.append(f"No difference was shown between it and {_few(open_)}.")
-    return " ".join(parts)
-
-
-def _verdict(comparison: Comparison, claim: Claim) -> str:
-    if claim.adjusted > comparison.alpha:
-        return "open"
-    up = (claim.difference.estimate > 0) == comparison.scores.higher_is_better
-    return "better" if up else "worse"
-
-
-def _gap(comparison: Comparison, claim: Claim, first: str) -> str:
-    """The difference `first` minus the other, with interval and p."""
-    sign = 1 if claim.first == first else -1
-    gap = claim.difference
-    low, high = sorted((sign * gap.low, sign * gap.high))
-    ends = [f"{one:+.4f}" if math.isfinite(one) else f"{one:+}" for one in (low, high)]
-    p = show_p(claim.adjusted)
-    kind = "simultaneous " if comparison.coverage == "simultaneous" else ""
+    if not open_:
+        return (f"{lead}, and is significantly better than all others.",)
+    if not beaten:
+        return (f"{lead}, but no difference to the others is significant.",)
+    than = "1 other" if beaten == 1 else f"{beaten} of the other {count}"
     return (
-        f"difference {sign * gap.estimate:+.4f}, {kind}{100 * gap.level:g}% interval "
-        f"{' to '.join(ends)}, p {p if p.startswith('<') else f'= {p}'}"
+        f"{lead}, and is significantly better than {than}.",
+        f"Not significantly different from {plain_text(best.name)}: {_few(open_)}.",
     )
 
 
-def _mean(row: SystemRow) -> str:
-    mean = row.mean
-    return f"{mean.estimate:.4f} ({100 * mean.level:g}% interval {mean.low:.4f} to {mean.high:.4f})"
+def _against(board: Board, where: str) -> tuple[str, ...]:
+    """How many systems are better and worse than the baseline, and which."""
+    base = plain_text(board.baseline or "")
+    found: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
+    for name, gap in board.differences().items():
+        kind = "better" if (gap.estimate > 0) == board.up else "worse"
+        found[kind if gap.significant and not gap.mixed else "open"].append(name)
+    count = sum(map(len, found.values()))
+    parts = [
+        f"{len(names)} {'is' if len(names) == 1 else 'are'} {words}"
+        for kind, words in (
+            ("better", "better"),
+            ("worse", "worse"),
+            ("open", "not significantly different"),
+        )
+        if (names := found[kind])
+    ]
+    score = _score(board.row(board.baseline or ""))
+    lead = (
+        f"Of {count} systems compared with {base} ({plain_text(board.measure)} {score})"
+        f"{_after(where)}, {_joined(parts)}."
+    )
+    named = [
+        f"{words}: {_few(_with_gaps(board, found[kind]))}."
+        for kind, words in (("better", "Better"), ("worse", "Worse"))
+        if found[kind]
+    ]
+    return (lead, *named)
+
+
+def _with_gaps(board: Board, names: list[str]) -> list[str]:
+    gaps = board.differences()
+    return [f"{name} ({gaps[name].estimate:+.4f})" for name in names]
+
+
+def _joined(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def _few(names: list[str]) -> str:
-    more = f", and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(map(plain_text, names[:SHOWN])) + more

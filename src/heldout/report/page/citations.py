@@ -1,4 +1,4 @@
-"""What to cite: the software, and the methods that a result was made with."""
+"""What to cite: the software and the methods behind a result."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ def comparison_methods(comparison: Comparison) -> list[str]:
 
 
 def measure_methods(measures: Iterable[str]) -> list[str]:
-    """The measures that have a paper of their own."""
+    """The measures that have their own paper."""
     families = (re.split(r"[(@]", name, maxsplit=1)[0] for name in measures)
     return [_MEASURES[one] for one in families if one in _MEASURES]
 
 
 def model_methods(models: Iterable[str]) -> list[str]:
-    """The models that have a paper of their own."""
+    """The models that have their own paper."""
     return [_MODELS[one] for name in models if (one := name.partition("-")[0]) in _MODELS]

@@ -1,4 +1,4 @@
-"""Which way a measure goes."""
+"""The direction of a measure."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ __all__ = ["more_is_better"]
 
 
 def more_is_better(results: Results, measure: str) -> bool:
-    """Whether more is better; so it is taken where neither is.
+    """Whether more is better; also True if the measure has no direction.
 
     Parameters
     ----------
     results
-        In which it was measured.
+        With this measure.
     measure
         Its name.
     """
     try:
         return results.higher_is_better(measure) is not False
-    except HeldoutError:  # a measure of somebody's own, which is not known here
+    except HeldoutError:  # a custom measure that is not defined here
         return True

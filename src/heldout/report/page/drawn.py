@@ -1,4 +1,4 @@
-"""Charts as data that the page's script draws, in light and dark."""
+"""Charts as data that the script of the page draws, in light and dark."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 __all__ = ["chart_themes", "drawn", "made_charts"]
 
 MOST: Final = 12_000
-"""Rows of a chart that a page carries: more make it slow, and are not seen."""
+"""Rows of a chart that a page can hold; more make it slow."""
 
 
 def made_charts(
     make: Callable[[], Iterable[NamedChart]],
 ) -> tuple[tuple[NamedChart, ...], list[Note]]:
-    """The charts that a page can carry, and what to say of the others."""
+    """The charts that a page can hold, and notes about the others."""
     try:
         every = tuple(make())
     except HeldoutError as error:
@@ -31,8 +31,8 @@ def made_charts(
     left = [
         Note(
             "no-chart",
-            f"the chart “{one.title}” has {count_of(len(one.frame), 'row')}, too many for a page: "
-            f"heldout chart RESULTS {one.key} -o {one.key}.svg draws it",
+            f"chart “{one.title}” has {count_of(len(one.frame), 'row')}, too many for a page; draw "
+            f"it with heldout chart RESULTS {one.key} -o {one.key}.svg",
             "info",
         )
         for one in every
@@ -49,13 +49,13 @@ def drawn(charts: Sequence[NamedChart]) -> list[dict[str, Any]]:
 
     from heldout.report.charts.theme import responsive
 
-    # The limit of rows is Altair's, for notebooks; this page has its own.
+    # Altair limits the rows of charts in notebooks; this page has its own limit.
     with alt.data_transformers.enable("default", max_rows=None):
         return [responsive(one.chart.to_dict()) for one in charts]
 
 
 def chart_themes() -> dict[str, Any]:
-    """The settings of the two themes; the page's own paper shows through."""
+    """The settings of the two themes, with a transparent background."""
     from heldout.report.charts.theme import theme_config
 
     return {

@@ -1,7 +1,7 @@
 
-/* The table of all units: it holds the rows that are in sight, and no more. */
+/* The table of all units: only the visible rows are in the document. */
 const ROW = 52; // pixels; as in page.css
-const MARGIN = 8; // rows above and below those in sight
+const MARGIN = 8; // rows above and below the visible ones
 const PRINTED = 25;
 
 class Explorer {
@@ -25,7 +25,7 @@ class Explorer {
   get up() { return this.data.measures[this.measure].up; }
   value(system, unit) { return this.data.values[this.measure][system][unit]; }
 
-  /** B minus A; null where one of them has no value. */
+  /** B minus A; null if one of them has no value. */
   gap(unit) {
     const a = this.value(this.a, unit), b = this.value(this.b, unit);
     return a === null || b === null ? null : b - a;
@@ -77,17 +77,17 @@ class Explorer {
     if (this.alone) return;
     this.choice("A", systems, this.a, (at) => { this.a = at; });
     this.choice("B", systems, this.b, (at) => { this.b = at; });
-    this.filter = this.choice("Show", ["all", "B better", "A better", "no difference"], 0, () => {});
-    this.least = this.labelled("Difference at least", make("input", { type: "number", min: 0, step: "any", value: "" }));
+    this.filter = this.choice("Show", ["all", "B better", "A better", "equal"], 0, () => {});
+    this.least = this.labelled("Minimum difference", make("input", { type: "number", min: 0, step: "any", value: "" }));
     this.least.addEventListener("input", () => this.refresh());
     if (systems.length > 2) {
       const box = make("input", { type: "checkbox" });
       box.addEventListener("change", () => { this.all = box.checked; this.refresh(); });
-      this.labelled("all systems", box, "tick");
+      this.labelled("All systems", box, "tick");
     }
   }
 
-  /** Whether a unit is wanted. */
+  /** Whether a unit passes the filters. */
   wanted(unit, words, filter, least) {
     if (words.some((word) => !this.lower[unit].includes(word))) return false;
     if (this.alone) return true;
@@ -96,7 +96,7 @@ class Explorer {
     return !(least > 0) || Math.abs(this.gap(unit) ?? 0) >= least;
   }
 
-  /** Search, filter and sort anew. */
+  /** Search, filter and sort again. */
   refresh() {
     const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const filter = this.filter ? Number(this.filter.value) : 0;
@@ -135,7 +135,7 @@ class Explorer {
     if (this.alone) { this.count.textContent = `${shown}.`; return; }
     const wins = [0, 0, 0];
     for (const unit of this.order) wins[this.winner(unit) + 1]++;
-    this.count.textContent = `${shown}; ${systems[this.b]} better on ${wins[2]}, ${systems[this.a]} better on ${wins[0]}, no difference on ${wins[1]}.`;
+    this.count.textContent = `${shown}; ${systems[this.b]} better on ${wins[2]}, ${systems[this.a]} better on ${wins[0]}, equal on ${wins[1]}.`;
   }
 
   get shownSystems() {
@@ -181,7 +181,7 @@ class Explorer {
     requestAnimationFrame(() => { this.waiting = false; this.rows(); });
   }
 
-  /** Put the rows that are in sight into the table. */
+  /** Put the visible rows into the table. */
   rows() {
     const total = this.order.length, height = this.scroller.clientHeight || 600;
     const first = this.printing ? 0 : Math.max(0, Math.floor(this.scroller.scrollTop / ROW) - MARGIN);
@@ -190,7 +190,7 @@ class Explorer {
     const made = [];
     for (let at = first; at < last; at++) made.push(this.row(at));
     this.body.replaceChildren(this.space(first), ...made, this.space(this.printing ? 0 : total - last));
-    if (!total) this.body.replaceChildren(make("tr", {}, make("td", { colSpan: this.width }, `No ${this.data.noun[0]} is like that.`)));
+    if (!total) this.body.replaceChildren(make("tr", {}, make("td", { colSpan: this.width }, `No ${this.data.noun[1]} match.`)));
     if (focused) this.focusRow(true);
     this.printed.hidden = !(this.printing && total > PRINTED);
     this.printed.textContent = `The first ${PRINTED} of ${total.toLocaleString("en")} ${this.data.noun[1]} in this order.`;
@@ -215,14 +215,14 @@ class Explorer {
   }
 
   told(unit) {
-    return this.data.truth ? make("span", { className: "said" }, `truth: ${this.data.truth[unit]}`) : null;
+    return this.data.truth ? make("span", { className: "said" }, `true: ${this.data.truth[unit]}`) : null;
   }
 
   cell(system, unit) {
     const value = this.value(system, unit);
     const said = this.data.predicted ? make("span", { className: "said" }, this.data.predicted[system][unit]) : null;
     const shown = value === null ? "—" : value.toFixed(4);
-    return make("td", { title: value === null ? "no value" : `${this.data.systems[system]}, ${this.data.units[unit]}: ${value}\nfrom ${this.data.source}` }, shown, said);
+    return make("td", { title: value === null ? "no value" : `${this.data.systems[system]}, ${this.data.units[unit]}: ${value}\nsource: ${this.data.source}` }, shown, said);
   }
 
   gapCell(unit) {
@@ -237,7 +237,7 @@ class Explorer {
     return make("td", {}, make("span", { className: kind }, words), line);
   }
 
-  /** The largest difference, for the length of bars. */
+  /** The largest difference, which has the longest bar. */
   largest() {
     const key = `${this.measure},${this.a},${this.b}`;
     if (this.scaled !== key) {
@@ -257,7 +257,7 @@ class Explorer {
     this.focusRow();
   }
 
-  /** Make a row the current one, and bring it into sight. */
+  /** Make a row the current one and scroll to it. */
   go(at) {
     this.current = Math.min(this.order.length - 1, Math.max(0, at));
     const head = this.table.tHead.offsetHeight + this.table.caption.offsetHeight;
@@ -270,7 +270,7 @@ class Explorer {
   focusRow(quiet) {
     const row = this.body.querySelector(`tr[data-at="${this.current}"] .open`);
     if (row) row.focus({ preventScroll: true });
-    else if (quiet) this.scroller.focus({ preventScroll: true }); // it was scrolled away
+    else if (quiet) this.scroller.focus({ preventScroll: true }); // it is not visible
   }
 
   open(at) {

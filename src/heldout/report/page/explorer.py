@@ -1,4 +1,4 @@
-"""The values of every unit as compact columns, for the table that is searched and sorted."""
+"""The values of all units as compact columns, for the table of the page."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def unit_columns(
     Parameters
     ----------
     noun
-        What a unit is, one and several.
+        What a unit is called, one and several.
     units, systems
         Their names.
     measures
@@ -40,11 +40,11 @@ def unit_columns(
     values
         Measures × systems × units; None where there is none.
     texts
-        What a unit says, if that is known.
+        The text of a unit, if it is known.
     source
         Where the values come from.
     first
-        The system that the other is compared with at the beginning; by default the first.
+        The system that is system A at first; by default the first one.
     """
     begin = systems.index(first) if first in systems else 0
     return {
@@ -61,7 +61,7 @@ def unit_columns(
 
 
 def _rival(table: Sequence[Sequence[float | None]], first: int, *, up: bool) -> int:
-    """The best system beside the first: what a reader will look at beside it."""
+    """The best system besides the first."""
     means = {}
     for at, column in enumerate(table):
         known = [one for one in column if one is not None]
@@ -75,7 +75,7 @@ def _rounded(values: Sequence[float | None]) -> list[float | int | None]:
 
 
 def _short(value: float) -> float | int:
-    """As few letters as show the value: 0 and 1 are most of them."""
+    """The value in as few characters as possible: most are 0 and 1."""
     cut = round(float(value), DIGITS)
     return int(cut) if cut == int(cut) else cut
 
@@ -83,7 +83,7 @@ def _short(value: float) -> float | int:
 def units_of_results(
     results: Results, measures: Sequence[tuple[str, bool]]
 ) -> tuple[list[str], list[list[list[float | None]]]]:
-    """Units, and measures × systems × units: the mean of what each got where it was held out."""
+    """Units, and measures × systems × units: means over the folds that held a unit out."""
     import polars as pl
 
     rows = results.values.filter(pl.col("unit").is_not_null())
@@ -102,7 +102,7 @@ def units_of_results(
 
 
 def units_of_scores(several: Sequence[Scores]) -> tuple[list[str], list[list[list[float | None]]]]:
-    """The same of scores, one table a measure."""
+    """The same of scores, one table per measure."""
     units = list(dict.fromkeys(unit for one in several for unit in one.units))
     values: list[list[list[float | None]]] = []
     for scores in several:

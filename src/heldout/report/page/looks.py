@@ -1,4 +1,4 @@
-"""How often the data were looked at."""
+"""The evaluations that a ledger has recorded for the same data."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from heldout.report.tables import Table
 
 __all__ = ["looks_table"]
 
-_HEAD = ("look", "time (UTC)", "systems", "measure", "test", "Δ", "n", "p", "p Holm", "LORD++")
+_HEAD = ("number", "time (UTC)", "systems", "measure", "test", "Δ", "n", "p", "p Holm", "LORD++")
 
 
 def looks_table(path: str, data: str) -> PageTable:
-    """The ledger's looks at some data, judged within their history."""
+    """The evaluations on some data in the order in which they were made."""
     ledger = Ledger(path, make=False)
     rows = tuple(
         (
@@ -32,13 +32,13 @@ def looks_table(path: str, data: str) -> PageTable:
         for one in ledger.adjusted(data)
     )
     others = sum(one != data for one in ledger.fingerprints())
-    looks = count_of(len(rows), "look")
-    said = f"{looks} at these data {'is' if len(rows) == 1 else 'are'} in {path}"
-    said += f"; it also has looks at {others} other data." if others else "."
+    looks = count_of(len(rows), "evaluation")
+    said = f"{path} has {looks} on these data"
+    said += f", and evaluations on {others} other data." if others else "."
     sources = (
-        ("p", "of the look by itself"),
-        ("p Holm", "adjusted for all looks at these data, however they depend on each other"),
-        ("LORD++", "whether p was below the level that the looks before had left over"),
+        ("p", "of this evaluation alone"),
+        ("p Holm", "adjusted for all evaluations on these data by Holm's method"),
+        ("LORD++", "whether p is below the level that LORD++ assigns to this evaluation"),
     )
-    table = Table(_HEAD, rows, "Looks at these data", texts=5, notes=(said,))
+    table = Table(_HEAD, rows, "Evaluations on these data", texts=5, notes=(said,))
     return PageTable(table, sources)

@@ -1,4 +1,4 @@
-"""Text to markup: every text from outside goes through here, and comes out as text."""
+"""Text to markup: every text from outside is escaped here."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 __all__ = ["copied", "definitions", "esc", "folded", "json_block", "paragraphs", "table_markup"]
 
-# Within a script element only "<" could end it; the others keep old readers of markup out of it.
+# Only "<" could end a script element; the others are escaped for old parsers.
 _IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
 def json_block(name: str, content: Any) -> str:
-    r"""Data for the page's own script, which nothing in them can end or start.
+    r"""Data for the script of the page; no text in them can end the element.
 
     Examples
     --------
@@ -38,14 +38,14 @@ def paragraphs(lines: Iterable[str], kind: str = "") -> str:
 
 
 def folded(summary: str, body: str, *, printed: bool = False, kind: str = "") -> str:
-    """Something to unfold; `printed`: it is unfolded on paper."""
+    """A body that unfolds under a summary; with `printed` it is unfolded on paper."""
     mark = " data-print" if printed else ""
     named = f' class="{kind}"' if kind else ""
     return f"<details{named}{mark}><summary>{esc(summary)}</summary>\n{body}</details>\n"
 
 
 def definitions(pairs: Iterable[tuple[str, str]]) -> str:
-    """Names and what they stand for."""
+    """A list of names and values."""
     inner = "".join(
         f"<div><dt>{esc(name)}</dt><dd>{esc(value)}</dd></div>\n" for name, value in pairs
     )
@@ -53,7 +53,7 @@ def definitions(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def copied(name: str, text: str) -> str:
-    """A text to copy, with a button that does so where there is a script."""
+    """A text with a button that copies it; the script shows the button."""
     button = f'<button type="button" class="copy" hidden data-copies="{esc(name)}">Copy</button>'
     shown = f'<pre id="{esc(name)}" tabindex="0">{_lines(text)}</pre>'
     return f'<div class="copied">{button}{shown}</div>\n'
@@ -64,17 +64,26 @@ def _lines(text: str) -> str:
 
 
 def table_markup(shown: PageTable, name: str) -> str:
-    """A table with what stands around it; `name` is different for each table of a page."""
+    """A table with one line to unfold its details; `name` is different for each table of a page."""
     table = shown.table
     parts = [
         f'<div class="wide" tabindex="0" role="region" aria-label="{esc(table.title)}">',
         f"{html_table(table, dict(shown.sources))}</div>\n",
-        paragraphs(table.notes),
+        paragraphs(table.notes, "hint"),
+        _details(shown, name),
     ]
-    if shown.words:
-        parts.append(folded("In words", paragraphs(shown.words), printed=True))
-    if shown.sources:
-        parts.append(folded("Where these numbers come from", definitions(shown.sources)))
-    if shown.latex:
-        parts.append(folded("For a paper (LaTeX)", copied(f"{name}-latex", shown.latex)))
-    return "".join(parts)
+    markup = "".join(parts)
+    return folded(shown.fold, markup) if shown.fold else markup
+
+
+def _details(shown: PageTable, name: str) -> str:
+    """The table in words, the sources of its columns and its LaTeX, in one place."""
+    found = {
+        "in words": paragraphs(shown.words) if shown.words else "",
+        "sources": definitions(shown.sources) if shown.sources else "",
+        "LaTeX": copied(f"{name}-latex", shown.latex) if shown.latex else "",
+    }
+    known = {title: body for title, body in found.items() if body}
+    if not known:
+        return ""
+    return folded(f"Details: {', '.join(known)}", "".join(known.values()), kind="details")

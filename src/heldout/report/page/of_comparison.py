@@ -1,4 +1,4 @@
-"""A comparison of runs, predictions or scores as a part of a page."""
+"""A comparison of runs, predictions or scores as one part of a page."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from heldout import __version__
+from heldout.data.notes import count_of
 from heldout.notes import distinct
-from heldout.report.page.answer import comparison_answer
+from heldout.report.page.answer import board_answer
+from heldout.report.page.board import board_of_comparison
+from heldout.report.page.board_tables import comparison_tables, decision_line
 from heldout.report.page.citations import comparison_methods, measure_methods
-from heldout.report.page.claims import claim_parts
 from heldout.report.page.drawn import made_charts
 from heldout.report.page.explorer import unit_columns, units_of_scores
 from heldout.report.page.looks import looks_table
 from heldout.report.page.parts import Part
 from heldout.report.page.provenance import measure_signatures
 from heldout.report.page.rankings import lists_of_runs, ranking_columns
+from heldout.report.page.worth import worth_showing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,25 +41,27 @@ def part_of_comparisons(
     ledger: str | None = None,
     provenance: Sequence[tuple[str, str]] = (),
 ) -> Part:
-    """All that a page says about a comparison.
+    """One comparison as a part of a page.
 
     Parameters
     ----------
     comparisons
-        One a measure, of the same systems.
+        One per measure, of the same systems.
     heading
-        By default the systems' number.
+        By default the number of systems.
     runs, qrels
         The ranked lists behind the scores, by system, and the judgements, if there are any.
     collection
-        Where the texts are, if it is at hand.
+        Where the texts are, if it is known.
     ledger
-        The file of a ledger, for its looks at these data.
+        The file of a ledger, to show its evaluations on these data.
     provenance
-        Names and values to begin with, such as the command.
+        Names and values to start with, such as the command.
     """
     first = comparisons[0]
-    charts, left_out = made_charts(lambda: _charts(first, collection))
+    noun = ("unit", "units") if runs is None else ("query", "queries")
+    units_words = count_of(len(first.scores.units), *noun)
+    charts, left_out = made_charts(lambda: _charts(first, collection, noun[0]))
     warnings = [note for one in comparisons for note in one.warnings]
     measures = [one.scores.measure for one in comparisons]
     units, rankings = _explored(comparisons, runs, qrels, collection)
@@ -64,13 +69,11 @@ def part_of_comparisons(
     methods = [key for one in comparisons for key in comparison_methods(one)]
     return Part(
         heading=heading or f"{len(first.scores.systems)} systems compared",
-        answer=(comparison_answer(first),),
-        about=(first.advice.why,),
-        tables=tuple(
-            table
-            for one in comparisons
-            for table in claim_parts(one, "the value of each unit stands below, one by one")
+        answer=(
+            *board_answer(board_of_comparison(first), f"on {units_words}"),
+            decision_line(first, noun),
         ),
+        tables=tuple(table for one in comparisons for table in comparison_tables(one, noun)),
         charts=charts,
         units=units,
         rankings=rankings,
@@ -81,11 +84,12 @@ def part_of_comparisons(
     )
 
 
-def _charts(comparison: Comparison, collection: Collection | None) -> Any:
+def _charts(comparison: Comparison, collection: Collection | None, unit: str) -> Any:
     from heldout.report.charts.of_comparison import charts_of_comparison
 
     texts = None if collection is None else collection.queries.to_dict()
-    return charts_of_comparison(comparison, texts=texts)
+    made = charts_of_comparison(comparison, texts=texts, unit=unit)
+    return worth_showing(made, comparison)
 
 
 def _explored(

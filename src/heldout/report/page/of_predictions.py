@@ -1,31 +1,39 @@
-"""What a page says of predictions alone: estimates with their sources, rows and their truth."""
+"""The parts of a page that only predictions have: scores, rows with their true values."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.infer.results import count_of
-from heldout.report.experiment import result_tables
-from heldout.report.page.answer import comparison_answer, estimate_answer
+from heldout.data.notes import count_of
+from heldout.report.page.answer import board_answer
+from heldout.report.page.board import board_of_results
+from heldout.report.page.board_tables import (
+    comparison_tables,
+    decision_line,
+    gap_source,
+    p_source,
+    systems_table,
+)
 from heldout.report.page.directions import more_is_better
 from heldout.report.page.explorer import unit_columns, units_of_results
-from heldout.report.page.parts import PageTable, TaskParts
-from heldout.report.tables import tables_text
+from heldout.report.page.parts import TaskParts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from heldout.experiment.results import Results
     from heldout.infer.compare import Comparison
+    from heldout.report.page.parts import PageTable
 
-__all__ = ["parts_of_predictions"]
+__all__ = ["parts_of_predictions", "prediction_answer", "prediction_tables"]
 
-_HELD_OUT: Final = "the value of each split where it was held out: values.parquet"
 SHOWN: Final = 3
-"""Different predictions for one row that are named, where it was held out several times."""
+"""Different predictions for one row that are shown, if it was held out several times."""
+_WHERE: Final = "on rows not used for training"
 
 
 def parts_of_predictions(results: Results, compared: list[Comparison]) -> TaskParts:
-    """What only predictions have.
+    """The parts of a page that only predictions have.
 
     Parameters
     ----------
@@ -34,32 +42,55 @@ def parts_of_predictions(results: Results, compared: list[Comparison]) -> TaskPa
     compared
         The systems, in each measure.
     """
+    known = {one.scores.measure: one for one in compared}
     return TaskParts(
         heading="New rows",
-        answer=(comparison_answer(compared[0]) if compared else estimate_answer(results),),
-        estimates=(_estimates(results),),
-        sources=dict.fromkeys(results.measures, _HELD_OUT),
+        answer=tuple(prediction_answer(results, known.get(results.measures[0]))),
+        tables=tuple(
+            table
+            for measure in results.measures
+            for table in prediction_tables(results, measure, known.get(measure))
+        ),
         units=_explored(results),
         # As the comparisons of these results name their data.
         data=results.scores(systems=results.systems[:1], by_unit=False).data,
     )
 
 
-def _estimates(results: Results) -> PageTable:
-    (grid,) = result_tables(results)
-    first = results.measures[0]
-    sources = [
-        (first, "mean over splits of the value on what was held out: values.parquet, unit null"),
-        (grid.head[2], "of the first measure: summary.json"),
-        *((name, "mean over splits: values.parquet, unit null") for name in results.measures[1:]),
-        ("chosen", "parameters, and in how many splits: folds.parquet"),
-    ]
-    table = replace(grid, title="On what was held out")
-    return PageTable(table, tuple(sources), latex=tables_text([grid], "latex"))
+def prediction_answer(results: Results, comparison: Comparison | None) -> Iterator[str]:
+    """The headline and further sentences, for the first measure."""
+    yield from board_answer(board_of_results(results, results.measures[0], comparison), _WHERE)
+    if comparison is not None:
+        yield decision_line(comparison, _noun(results))
+
+
+def _noun(results: Results) -> tuple[str, str]:
+    return ("fold", "folds") if results.unit == "split" else ("row", "rows")
+
+
+def prediction_tables(
+    results: Results, measure: str, comparison: Comparison | None
+) -> Iterator[PageTable]:
+    """The tables of one measure."""
+    found = results.estimate(results.systems[0], measure)
+    sources = {
+        "score": "mean over folds of the value on held-out rows: values.parquet, unit null",
+        "interval": f"{100 * found['level']:g}% confidence interval ({found['interval']}): "
+        "summary.json",
+        "gap": "" if comparison is None else gap_source(comparison),
+        "p": "" if comparison is None else p_source(comparison),
+        "counts": _noun(results)[1],
+    }
+    board = board_of_results(results, measure, comparison)
+    table = systems_table(board, f"{measure} {_WHERE}", sources)
+    if comparison is None:
+        yield table
+    else:
+        yield from comparison_tables(comparison, _noun(results), systems=table)
 
 
 def _explored(results: Results) -> dict[str, Any] | None:
-    """Rows with their truth and predictions; values of measures that are means over rows."""
+    """Rows with their true values and predictions, in the measures that are means over rows."""
     import polars as pl
 
     per_unit = results.values.filter(pl.col("unit").is_not_null())["measure"].unique().to_list()
@@ -67,7 +98,7 @@ def _explored(results: Results) -> dict[str, Any] | None:
     if names:
         measures = [(name, more_is_better(results, name)) for name in names]
         units, values = units_of_results(results, measures)
-        source = "values.parquet: the mean of what the row got where it was held out"
+        source = "values.parquet: mean over the folds in which the row was held out"
     else:
         units, values, measures = _plain_values(results)
         source = "predictions.parquet, truth and prediction"
@@ -86,7 +117,7 @@ def _explored(results: Results) -> dict[str, Any] | None:
 def _plain_values(
     results: Results,
 ) -> tuple[list[str], list[list[list[float | None]]], list[tuple[str, bool]]]:
-    """Where no measure has a value for a row: right or wrong, or how far off."""
+    """Correct or absolute error, if no measure has a value for single rows."""
     import polars as pl
 
     if results.task == "classification":
@@ -105,7 +136,7 @@ def _plain_values(
 
 
 def _predicted(results: Results, units: list[str]) -> dict[str, Any]:
-    """Truth of each row, and what each system said, several times if it was held out so often."""
+    """The true value of each row, and all predictions for it."""
     said: dict[tuple[str, str], list[Any]] = {}
     truth: dict[str, Any] = {}
     rows = results.held_out.select("system", "unit", "truth", "prediction").iter_rows()

@@ -1,4 +1,4 @@
-"""The results of an experiment as a part of a page."""
+"""The results of an experiment as one part of a page."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from heldout.notes import Note, distinct
 from heldout.report.experiment import comparisons, result_sentences
+from heldout.report.page.board import board_of_results
 from heldout.report.page.citations import comparison_methods
-from heldout.report.page.claims import claim_parts
+from heldout.report.page.document_charts import document_charts
 from heldout.report.page.drawn import made_charts
 from heldout.report.page.looks import looks_table
 from heldout.report.page.parts import Part
-from heldout.report.page.provenance import command_pairs, settings_pairs
+from heldout.report.page.provenance import command_pairs, plan_line, settings_pairs
 from heldout.report.page.tuned import split_tables, tuning_tables
+from heldout.report.page.worth import worth_showing
 
 if TYPE_CHECKING:
     from heldout.data.collection import Collection
@@ -24,11 +26,11 @@ if TYPE_CHECKING:
 __all__ = ["part_of_results"]
 
 MOST: Final = 200_000
-"""Pairs × queries for which each pair gets a randomization test of its own."""
+"""Pairs × queries up to which every pair gets its own randomization test."""
 _QUICK: Final = Note(
     "quick-page",
-    "there are very many pairs: Tukey's test decides, and randomization tests of each pair, which "
-    "heldout run shows, were left out of this page",
+    "very many pairs: Tukey's test decides; this page omits the randomization tests of single "
+    "pairs, which heldout run shows",
     "info",
 )
 
@@ -40,7 +42,7 @@ def part_of_results(
     collection: Collection | None = None,
     ledger: str | None = None,
 ) -> Part:
-    """All that a page says about an experiment.
+    """One experiment as a part of a page.
 
     Parameters
     ----------
@@ -49,9 +51,9 @@ def part_of_results(
     heading
         By default what was held out.
     collection
-        Where the texts and the judgements are, if it is at hand.
+        Where the texts and the judgements are, if it is known.
     ledger
-        The file of a ledger, for its looks at these data.
+        The file of a ledger, to show its evaluations on these data.
     """
     quick = _very_many(results)
     compared, refused = comparisons(
@@ -60,37 +62,30 @@ def part_of_results(
     own = _task_parts(results, compared, collection)
     charts, left_out = made_charts(lambda: _charts(results, collection, compared))
     warnings = [note for one in compared for note in one.warnings]
-    said = result_sentences(results)
+    said = result_sentences(results, explain=True)
     return Part(
         heading=heading or own.heading,
         answer=own.answer,
         about=said,
-        tables=(
-            *own.estimates,
-            *(
-                table
-                for one in compared
-                for table in claim_parts(one, own.sources[one.scores.measure])
-            ),
-        ),
+        tables=own.tables,
         charts=charts,
         units=own.units,
         rankings=own.rankings,
         tuning=tuning_tables(results),
         splits=split_tables(results),
-        splits_about=said[:1],
+        splits_about=(plan_line(results),),
         checks=distinct(
             [*results.notes, *refused, *warnings, *left_out, *([_QUICK] if quick else [])]
         ),
         looks=None if ledger is None else looks_table(ledger, own.data),
         provenance=(*command_pairs(results), *settings_pairs(results.manifest), *own.provenance),
-        record=results.manifest,
+        record=dict(results.manifest),
         methods=(*(key for one in compared for key in comparison_methods(one)), *own.methods),
     )
 
 
 def _very_many(results: Results) -> bool:
-    """Whether only Tukey's test, which decides, and t are made: the others take minutes."""
+    """Whether randomization tests of all pairs would take minutes."""
     if len(results.systems) < 3 or results.manifest["settings"]["baseline"] is not None:
         return False
     units = results.summary[0]["estimates"][0].get("n_queries", 0)
@@ -112,5 +107,11 @@ def _task_parts(
 def _charts(results: Results, collection: Collection | None, compared: list[Comparison]) -> Any:
     from heldout.report.charts.of_results import charts_of
 
-    first = {one.scores.measure: one for one in compared}.get(results.measures[0])
-    return charts_of(results, collection=collection, comparison=first)
+    measure = results.measures[0]
+    first = {one.scores.measure: one for one in compared}.get(measure)
+    made = worth_showing(charts_of(results, collection=collection, comparison=first), first)
+    if results.manifest["settings"]["by"] == "document":
+        # Tests over queries answer another question than the page.
+        others = [one for one in made if one.key not in {"pairs", "null", "power"}]
+        return [*document_charts(board_of_results(results, measure, first)), *others]
+    return made

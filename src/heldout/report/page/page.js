@@ -1,7 +1,7 @@
 
 "use strict";
-/* What every part of the page needs: elements, theme, charts, copying, printing. Texts are set as
-   text and never as markup, whatever they say. */
+/* Shared by all parts of the page: elements, theme, charts, copying, printing. Texts are always
+   set as text, never as markup. */
 
 /** Make an element: properties, then children (texts or elements). */
 function make(tag, properties, ...children) {
@@ -17,12 +17,12 @@ function make(tag, properties, ...children) {
 const byId = (name) => document.getElementById(name);
 const parsed = (name) => (byId(name) ? JSON.parse(byId(name).textContent) : null);
 
-/* Theme: the reader's system decides until the button does. */
+/* Theme: the system of the reader decides until the button is used. */
 const theme = {
   get dark() { return document.documentElement.dataset.theme === "dark"; },
   set(dark) {
     document.documentElement.dataset.theme = dark ? "dark" : "light";
-    byId("theme").textContent = dark ? "Light mode" : "Dark mode"; // what a click would do
+    byId("theme").textContent = dark ? "Light mode" : "Dark mode"; // what a click does
   },
 };
 const kept = {
@@ -46,7 +46,7 @@ function startTheme() {
   });
 }
 
-/* Charts: drawn one after another while nothing else is to be done, and anew for another theme. */
+/* Charts: drawn one by one when the browser is idle, and again for another theme. */
 const charts = { data: null, views: new Map(), round: 0 };
 
 async function drawCharts() {
@@ -73,7 +73,7 @@ async function drawOne(place) {
     const made = await vegaEmbed(place, structuredClone(spec), {
       mode: "vega-lite",
       actions: false,
-      ast: true, // expressions are interpreted: the page may not make code out of text
+      ast: true, // interpret expressions: the content policy forbids eval
       config: { ...charts.data.themes[theme.dark ? "dark" : "light"], aria: false },
       defaultStyle: false,
       logLevel: 1, // errors
@@ -89,7 +89,7 @@ async function drawOne(place) {
   }
 }
 
-/** One picture with a description is read better than a thousand marks without a name. */
+/** One picture with a description is better for screen readers than many marks without names. */
 function describe(picture, words) {
   for (const part of picture.querySelectorAll("[role]")) {
     part.removeAttribute("role");
@@ -134,13 +134,13 @@ async function copyText(button) {
   try {
     await navigator.clipboard.writeText(text.textContent);
     button.textContent = "Copied";
-  } catch { // not allowed here: mark it, so that the reader can
+  } catch { // not allowed here: select the text, so that the reader can copy it
     getSelection().selectAllChildren(text);
-    button.textContent = "Marked: press Ctrl+C";
+    button.textContent = "Selected: press Ctrl+C";
   }
 }
 
-/* Printing: what should be read is unfolded, and folded again. */
+/* Printing: unfold what should be printed, and fold it again. */
 const unfolded = [];
 addEventListener("beforeprint", () => {
   for (const one of document.querySelectorAll("details[data-print]:not([open])")) {

@@ -1,5 +1,5 @@
 
-/* One unit, opened: its text, its values, and two rankings side by side. */
+/* A dialog with one unit: its text, its values, and two rankings side by side. */
 const panel = {
   dialog: null,
 
@@ -48,7 +48,7 @@ const panel = {
     this.title.textContent = `${data.noun[0]} ${data.units[unit]}`;
     this.before.disabled = at === 0;
     this.after.disabled = at === explorer.order.length - 1;
-    const parts = [make("p", { className: "hint" }, `Number ${(at + 1).toLocaleString("en")} of ${explorer.order.length.toLocaleString("en")} in this order.`)];
+    const parts = [make("p", { className: "hint" }, `${data.noun[0][0].toUpperCase()}${data.noun[0].slice(1)} ${(at + 1).toLocaleString("en")} of ${explorer.order.length.toLocaleString("en")} in this order.`)];
     if (text) parts.push(make("p", { className: "query-text", dir: "auto" }, text));
     parts.push(this.values(unit), ...this.rankings(unit));
     this.body.replaceChildren(...parts);
@@ -61,12 +61,12 @@ const panel = {
       make("th", { scope: "row" }, this.letter(at) + name),
       ...measures.map((_, which) => {
         const value = data.values[which][at][unit];
-        return make("td", { title: `from ${data.source}` }, value === null ? "—" : value.toFixed(4));
+        return make("td", { title: `source: ${data.source}` }, value === null ? "—" : value.toFixed(4));
       }),
       data.predicted ? make("td", {}, data.predicted[at][unit]) : null));
-    const truth = data.truth ? ` The truth is ${data.truth[unit]}.` : "";
+    const truth = data.truth ? ` True value: ${data.truth[unit]}.` : "";
     const table = make("table", {},
-      make("caption", {}, `Values.${truth}`),
+      make("caption", {}, `Scores.${truth}`),
       make("thead", {}, make("tr", {}, ...head.map((words) => make("th", { scope: "col" }, words)))),
       make("tbody", {}, ...rows));
     return make("div", { className: "wide" }, table);
@@ -78,7 +78,7 @@ const panel = {
     return system === explorer.a ? "A: " : system === explorer.b ? "B: " : "";
   },
 
-  /** The rankings are parsed when the first unit is opened: they are most of the page. */
+  /** Rankings are parsed when the first unit is opened: they are most of the page. */
   rankings(unit) {
     const { explorer } = this;
     explorer.ranked ??= parsed(`${explorer.name}-rankings`) ?? {};
@@ -88,7 +88,7 @@ const panel = {
     const grades = this.pairs(found.grades && found.grades[unit]);
     const parts = [make("div", { className: "pair" }, ...shown.map((system) => this.list(unit, system, shown, grades)))];
     if (found.grades) parts.push(...this.missed(unit, shown, grades));
-    if (!found.grades) parts.push(make("p", { className: "hint" }, "Judgements are shown when the collection is at hand: heldout report … --collection NAME."));
+    if (!found.grades) parts.push(make("p", { className: "hint" }, "To show judgements, name the collection: heldout report … --collection NAME."));
     if (found.note) parts.push(make("p", { className: "hint" }, found.note));
     return parts;
   },
@@ -106,11 +106,11 @@ const panel = {
     const letter = system === this.explorer.a ? "B" : "A"; // of the other
     const items = mine.map((document_, at) => {
       const place = theirs ? theirs.indexOf(document_) : -1;
-      const note = theirs === null ? null : make("span", { className: "other" }, place < 0 ? `not in ${letter}'s first ${ranked.top}` : `${letter}: ${place + 1}`);
+      const note = theirs === null ? null : make("span", { className: "other" }, place < 0 ? `not in the top ${ranked.top} of ${letter}` : `${letter}: ${place + 1}`);
       return this.item(`${at + 1}. `, document_, ranked.grades ? grades.get(document_) : null, note);
     });
     const head = make("h4", {}, this.letter(system) + data.systems[system]);
-    return make("div", {}, head, items.length ? make("ol", { className: "ranked" }, ...items) : make("p", {}, "It has found nothing."));
+    return make("div", {}, head, items.length ? make("ol", { className: "ranked" }, ...items) : make("p", {}, "No documents."));
   },
 
   item(rank, number, grade, note) {
@@ -122,16 +122,16 @@ const panel = {
   grade(grade) {
     if (grade === null) return null;
     if (grade === undefined) return make("span", { className: "grade" }, "not judged");
-    return make("span", { className: grade > 0 ? "grade relevant" : "grade" }, grade > 0 ? `relevant, grade ${grade}` : `judged ${grade}`);
+    return make("span", { className: grade > 0 ? "grade relevant" : "grade" }, grade > 0 ? `relevant, grade ${grade}` : `grade ${grade}`);
   },
 
-  /** Relevant documents that neither of the two shows. */
+  /** Relevant documents that are in neither list. */
   missed(unit, shown, grades) {
     const { ranked } = this.explorer;
     const listed = new Set(shown.flatMap((system) => ranked.lists[system][unit]));
     const lost = new Map([...[...grades].filter(([one, grade]) => grade > 0 && !listed.has(one)), ...this.pairs(ranked.missed[unit])]);
     const count = ranked.relevant[unit], found = count - [...grades].filter(([one, grade]) => grade > 0 && listed.has(one)).length;
-    const parts = [make("h4", {}, `Relevant, but in neither list: ${found} of ${count}`)];
+    const parts = [make("h4", {}, `Relevant documents in neither list: ${found} of ${count}`)];
     if (lost.size) parts.push(make("ul", { className: "ranked" }, ...[...lost].slice(0, 10).map(([one, grade]) => this.item("", one, grade, null))));
     return parts;
   },

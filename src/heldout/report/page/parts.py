@@ -1,4 +1,4 @@
-"""What a page shows, before it is markup."""
+"""The content of a page, before it becomes markup."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["PageTable", "Part", "TaskParts"]
 
 @dataclass(frozen=True, slots=True)
 class PageTable:
-    """A table, and where its numbers come from.
+    """A table and where its numbers come from.
 
     Parameters
     ----------
@@ -24,15 +24,18 @@ class PageTable:
     sources
         For columns: what the numbers are and where they come from.
     latex
-        The same for a paper; empty if nobody would want it there.
+        The same table for a paper; empty if it is not offered.
     words
-        The same in sentences, to unfold.
+        The same in sentences.
+    fold
+        The words that unfold the table; empty if it is always shown.
     """
 
     table: Table
     sources: tuple[tuple[str, str], ...] = ()
     latex: str = ""
     words: tuple[str, ...] = ()
+    fold: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,30 +45,30 @@ class Part:
     Parameters
     ----------
     heading
-        What it is called.
+        Its title.
     answer
-        What was found, in sentences.
+        The headline, then further sentences.
     about
-        What the numbers are, in sentences.
+        What the numbers mean, in sentences.
     tables, tuning, splits
-        Tables of the result, of what was tuned, of the splits.
+        Tables of the scores, of the tuning and of the folds.
     charts
-        In the order they are shown.
+        In the order in which they are shown.
     units, rankings
-        Columns for the explorer; None if there is nothing to explore. Rankings are looked at only
-        when a unit is opened.
+        Columns for the table of all units; None if there is none. Rankings are parsed when the
+        first unit is opened.
     splits_about
-        What is to be said of the splits.
+        How the data were split, in sentences.
     checks
-        What a careful reader should know.
+        Warnings and notes.
     looks
-        The ledger's looks at these data; None if no ledger was given.
+        The ledger's evaluations on these data; None if no ledger was given.
     provenance
         Names and values.
     record
-        All settings, as they were kept.
+        All settings, as they were stored.
     methods
-        Keys of what is to be cited.
+        Keys of the citations.
     """
 
     heading: str
@@ -86,26 +89,23 @@ class Part:
 
 
 class TaskParts(NamedTuple):
-    """What a page says of one task alone: the rest is the same for all.
+    """The parts of a page that depend on the task.
 
     Parameters
     ----------
     heading, answer
         As for `Part`.
-    estimates
-        Tables of the estimates.
-    sources
-        For each measure where the values that are compared come from.
+    tables
+        Tables of the scores.
     data
-        What a ledger calls the data.
+        The name of the data in a ledger.
     units, rankings, provenance, methods
         As for `Part`.
     """
 
     heading: str
     answer: tuple[str, ...]
-    estimates: tuple[PageTable, ...]
-    sources: dict[str, str]
+    tables: tuple[PageTable, ...]
     data: str
     units: dict[str, Any] | None = None
     rankings: dict[str, Any] | None = None

@@ -1,8 +1,9 @@
-"""Where every number comes from: settings, versions, fingerprints, policies, signatures."""
+"""What a reader needs to repeat a result: settings, grids, versions, fingerprints, policies."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.notes import count_of
 from heldout.errors import HeldoutError
@@ -11,31 +12,66 @@ from heldout.infer.levels import alpha_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from heldout.experiment.manifest import Manifest, SettingsRecord
     from heldout.experiment.results import Results
 
-__all__ = ["command_pairs", "measure_signatures", "settings_pairs"]
+__all__ = ["command_pairs", "measure_signatures", "plan_line", "settings_pairs"]
 
 
 def command_pairs(results: Results) -> tuple[tuple[str, str], ...]:
-    """What was typed to make the results, if it is known."""
+    """The command that produced the results, if it is known."""
     typed = results.timings.get("command")
     return (("command of the run", str(typed)),) if typed else ()
 
 
-def settings_pairs(manifest: dict[str, Any]) -> tuple[tuple[str, str], ...]:
-    """The manifest of an experiment, as names and values."""
+def plan_line(results: Results) -> str:
+    """How the data were split, and how parameters were tuned, in one sentence."""
+    settings = results.manifest["settings"]
+    what = {"query": "queries", "document": "documents", "both": "queries and documents"}
+    units = what.get(settings["by"], "rows")
+    if settings["plan"] == f"KFold(k={settings['splits']})":
+        seed = settings["plan_seed"]
+        said = (
+            f"{settings['splits']} folds of the {units}{'' if seed is None else f', seed {seed}'}"
+        )
+    else:
+        said = f"{_plan(settings)} of the {units}"
+    if not any(one["tuned"] for one in results.summary):
+        return f"{said}."
+    inner = f", by {settings['inner']} inner folds" if settings.get("inner") else ""
+    return (
+        f"{said}. Parameters were tuned for {settings['tune_for']} on the training side of each "
+        f"fold{inner}, and never on the held-out side."
+    )
+
+
+_MORE: Final = (
+    "baseline",
+    "inner",
+    "depth",
+    "estimator",
+    "target_size",
+    "replicates",
+    "analyzer",
+)
+"""Settings that not all experiments have."""
+GRID: Final = 40
+"""Settings that are listed one by one, if they do not form a grid."""
+
+
+def settings_pairs(manifest: Manifest) -> tuple[tuple[str, str], ...]:
+    """The manifest of an experiment as names and values."""
     settings = manifest["settings"]
     pairs = [_data(settings)]
     pairs += [(f"system {one['name']}", _system(one)) for one in settings["systems"]]
     pairs += [
-        ("plan", _plan(settings)),
         ("held out", str(settings["by"])),
-        ("parameters chosen by", f"{settings['tune_for']}, rule {settings['rule']}"),
+        ("plan", _plan(settings)),
+        ("tuned for", f"{settings['tune_for']}, rule {settings['rule']}"),
         ("seed", str(settings["seed"])),
         ("level", f"{settings['level']:.0%} intervals, tests at {alpha_of(settings['level']):g}"),
     ]
-    if settings.get("analyzer"):
-        pairs.append(("analyzer", str(settings["analyzer"])))
+    pairs += [(name.replace("_", " "), str(settings[name])) for name in _MORE if settings.get(name)]
     pairs.append(("versions", _listed(manifest["versions"])))
     pairs += [
         (f"fingerprint of {_plain(name)}", str(value))
@@ -46,7 +82,7 @@ def settings_pairs(manifest: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple(pairs)
 
 
-def _plan(settings: dict[str, Any]) -> str:
+def _plan(settings: SettingsRecord) -> str:
     seed = "" if settings["plan_seed"] is None else f", seed {settings['plan_seed']}"
     return f"{settings['plan']}, {count_of(settings['splits'], 'split')}{seed}"
 
@@ -57,7 +93,7 @@ def _plain(name: str) -> str:
     )
 
 
-def _data(settings: dict[str, Any]) -> tuple[str, str]:
+def _data(settings: SettingsRecord) -> tuple[str, str]:
     if "collection" in settings:
         own = settings["collection"]
         return "collection", (
@@ -65,27 +101,67 @@ def _data(settings: dict[str, Any]) -> tuple[str, str]:
             f"{count_of(own['queries'], 'query', 'queries')}, "
             f"{count_of(own['judgements'], 'judgement')}"
         )
-    own = settings["data"]
-    classes = f", classes {', '.join(map(str, own['classes']))}" if own["classes"] else ""
-    return "data", f"{own['name']}: {own['rows']:,} rows{classes}"
+    data = settings["data"]
+    classes = f", classes {', '.join(data['classes'])}" if data["classes"] else ""
+    return "data", f"{data['name']}: {data['rows']:,} rows{classes}"
 
 
 def _system(one: dict[str, Any]) -> str:
-    tried = len(one.get("points") or ()) or 1
+    """What a system is, its fixed parameters, and every setting that was tried."""
+    made = one.get("estimator")
     kind = one.get("model") or one.get("function") or one.get("kind") or ""
-    fixed = _listed(one.get("parameters") or {})
-    parts = [str(kind), fixed, f"{tried:,} values tried" if tried > 1 else ""]
-    return ", ".join(part for part in parts if part) or "no parameters"
+    if isinstance(made, dict):
+        kind = _estimator(made)
+    parts = [str(kind), _listed(one.get("parameters") or {}), _grid(one.get("points") or [])]
+    return "; ".join(part for part in parts if part) or "no parameters"
+
+
+def _estimator(made: dict[str, Any]) -> str:
+    """The class of an estimator; of a pipeline its steps."""
+    steps = (made.get("parameters") or {}).get("steps")
+    name = str(made.get("class", "")).rpartition(".")[2]
+    if not isinstance(steps, list):
+        return str(made.get("class", ""))
+    inner = [_estimator(one[1]).rpartition(".")[2] for one in steps if isinstance(one[1], dict)]
+    return f"{name}({', '.join(inner)})"
+
+
+def _grid(points: list[dict[str, Any]]) -> str:
+    """All values of each parameter; settings that are not a full grid are listed.
+
+    Examples
+    --------
+    >>> _grid([{"k1": 1, "b": 0.5}, {"k1": 2, "b": 0.5}])
+    '2 settings tried: k1 = 1, 2; b = 0.5'
+    >>> _grid([{"k1": 1, "b": 0.5}, {"k1": 2, "b": 0.7}])
+    '2 settings tried: (k1=1, b=0.5), (k1=2, b=0.7)'
+    """
+    if len(points) < 2:
+        return ""
+    names = list(dict.fromkeys(name for point in points for name in point))
+    values = {name: list(dict.fromkeys(_value(one.get(name)) for one in points)) for name in names}
+    tried = {tuple(_value(point.get(name)) for name in names) for point in points}
+    said = f"{count_of(len(points), 'setting')} tried"
+    if tried == set(product(*values.values())):
+        axes = (f"{name} = {', '.join(shown)}" for name, shown in values.items())
+        return f"{said}: {'; '.join(axes)}"
+    each = [", ".join(f"{key}={_value(one)}" for key, one in point.items()) for point in points]
+    more = f", and {len(each) - GRID:,} more (see all settings)" if len(each) > GRID else ""
+    return f"{said}: {', '.join(f'({one})' for one in each[:GRID])}{more}"
+
+
+def _value(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _listed(values: Any) -> str:
     if not isinstance(values, dict):
         return str(values)
-    return ", ".join(f"{name} {one}" for name, one in values.items())
+    return ", ".join(f"{name} {_value(one)}" for name, one in values.items())
 
 
 def measure_signatures(measures: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Every measure with all its parameters, and what it is."""
+    """Every measure with all its parameters and its definition."""
     return tuple((f"measure {name}", _signature(name)) for name in measures)
 
 
@@ -96,7 +172,7 @@ def _signature(name: str) -> str:
     try:
         measure = parse_measure(name, "ranking")
     except HeldoutError:
-        return "a measure that is not known here"
+        return "a custom measure that is not defined here"
     inner = ", ".join(f"{key}={value!r}" for key, value in measure.params)
     cutoff = "" if measure.cutoff is None else f"@{measure.cutoff}"
     words = [measure.definition.summary, *(words for _, words in variants_in_words([measure]))]

@@ -16,14 +16,14 @@ __all__ = ["Ranked", "lists_of_results", "lists_of_runs", "ranking_columns"]
 
 TOP: Final = 10
 MISSED: Final = 10
-"""Relevant documents of a query that are named though no system shows them."""
+"""Relevant documents of a query that are listed though no system shows them."""
 LINE: Final = 140
-"""Letters of a document's beginning."""
+"""Characters of the beginning of a document."""
 LETTERS: Final = 8_000_000
-"""Letters of all beginnings together: with more documents each gets fewer."""
-ABSENT: Final = "(a document that the collection does not have)"
+"""Characters of all beginnings together; with more documents each is shorter."""
+ABSENT: Final = "(not in the collection)"
 READ: Final = 2_000
-"""Bytes of a document that are looked at to find its beginning."""
+"""Bytes of a document that are read to find its beginning."""
 
 
 class Ranked(NamedTuple):
@@ -34,7 +34,7 @@ class Ranked(NamedTuple):
     lists
         For each system: for each unit ids of documents, best first.
     note
-        What is to be known of them.
+        A sentence about the lists.
     """
 
     lists: dict[str, dict[str, list[str]]]
@@ -42,12 +42,12 @@ class Ranked(NamedTuple):
 
 
 def lists_of_results(lists: pl.DataFrame, systems: Sequence[str]) -> Ranked:
-    """The list of each query that was held out first."""
+    """The first held-out list of each query."""
     import polars as pl
 
     found: dict[str, dict[str, list[str]]] = {name: {} for name in systems}
     keys = ["system", "repeat", "fold", "other", "run"]
-    # A query that was held out several times has several lists: the first stands for it.
+    # A query that was held out several times has several lists: the first one is shown.
     first = pl.struct([one for one in keys[1:] if one in lists.columns])
     marked = lists.with_columns(first.rank("dense").over("system", "unit").alias("which"))
     several = bool(len(marked) and marked["which"].max() > 1)  # type: ignore[operator]
@@ -55,12 +55,14 @@ def lists_of_results(lists: pl.DataFrame, systems: Sequence[str]) -> Ranked:
     grouped = kept.sort("rank").group_by("system", "unit").agg(pl.col("document"))
     for system, unit, documents in grouped.iter_rows():
         found[system][unit] = [ABSENT if one is None else one for one in documents]
-    note = "Held out several times: the list of the first time is shown." if several else ""
+    note = (
+        "Queries were held out several times; the first list of each is shown." if several else ""
+    )
     return Ranked(found, note)
 
 
 def lists_of_runs(runs: Mapping[str, Run]) -> Ranked:
-    """The top of the runs themselves."""
+    """The top of each run."""
     import numpy as np
 
     found = {}
@@ -81,7 +83,7 @@ def ranking_columns(
     qrels: Qrels | None = None,
     collection: Collection | None = None,
 ) -> dict[str, Any] | None:
-    """Rankings for the page: documents have numbers; None if there is no list at all.
+    """Rankings as columns, with documents as numbers; None if there are no lists.
 
     Parameters
     ----------
@@ -90,9 +92,9 @@ def ranking_columns(
     units, systems
         In the order of the other columns.
     qrels
-        Judgements, if they are known; by default those of the collection.
+        Judgements; by default those of the collection, if it is known.
     collection
-        Where the documents' texts are, if it is at hand.
+        Where the texts of the documents are, if it is known.
     """
     if not any(ranked.lists.values()):
         return None
@@ -116,7 +118,7 @@ def ranking_columns(
 
 
 def _judged(ranked: Ranked, units: Sequence[str], qrels: Qrels, number: Any) -> dict[str, Any]:
-    """For each unit: grades of what is listed, how many are relevant, and which nobody found."""
+    """For each unit: grades of listed documents, number of relevant ones, those not listed."""
     judged = qrels.to_dict()
     grades, relevant, missed = [], [], []
     for unit in units:
@@ -131,13 +133,13 @@ def _judged(ranked: Ranked, units: Sequence[str], qrels: Qrels, number: Any) -> 
 
 
 def _beginnings(documents: list[str], collection: Collection) -> list[str]:
-    """The first line of each document, as long as there is room."""
+    """The first line of each document, as far as there is room."""
     room = max(40, min(LINE, LETTERS // max(1, len(documents))))
     found = collection.documents.ids.find(documents)
     lines = [""] * len(documents)
     wanted = {number: place for place, number in enumerate(found.tolist()) if number >= 0}
     number = 0
-    # One walk over all texts: to look them up one by one takes longer where they are in files.
+    # One pass over all texts: single lookups are slower where they are in files.
     for batch in collection.documents.batches():
         for at in range(len(batch)):
             if number + at in wanted:

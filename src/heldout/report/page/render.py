@@ -1,4 +1,4 @@
-"""The whole page: one file, nothing loaded from elsewhere."""
+"""The whole page: one file that loads nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def render_page(title: str, parts: Sequence[Part], *, made: Sequence[tuple[str, 
     Parameters
     ----------
     title
-        What was asked.
+        The question.
     parts
         Experiments and comparisons, in order.
     made
-        Names and values that say how the page was made, such as the command.
+        Names and values about the page itself, such as its command.
     """
     names = [f"part-{at}" for at in range(1, len(parts) + 1)]
     charts = {name: drawn(part.charts) for name, part in zip(names, parts, strict=True)}
@@ -66,7 +66,7 @@ def render_page(title: str, parts: Sequence[Part], *, made: Sequence[tuple[str, 
 
 
 def _methods(part: Part) -> list[str]:
-    """What was used, the ledger's corrections among it."""
+    """The methods of a part, with the corrections of its ledger."""
     return [*part.methods, *([] if part.looks is None else ["holm", "lord"])]
 
 
@@ -86,7 +86,7 @@ def _top(
     names: Sequence[str],
     sections: Sequence[Sequence[Section]],
 ) -> str:
-    """The title, the links, and the answers of all parts."""
+    """The title, the links and the headlines of all parts."""
     answers, links = [], []
     for part, name, own in zip(parts, names, sections, strict=True):
         label = f"<h2>{esc(part.heading)}</h2>\n" if len(parts) > 1 else ""
@@ -128,7 +128,7 @@ def _section(section: Section, level: int) -> str:
 
 
 def write_page(path: str | os.PathLike[str], page: str) -> None:
-    """Write a page; what stood there before is replaced when all is written."""
+    """Write a page; an existing file is replaced once everything is written."""
     with write_atomically(path) as aside:
-        # A name with half a letter in it, as files of other encodings have, is no reason to fail.
+        # Names of files in other encodings may hold half a character: replace it.
         aside.write_text(page, encoding="utf-8", errors="replace", newline="\n")

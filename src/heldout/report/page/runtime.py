@@ -1,4 +1,4 @@
-"""What the page carries with it: its own style and script, and the runtime that draws charts."""
+"""The style and the scripts of a page, and the runtime that draws its charts."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _SNIPPET: Final = "window.vegaEmbed = vegaEmbed;"
 
 
 def asset(name: str) -> str:
-    """A file of this package, with the line ends that a browser makes of them."""
+    """A file of this package, with the line ends that a browser normalizes to."""
     text = files("heldout.report.page").joinpath(name).read_text(encoding="utf-8")
     return text.replace("\r\n", "\n")
 
 
 def chart_runtime() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script; kept in the cache, for bundling takes seconds.
+    """Vega, Vega-Lite and Vega-Embed as one script; cached, because bundling takes seconds.
 
     Its source is the installed vl-convert-python: nothing is loaded from elsewhere.
     """
@@ -43,12 +43,12 @@ def chart_runtime() -> str:
 
 
 def _in_script(source: str) -> str:
-    """A script that can stand in a page: only this word would end it."""
+    """A script that can be embedded in a page: only this word would end it."""
     return source.replace("\r\n", "\n").replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
 def _kept(path: Path) -> str | None:
-    """What is kept, if it is what was written: its hash stands in the first line."""
+    """The cached script, if it is unchanged: its hash is in the first line."""
     try:
         head, _, text = path.read_text(encoding="utf-8").partition("\n")
     except (OSError, ValueError):
@@ -62,7 +62,7 @@ def _keep(path: Path, text: str) -> None:
         with write_atomically(path) as aside:
             aside.write_text(f"// {_digest(text)}\n{text}", encoding="utf-8", newline="\n")
     except (OSError, InputError):
-        return  # the next page bundles anew: slower, and nothing else
+        return  # the next page bundles again
 
 
 def _digest(text: str) -> str:

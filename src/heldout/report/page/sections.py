@@ -1,4 +1,4 @@
-"""The sections of a part, in the order in which a reader asks."""
+"""The sections of a part: results, charts, units, tuning, folds, warnings."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from heldout.notes import Note
     from heldout.report.page.parts import PageTable, Part
 
-# Charts that stand beside the tables of what they show; the others have a section of their own.
+# Charts that are shown beside the tables of the same section; the others share one section.
 _HOME: Final = {"tuning": "tuning", "optimism": "tuning", "folds": "splits"}
 
 __all__ = ["Section", "answer_box", "last_sections", "part_sections"]
 
 
 class Section(NamedTuple):
-    """A section: its name in links, its heading, its markup."""
+    """A section: its anchor, its heading, its markup."""
 
     name: str
     heading: str
@@ -37,25 +37,24 @@ class Section(NamedTuple):
 
 
 def answer_box(part: Part, name: str) -> str:
-    """The answer, and how many warnings come with it."""
-    first, *more = part.answer or ("Nothing can be said: see below.",)
+    """The headline, further sentences, and the number of warnings."""
+    first, *more = part.answer or ("There is no result to report.",)
     parts = [f'<p class="claim">{esc(first)}</p>', paragraphs(more)]
     warnings = sum(note.severity == "warning" for note in part.checks)
-    if warnings:
-        count = count_of(warnings, "warning")
-        parts.append(f'<p><a href="#{name}-checks">{count}</a></p>')
+    count = f'<a href="#{name}-checks">{count_of(warnings, "warning")}</a>'
+    parts.append(f"<p>{count if warnings else 'No warnings.'}</p>" if part.answer else "")
     return f'<div class="answer">{"".join(parts)}</div>\n'
 
 
 def part_sections(part: Part, name: str) -> list[Section]:
-    """All sections of a part but those at the end of the page."""
+    """All sections of a part, except those at the end of the page."""
     made = [
-        ("table", "Table", _tables(part.tables, f"{name}-table") + _about(part)),
+        ("table", "Results", _tables(part.tables, f"{name}-table") + _about(part)),
         ("charts", "Charts", _charts(part, name)),
         ("units", _explorer_title(part), _explorer(part, name)),
         ("tuning", "Tuning", _tuning(part, name)),
-        ("splits", "Splits", _splits(part, name)),
-        ("checks", "Checks and warnings", _checks(part)),
+        ("splits", "Folds", _splits(part, name)),
+        ("checks", "Warnings", _checks(part)),
         ("ledger", "Ledger", _ledger(part, name)),
     ]
     return [Section(f"{name}-{key}", title, body) for key, title, body in made if body]
@@ -68,7 +67,7 @@ def _tables(tables: Sequence[PageTable], name: str) -> str:
 def _about(part: Part) -> str:
     if not part.about:
         return ""
-    return folded("What these numbers are", paragraphs(part.about), printed=True)
+    return folded("What these numbers mean", paragraphs(part.about), printed=True)
 
 
 def _charts(part: Part, name: str, section: str = "") -> str:
@@ -86,7 +85,7 @@ def _charts(part: Part, name: str, section: str = "") -> str:
     )
     if not figures:
         return ""
-    off = '<noscript><p class="hint">Charts are drawn by a script, which is off.</p></noscript>'
+    off = '<noscript><p class="hint">Charts need JavaScript, which is off.</p></noscript>'
     return f'<div class="charts">{figures}</div>\n{off}\n'
 
 
@@ -105,9 +104,9 @@ def _explorer(part: Part, name: str) -> str:
         blocks += json_block(f"{name}-rankings", part.rankings)
     return (
         f'<div class="explorer" data-explorer="{name}"></div>\n'
-        f'<noscript><p class="hint">The values of {len(part.units["units"]):,} {esc(many)} are '
-        f"shown by a script, which is switched off here; they come from: "
-        f"{esc(part.units['source'])}.</p></noscript>\n{blocks}\n"
+        f'<noscript><p class="hint">The table of {len(part.units["units"]):,} {esc(many)} needs '
+        f"JavaScript, which is off. Source of the values: {esc(part.units['source'])}.</p>"
+        f"</noscript>\n{blocks}\n"
     )
 
 
@@ -116,12 +115,8 @@ def _tuning(part: Part, name: str) -> str:
 
 
 def _splits(part: Part, name: str) -> str:
-    if not part.splits:
-        return ""
     tables = _tables(part.splits, f"{name}-splits")
-    count = count_of(len(part.splits[0].table.rows), "row")
-    every = folded(f"Every split ({count})", tables, printed=True)
-    return paragraphs(part.splits_about) + _charts(part, name, "splits") + every
+    return paragraphs(part.splits_about) + tables + _charts(part, name, "splits")
 
 
 def _ledger(part: Part, name: str) -> str:
@@ -130,7 +125,7 @@ def _ledger(part: Part, name: str) -> str:
 
 def _checks(part: Part) -> str:
     if not part.checks:
-        return "<p>Nothing was found that calls for care.</p>\n"
+        return "<p>No warnings.</p>\n"
     items = "".join(
         f"<li>{one.label.capitalize()}: {esc(one.text)}.{_code(one)}</li>\n" for one in part.checks
     )
@@ -138,14 +133,14 @@ def _checks(part: Part) -> str:
 
 
 def _code(note: Note) -> str:
-    """The short name under which the documentation explains a note."""
+    """The code under which the documentation explains a note."""
     return f" <code>[{esc(note.code)}]</code>" if note.code else ""
 
 
 def last_sections(
     parts: Sequence[Part], made: Sequence[tuple[str, str]], bibtex: str
 ) -> list[Section]:
-    """Where the numbers come from, and what to cite."""
+    """Provenance and citations."""
     return [
         Section("provenance", "Provenance", _provenance(parts, made)),
         Section("cite", "Cite this", _cite(bibtex)),
@@ -164,6 +159,4 @@ def _provenance(parts: Sequence[Part], made: Sequence[tuple[str, str]]) -> str:
 
 
 def _cite(bibtex: str) -> str:
-    return "<p>The software, and the methods that these numbers were made with:</p>\n" + copied(
-        "bibtex", bibtex
-    )
+    return "<p>The software and the methods behind these numbers:</p>\n" + copied("bibtex", bibtex)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from heldout.compiled import announce
 from heldout.data.aside import write_atomically
 from heldout.data.documents import TextDigest
 from heldout.data.parallel import threads as default_threads
 from heldout.errors import InputError
-from heldout.retrieve.compiled import announce
 from heldout.retrieve.indexing.file import IndexWriter
 from heldout.retrieve.indexing.invert import Inverter, Stretch
 from heldout.retrieve.indexing.kernels.counting import count_terms

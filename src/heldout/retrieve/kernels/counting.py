@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from heldout.retrieve.compiled import kernel
+from heldout.compiled import kernel
 
 if TYPE_CHECKING:
     import numpy as np

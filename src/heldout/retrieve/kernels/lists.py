@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from heldout.retrieve.compiled import kernel, part
+from heldout.compiled import kernel, part
 from heldout.retrieve.kernels.scoring import score_query
 
 if TYPE_CHECKING:

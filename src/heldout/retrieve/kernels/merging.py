@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heldout.retrieve.compiled import kernel
+from heldout.compiled import kernel
 from heldout.retrieve.kernels.lists import better
 
 if TYPE_CHECKING:

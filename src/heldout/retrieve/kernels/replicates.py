@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from heldout.retrieve.compiled import kernel, part
+from heldout.compiled import kernel, part
 from heldout.retrieve.kernels.lists import better
 from heldout.retrieve.kernels.search import sort_ranked
 

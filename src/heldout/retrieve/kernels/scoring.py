@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from heldout.retrieve.compiled import inlined, part
+from heldout.compiled import inlined, part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.retrieve.compiled import kernel, part
+from heldout.compiled import kernel, part
 
 if TYPE_CHECKING:
     from heldout.retrieve.indexing.kernels.types import Counted, Offsets, Table, Tokens, Words

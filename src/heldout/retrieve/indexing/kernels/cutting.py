@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from heldout.compiled import kernel, part
 from heldout.retrieve.characters import CODE_POINT, DOTTED, MARK, UNSPACED, WORD
-from heldout.retrieve.compiled import kernel, part
 
 if TYPE_CHECKING:
     from heldout.retrieve.indexing.kernels.types import Bytes, Grams, Offsets, Places, Tokens

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heldout.retrieve.compiled import kernel, part
+from heldout.compiled import kernel, part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,28 +1,27 @@
-"""The settings of an experiment with estimators, looked at from end to end before it runs."""
+"""The fields of an experiment with estimators: checked as a whole before it runs."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from heldout.data.predictions import NumberPredictions
 from heldout.errors import InputError
+from heldout.experiment.field_checks import check_names, given_measures, given_plan, splitting
 from heldout.experiment.instance_files import instances_from
 from heldout.experiment.measure_files import loaded
-from heldout.experiment.plan_settings import named_plan, plan_from_table
+from heldout.experiment.plan_fields import named_plan, plan_from_table
 from heldout.experiment.schema import PredictionFields, checked
 from heldout.experiment.settings import PredictionSettings
 from heldout.experiment.systems.estimator_reading import baseline_systems, estimator_systems
 from heldout.measure.base import Measure
 from heldout.measure.parse import parse_measure
 from heldout.notes import Note
-from heldout.resample.notices import ResamplingWarning
 from heldout.resample.plan import Plan
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from heldout.experiment.instances import Instances, PredictionTask
@@ -32,12 +31,15 @@ if TYPE_CHECKING:
 
 __all__ = ["check_prediction_fields"]
 
-_MEASURES: Final = {"classification": ("accuracy",), "regression": ("MSE",)}
+_DEFAULT_MEASURE: Final = {"classification": "accuracy", "regression": "MSE"}
 _STRATIFIED: Final = ("kfold", "holdout")
 
 
 def check_prediction_fields(
-    fields: Mapping[str, Any], problems: Problems, folder: Path | None = None
+    task: PredictionTask,
+    fields: Mapping[str, object],
+    problems: Problems,
+    folder: Path | None = None,
 ) -> PredictionSettings | None:
     """Look at everything; what is wrong goes to `problems`, and nothing comes back then.
 
@@ -46,12 +48,16 @@ def check_prediction_fields(
     folder
         Where relative paths are looked for.
     """
-    task: PredictionTask = fields["task"]
     given = checked(PredictionFields, fields, problems) or PredictionFields()
-    measures, tune_for = _measures(given, task, problems, folder)
+    measures, tune_for = given_measures(
+        given,
+        _DEFAULT_MEASURE[task],
+        lambda one: (_measure(task, loaded(one, task, folder)),),
+        problems,
+    )
     own = estimator_systems(given.systems, task, tune_for, problems, folder)
     systems = (*own, *baseline_systems(task))
-    _check_names(systems, given.baseline, problems)
+    check_names(systems, given.baseline, problems)
     data = instances_from(given.data, task, problems, folder)
     if data is not None:
         _check_measures(measures, data, problems)
@@ -77,26 +83,7 @@ def check_prediction_fields(
     )
 
 
-def _measures(
-    given: PredictionFields, task: PredictionTask, problems: Problems, folder: Path | None
-) -> tuple[tuple[Measure, ...], Measure | None]:
-    wanted = _MEASURES[task] if given.measures is None else given.measures
-    listed = [wanted] if isinstance(wanted, str) else wanted
-    if not isinstance(listed, list | tuple) or not listed:
-        problems.add("measures", f"{wanted!r} is not a list of measures")
-        return (), None
-    found: dict[Measure, None] = {}
-    for at, one in enumerate(listed):
-        with problems.at(f"measures[{at}]"):
-            found.setdefault(_measure(task, loaded(one, task, folder)))
-    tune_for = next(iter(found), None)
-    if given.tune_for is not None:
-        with problems.at("tune_for"):
-            tune_for = _measure(task, loaded(given.tune_for, task, folder))
-    return tuple(found), tune_for
-
-
-def _measure(task: PredictionTask, name: Any) -> Measure:
+def _measure(task: PredictionTask, name: object) -> Measure:
     if not isinstance(name, str | Measure):
         raise InputError(f"{name!r} is not the name of a measure")
     return parse_measure(name, task)
@@ -115,25 +102,12 @@ def _check_measures(measures: tuple[Measure, ...], data: Instances, problems: Pr
                 measure.compute(NumberPredictions("data", data.ids, truth, truth))
 
 
-def _check_names(systems: tuple[EstimatorSystem, ...], baseline: Any, problems: Problems) -> None:
-    names = [one.name for one in systems]
-    for name in dict.fromkeys(names):
-        if names.count(name) > 1:
-            problems.add("systems", f"{names.count(name)} are called {name!r}: name them apart")
-    if baseline is not None and baseline not in names:
-        there = ", ".join(names)
-        problems.add("baseline", f"there is no system {baseline!r}; there are {there}")
-
-
 def _plan(
     given: PredictionFields, task: PredictionTask, problems: Problems, folder: Path | None
 ) -> Plan | None:
-    plan = {} if given.plan is None else given.plan
-    if isinstance(plan, Plan):
+    plan = given_plan(given.plan, problems)
+    if plan is None or isinstance(plan, Plan):
         return plan
-    if not isinstance(plan, Mapping):
-        problems.add("plan", f"{plan!r} is not a plan: give a table such as {{folds = 10}}")
-        return None
     if "groups" in plan:
         problems.add("plan.groups", "say it with the data: data.groups")
         return None
@@ -153,9 +127,7 @@ def _splits(
     problems: Problems,
 ) -> Splits | None:
     splits: Splits | None = None
-    with problems.at("plan"), warnings.catch_warnings():
-        # What plans warn of stands in the notes of the results.
-        warnings.simplefilter("ignore", ResamplingWarning)
+    with splitting(problems):
         splits = data.divided(plan)
         _check_sides(splits, data)
     if splits is not None and any(one.tuned for one in systems):

@@ -49,7 +49,7 @@ def parts_on_dask(where: Any) -> Iterator[EachPart]:
         def each(work: Callable[[Part], _R], parts: Sequence[Part], /) -> Iterator[_R]:
             places = [part.place() for part in parts]
             sent = _send(client, work)
-            futures = client.map(_do_part, places, work=sent, pure=False, retries=RETRIES)
+            futures = client.map(_search_part, places, work=sent, pure=False, retries=RETRIES)
             try:
                 for future in as_completed(futures):
                     yield _result(future)
@@ -77,7 +77,7 @@ def _same(work: Any) -> Any:
     return work
 
 
-def _do_part(place: tuple[str, int, str], work: Callable[[Part], Any]) -> Any:
+def _search_part(place: tuple[str, int, str], work: Callable[[Part], Any]) -> Any:
     """On a worker; what a user can change comes back as text."""
     from distributed import get_worker
 

@@ -8,7 +8,7 @@ import time
 import pytest
 
 MODULE = """
-from heldout.retrieve.compiled import announce, kernel
+from heldout.compiled import announce, kernel
 
 @kernel
 def twice(number):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from heldout.data.paths import names_file
 from heldout.errors import InputError
 from heldout.experiment.schema import Seed, Table, checked
 from heldout.resample.combined import RepeatedRuns, TwoWay
-from heldout.resample.fold_files import read_values
+from heldout.resample.fold_files import read_groups, read_values
 from heldout.resample.given import GivenFolds
+from heldout.resample.groups import KINDS
 from heldout.resample.holdout import Chronological, HoldOut, TestSet
 from heldout.resample.plans import Bootstrap, KFold, LeaveOneOut
 
@@ -61,16 +62,10 @@ class PlanTable(Table):
     kind: str = "kfold"
     runs: int = 1
 
-    def options(self, seed: int | None = None) -> dict[str, Any]:
-        """What was given beside the kind; the seed of the experiment, if there is none of its own.
-
-        Parameters
-        ----------
-        seed
-            None: the plan takes no seed.
-        """
-        own = {name: value for name, value in self.given().items() if name not in ("kind", "runs")}
-        return own if seed is None else {"seed": seed, **own}
+    def own_seed(self, seed: int) -> int:
+        """The seed of the table; that of the experiment, if it has none."""
+        own: int | None = getattr(self, "seed", None)
+        return seed if own is None else own
 
     def plan(self, seed: int, folder: Path | None) -> Plan:
         """The plan.
@@ -92,27 +87,28 @@ class KFoldTable(PlanTable):
     repeats: int = 1
     stratify: str | None = None
     groups: str | None = None
-    seed: Seed = 0
+    seed: Seed | None = None
 
     def plan(self, seed: int, folder: Path | None) -> Plan:
         """The plan."""
-        options = _with_groups(self.options(seed), folder)
-        return KFold(options.pop("folds", 10), **options)
+        groups = _groups(self.groups, folder)
+        return KFold(self.folds, self.repeats, self.stratify, groups, self.own_seed(seed))
 
 
 class HoldOutTable(PlanTable):
     """One part or several that are held out."""
 
     test: int | float = 0.2
-    validation: int | float | None = None
+    validation: int | float = 0.0
     repeats: int = 1
     stratify: str | None = None
     groups: str | None = None
-    seed: Seed = 0
+    seed: Seed | None = None
 
     def plan(self, seed: int, folder: Path | None) -> Plan:
         """The plan."""
-        return HoldOut(**_with_groups(self.options(seed), folder))
+        groups, seed = _groups(self.groups, folder), self.own_seed(seed)
+        return HoldOut(self.test, self.validation, self.repeats, self.stratify, groups, seed)
 
 
 class LeaveOneOutTable(PlanTable):
@@ -123,20 +119,21 @@ class LeaveOneOutTable(PlanTable):
     def plan(self, seed: int, folder: Path | None) -> Plan:
         """The plan."""
         del seed
-        return LeaveOneOut(**_with_groups(self.options(), folder))
+        return LeaveOneOut(_groups(self.groups, folder))
 
 
 class BootstrapTable(PlanTable):
     """Units drawn with replacement."""
 
-    replicates: int = 1000
-    side: str = "train"
-    seed: Seed = 0
+    replicates: int = 200
+    side: Literal["train", "test"] = "train"
+    groups: str | None = None
+    seed: Seed | None = None
 
     def plan(self, seed: int, folder: Path | None) -> Plan:
         """The plan."""
-        del folder
-        return Bootstrap(**self.options(seed))
+        groups = _groups(self.groups, folder)
+        return Bootstrap(self.replicates, self.side, self.own_seed(seed), groups)
 
 
 class GivenTable(PlanTable):
@@ -170,15 +167,13 @@ class ChronologicalTable(PlanTable):
     """What is later is held out."""
 
     order: str
-    test: float | None = None
+    test: float = 0.2
     cut: Any = None
 
     def plan(self, seed: int, folder: Path | None) -> Plan:
         """The plan."""
         del seed
-        options = self.options()
-        options["order"] = _values(self.order, "time", folder)
-        return Chronological(**options)
+        return Chronological(_order(self.order, folder), self.test, self.cut)
 
 
 _KINDS: Final[dict[str, type[PlanTable]]] = {
@@ -193,7 +188,7 @@ _KINDS: Final[dict[str, type[PlanTable]]] = {
 
 
 def plan_from_table(
-    table: Mapping[str, Any], by: str, seed: int, problems: Problems, folder: Path | None = None
+    table: Mapping[str, object], by: str, seed: int, problems: Problems, folder: Path | None = None
 ) -> Plan | None:
     """Make a plan; what is wrong goes to `problems`, and there is none then.
 
@@ -221,7 +216,7 @@ def plan_from_table(
 
 
 def _single(
-    table: Mapping[str, Any], under: str, seed: int, problems: Problems, folder: Path | None
+    table: Mapping[str, object], under: str, seed: int, problems: Problems, folder: Path | None
 ) -> Plan | None:
     table = named_plan(table, problems, under)
     kind = table.get("kind", "kfold")
@@ -240,19 +235,20 @@ def _single(
     return plan
 
 
-def _with_groups(options: dict[str, Any], folder: Path | None) -> dict[str, Any]:
-    """The options of a plan, with groups read from a file if they name one."""
-    if options.get("groups") is not None:
-        options["groups"] = _values(options["groups"], "group", folder)
-    return options
+def _groups(given: str | None, folder: Path | None) -> str | Mapping[str, str] | None:
+    """The groups of a file, if it names one; else it is a word or a field."""
+    path = (folder or Path()) / (given or "")
+    if given is None or given in KINDS or not names_file(path):
+        return given
+    return read_groups(path)
 
 
-def _values(given: str, what: str, folder: Path | None) -> Any:
-    """The value of each unit from a table of id and value; a name that is no file stays a name."""
+def _order(given: str, folder: Path | None) -> str | dict[str, str]:
+    """The time of each unit in a file, if it names one; else it is a field."""
     path = (folder or Path()) / given
     if not names_file(path):
         return given
-    return {entry.unit: entry.value for entry in read_values(path, what)}
+    return {entry.unit: entry.value for entry in read_values(path, "time")}
 
 
 def _path(file: str, folder: Path | None) -> Path:

@@ -1,9 +1,10 @@
-"""The settings of an experiment: what a user gives, looked at from end to end before it runs."""
+"""The fields of an experiment with systems that rank: checked as a whole before it runs."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.collection import Collection
@@ -11,9 +12,10 @@ from heldout.data.paths import is_there, names_file
 from heldout.errors import HeldoutError, InputError
 from heldout.experiment.compatibility import check_fitting, check_splits
 from heldout.experiment.documents.rank_table import check_measures
+from heldout.experiment.field_checks import check_names, given_measures, given_plan, splitting
 from heldout.experiment.judged import judged_collection
 from heldout.experiment.measure_files import loaded
-from heldout.experiment.plan_settings import named_plan, plan_from_table
+from heldout.experiment.plan_fields import named_plan, plan_from_table
 from heldout.experiment.schema import (
     AnalyzerTable,
     By,
@@ -23,16 +25,16 @@ from heldout.experiment.schema import (
     checked,
 )
 from heldout.experiment.settings import RankingSettings
+from heldout.experiment.systems.outcomes import listed_splits
 from heldout.experiment.systems.reading import SYSTEM_SOURCES, system_from_table, system_of
-from heldout.measure.parse import parse_measure, parse_measures
-from heldout.measure.syntax import is_one_measure
+from heldout.measure.parse import parse_measures
 from heldout.notes import Note
 from heldout.resample.combined import TwoWay
 from heldout.resample.plan import Plan
 from heldout.resample.plans import KFold
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from heldout.experiment.problems import Problems
@@ -42,14 +44,14 @@ if TYPE_CHECKING:
     from heldout.retrieve.analyze import Analyzer
     from heldout.retrieve.shards import AnyIndex
 
-__all__ = ["check_fields"]
+__all__ = ["check_ranking_fields"]
 
 _OLD_NAMES: Final = {"estimator": "method"}
 """What fields of a file were called in 0.1; they can still be called so."""
 
 
-def check_fields(
-    fields: Mapping[str, Any], problems: Problems, folder: Path | None = None
+def check_ranking_fields(
+    fields: Mapping[str, object], problems: Problems, folder: Path | None = None
 ) -> RankingSettings | None:
     """Look at everything; what is wrong goes to `problems`, and nothing comes back then.
 
@@ -59,17 +61,22 @@ def check_fields(
         Where relative paths are looked for.
     """
     given = checked(RankingFields, _renamed(fields, problems), problems) or RankingFields()
-    measures, tune_for = _measures(given, problems, folder)
+    measures, tune_for = given_measures(
+        given, "nDCG@10", lambda one: _parse(loaded(one, "ranking", folder)), problems
+    )
+    if tune_for is not None and tune_for.higher_is_better is None:
+        problems.add("tune_for", f"{tune_for} has no better or worse: nothing can be chosen by it")
     by = _by(given)
     systems = _systems(given.systems, problems, folder)
+    check_names(systems, given.baseline, problems)
     check_fitting(systems, by, measures, given, problems)
     index, analyzer = _index(given, problems, folder)
     collection, source = _collection(given.collection, systems, problems, folder)
-    plan = _plan(given.plan, by, given.seed, problems, folder)
+    plan = _plan(given, by, problems, folder)
     splits = _splits(plan, collection, by, systems, given, problems)
     if problems.found or collection is None or splits is None or tune_for is None:
         return None
-    return RankingSettings(
+    settings = RankingSettings(
         task="ranking",
         collection=collection,
         source=source,
@@ -91,9 +98,15 @@ def check_fields(
         analyzer=analyzer,
         notes=_notes(collection, splits, systems, by, given.inner),
     )
+    listed, every = listed_splits(settings), len(splits)
+    if listed < every:
+        text = f"ranked lists are kept for the first {listed} of {every:,} splits"
+        note = Note("lists-kept", text, "info")
+        return replace(settings, notes=(*settings.notes, note))
+    return settings
 
 
-def _renamed(fields: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
+def _renamed(fields: Mapping[str, object], problems: Problems) -> dict[str, object]:
     """The fields by their names of today; problems are told under those that were given."""
     found = dict(fields)
     for old, new in _OLD_NAMES.items():
@@ -126,30 +139,11 @@ def _notes(
     return tuple(found)
 
 
-def _measures(
-    given: RankingFields, problems: Problems, folder: Path | None
-) -> tuple[tuple[RankingMeasure, ...], RankingMeasure | None]:
-    wanted = ("nDCG@10",) if given.measures is None else given.measures
-    listed = [wanted] if is_one_measure(wanted) else wanted
-    if not isinstance(listed, list | tuple) or not listed:
-        problems.add("measures", f"{wanted!r} is not a list of measures")
-        return (), None
-    found: list[RankingMeasure] = []
-    for at, one in enumerate(listed):
-        with problems.at(f"measures[{at}]"):
-            for measure in parse_measures([loaded(one, "ranking", folder)], "ranking"):
-                _refuse_measure(measure)
-                if measure not in found:
-                    found.append(measure)
-    tune_for = found[0] if found else None
-    if given.tune_for is not None:
-        with problems.at("tune_for"):
-            wished = parse_measure(loaded(given.tune_for, "ranking", folder), "ranking")
-            _refuse_measure(wished)
-            tune_for = wished
-    if tune_for is not None and tune_for.higher_is_better is None:
-        problems.add("tune_for", f"{tune_for} has no better or worse: nothing can be chosen by it")
-    return tuple(found), tune_for
+def _parse(given: Any) -> tuple[RankingMeasure, ...]:
+    found = parse_measures([given], "ranking")
+    for measure in found:
+        _refuse_measure(measure)
+    return tuple(found)
 
 
 def _refuse_measure(measure: RankingMeasure) -> None:
@@ -177,10 +171,6 @@ def _systems(given: Any, problems: Problems, folder: Path | None) -> tuple[Syste
         with problems.at(f"systems[{at}]"):
             made = _system(one, f"systems[{at}].", problems, folder)
             found += [] if made is None else [made]
-    names = [one.name for one in found]
-    for name in dict.fromkeys(names):
-        if names.count(name) > 1:
-            problems.add("systems", f"{names.count(name)} are called {name!r}: name them apart")
     return tuple(found)
 
 
@@ -200,67 +190,55 @@ def _system(one: Any, under: str, problems: Problems, folder: Path | None) -> Sy
     return system_of(one, folder=folder)
 
 
-def _located(value: Any, folder: Path | None) -> Any:
-    """A path beside the experiment's file, if there is something."""
-    if folder is None or not isinstance(value, str) or not is_there(folder / value):
-        return value
-    return os.fspath(folder / value)
+def _found_from(folder: Path | None) -> Callable[[str], str]:
+    """A path beside the experiment's file, if there is something; else the text as it is."""
+
+    def find(path: str) -> str:
+        beside = folder is not None and is_there(folder / path)
+        return os.fspath(folder / path) if folder is not None and beside else path
+
+    return find
 
 
 def _collection(
     given: Any, systems: tuple[System[Any], ...], problems: Problems, folder: Path | None
-) -> tuple[Collection | None, dict[str, Any] | None]:
+) -> tuple[Collection | None, CollectionTable | None]:
+    """The collection, and how it was read (None: it came as an object)."""
     if isinstance(given, Collection):
         return _judged(given, problems), None
     if given is None:
         problems.add("collection", "there is none: give its name or path")
         return None, None
-    table = dict(given) if isinstance(given, Mapping) else {"source": given}
+    table = given if isinstance(given, Mapping) else {"source": given}
     before = len(problems.found)
     found = checked(CollectionTable, table, problems, "collection.")
     if found is None or len(problems.found) > before:
         return None, None
-    options = _located_files(found.given(), folder)
-    if found.source is None:
-        return _judged_alone(found, options, systems, problems), None
-    if options.pop("intersection", False):
+    source, collection = found.moved(_found_from(folder)), None
+    if source.source is None:
+        return _judged_alone(source, systems, problems), None
+    if source.intersection:
         problems.add("collection.intersection", "is for judgements without a collection")
-    try:
-        from heldout.data.collection_files import read_collection
-
-        return _judged(read_collection(**options), problems), options
-    except HeldoutError as error:
-        problems.add("collection", str(error))
-    except TypeError as error:
-        problems.add("collection", f"cannot be read so ({error})")
-    return None, None
-
-
-def _located_files(options: dict[str, Any], folder: Path | None) -> dict[str, Any]:
-    for key in ("source", "queries"):
-        if key in options:
-            options[key] = _located(options[key], folder)
-    if "qrels" in options:
-        several = options["qrels"] if isinstance(options["qrels"], list) else [options["qrels"]]
-        options["qrels"] = [_located(one, folder) for one in several]
-    return options
+    with problems.at("collection"):
+        collection = _judged(source.read(), problems)
+    return collection, source
 
 
 def _judged_alone(
-    table: CollectionTable,
-    options: dict[str, Any],
-    systems: tuple[System[Any], ...],
-    problems: Problems,
+    table: CollectionTable, systems: tuple[System[Any], ...], problems: Problems
 ) -> Collection | None:
     """What judgements and the run files of all systems make known of a collection."""
     if table.qrels is None:
         problems.add("collection.source", "is missing")
         return None
-    for name in sorted(set(options) - {"qrels", "name", "intersection"}):
-        problems.add(f"collection.{name}", "is for a collection with documents: give its source")
+    for name in sorted(table.model_fields_set - {"qrels", "name", "intersection"}):
+        if getattr(table, name) is not None:
+            problems.add(
+                f"collection.{name}", "is for a collection with documents: give its source"
+            )
     try:
         return judged_collection(
-            options["qrels"], systems, name=table.name, intersection=table.intersection
+            table.qrels, systems, name=table.name, intersection=table.intersection
         )
     except HeldoutError as error:
         problems.add("collection", str(error))
@@ -280,8 +258,9 @@ def _index(
     from heldout.retrieve.indexing.manifest import is_sharded
 
     index, described = given.index, given.analyzer
+    find = _found_from(folder)
     if isinstance(index, str | os.PathLike):
-        index = _located(os.fspath(index), folder)
+        index = find(os.fspath(index))
         if not names_file(index) and not is_sharded(index):
             problems.add("index", f"{index}: there is no such index; build it with heldout index")
     if described is None or isinstance(described, Analyzer):
@@ -291,38 +270,29 @@ def _index(
     if not isinstance(described, Mapping):
         problems.add("analyzer", "expected a table such as {stemmer = 'english'}")
         return index, None
+    before = len(problems.found)
     table = checked(AnalyzerTable, described, problems, "analyzer.")
-    settings = {} if table is None else table.given()
-    if isinstance(settings.get("ngrams"), list):
-        settings["ngrams"] = tuple(settings["ngrams"])
-    if isinstance(settings.get("stop"), str) and settings["stop"] != "english":
-        settings["stop"] = _located(settings["stop"], folder)
-    try:
-        return index, Analyzer(**settings)
-    except (HeldoutError, TypeError, ValueError) as error:
-        problems.add("analyzer", str(error))
-    return index, None
+    analyzer: Analyzer | None = None
+    if table is not None and len(problems.found) == before:
+        with problems.at("analyzer"):
+            analyzer = table.analyzer(find)
+    return index, analyzer
 
 
-def _plan(given: Any, by: By, seed: int, problems: Problems, folder: Path | None) -> Plan | None:
-    if isinstance(given, Plan):
-        if isinstance(given, TwoWay) != (by == "both"):
-            problems.add("plan", f"{given} does not go with by = {by!r}")
-            return None
-        return given
-    if given is None:
-        if by == "both":
-            return TwoWay(KFold(5, seed=seed), KFold(5, seed=seed))
-        return KFold(10 if by == "query" else 5, seed=seed)
-    if not isinstance(given, Mapping):
-        problems.add("plan", f"{given!r} is not a plan: give a table such as {{folds = 10}}")
+def _plan(given: RankingFields, by: By, problems: Problems, folder: Path | None) -> Plan | None:
+    plan = given_plan(given.plan, problems)
+    if plan is None:
         return None
-    table = dict(given)
+    if isinstance(plan, Plan):
+        if isinstance(plan, TwoWay) != (by == "both"):
+            problems.add("plan", f"{plan} does not go with by = {by!r}")
+            return None
+        return plan
     if by != "both":
-        table = named_plan(given, problems)
-        if "kind" not in table:
-            table.setdefault("folds", 10 if by == "query" else 5)
-    return plan_from_table(table, by, seed, problems, folder)
+        plan = named_plan(plan, problems)
+        if "kind" not in plan and "folds" not in plan:
+            plan = {**plan, "folds": 10 if by == "query" else 5}
+    return plan_from_table(plan, by, given.seed, problems, folder)
 
 
 def _splits(
@@ -335,14 +305,8 @@ def _splits(
 ) -> Splits | None:
     if plan is None or collection is None:
         return None
-    import warnings
-
-    from heldout.resample.notices import ResamplingWarning
-
     splits: Splits | None = None
-    with problems.at("plan"), warnings.catch_warnings():
-        # What plans warn of stands in the notes of the results.
-        warnings.simplefilter("ignore", ResamplingWarning)
+    with splitting(problems):
         splits = plan.splits(collection, "document" if by == "document" else "query")
         check_splits(splits, by, systems, given, problems)
         inner = given.inner

@@ -10,7 +10,6 @@ the documents.
 from __future__ import annotations
 
 import io
-import json
 import pickle
 import tempfile
 from dataclasses import dataclass
@@ -30,13 +29,14 @@ if TYPE_CHECKING:
     from heldout.data.documents import TextBatch
     from heldout.data.queries import Queries
     from heldout.data.run import Qrels
+    from heldout.experiment.schema import CollectionTable
     from heldout.experiment.settings import RankingSettings
     from heldout.retrieve.shards import AnyIndex
 
 __all__ = [
-    "CollectionParcel",
-    "IndexParcel",
-    "RankingParcel",
+    "SentCollection",
+    "SentIndex",
+    "SentRankingData",
     "dump_beside",
     "load_beside",
     "pack_collection",
@@ -48,7 +48,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CollectionParcel:
+class SentCollection:
     """A collection on its way to another process.
 
     Parameters
@@ -56,19 +56,21 @@ class CollectionParcel:
     fingerprint
         Of the collection that is meant.
     source
-        How to read it again, as JSON; empty: it is in `parts`.
+        How to read it again; None: it is in `parts`.
     parts
         Documents (None: the index has the ids, and no text is needed), queries, judgements, name.
     """
 
     fingerprint: str
-    source: str = ""
+    source: CollectionTable | None = None
     parts: tuple[Documents | None, Queries, Qrels, str] | None = None
 
     def open(self, index: AnyIndex | None = None) -> Collection:
         """The collection; read once in each process."""
-        if self.parts is None:
+        if self.source is not None:
             return _read(self.source, self.fingerprint)
+        if self.parts is None:
+            raise InputError("a collection was sent without its parts")
         documents, queries, qrels, name = self.parts
         if documents is None:
             if index is None:
@@ -78,8 +80,8 @@ class CollectionParcel:
 
 
 def pack_collection(
-    whole: Collection, source: dict[str, Any] | None, *, sent: bool = False
-) -> CollectionParcel:
+    whole: Collection, source: CollectionTable | None, *, sent: bool = False
+) -> SentCollection:
     """Make a collection ready to be sent.
 
     Parameters
@@ -91,38 +93,29 @@ def pack_collection(
     """
     if source is not None and not sent:
         # A worker may have been started in another folder.
-        placed = {key: _absolute(value) for key, value in source.items()}
-        return CollectionParcel(whole.fingerprint(), json.dumps(placed))
+        return SentCollection(whole.fingerprint(), source.moved(_absolute))
     ids, texts = zip(*whole.documents.pairs(), strict=True)  # out of files, if they stand in some
     parts = documents_of(ids, texts), whole.queries, whole.qrels, whole.name
-    return CollectionParcel(whole.fingerprint(), parts=parts)
+    return SentCollection(whole.fingerprint(), parts=parts)
 
 
-def pack_questions(whole: Collection) -> CollectionParcel:
+def pack_questions(whole: Collection) -> SentCollection:
     """Make queries and judgements ready to be sent, for whoever has an index of the documents."""
-    return CollectionParcel(
-        whole.fingerprint(), parts=(None, whole.queries, whole.qrels, whole.name)
-    )
+    return SentCollection(whole.fingerprint(), parts=(None, whole.queries, whole.qrels, whole.name))
 
 
-def _absolute(value: Any) -> Any:
-    """Paths of files that are there, from the root; all else as it is."""
-    if isinstance(value, list | tuple):
-        return [_absolute(one) for one in value]
-    return str(Path(value).absolute()) if isinstance(value, str) and Path(value).exists() else value
+def _absolute(path: str) -> str:
+    """The path of a file that is there, from the root; else the text as it is."""
+    return str(Path(path).absolute()) if Path(path).exists() else path
 
 
 @lru_cache(maxsize=1)
-def _read(source: str, fingerprint: str) -> Collection:
-    from heldout.data.collection_files import read_collection
-
-    settings = json.loads(source)
-    name = settings.pop("source")
-    found = read_collection(name, **settings)
+def _read(source: CollectionTable, fingerprint: str) -> Collection:
+    found = source.read()
     if found.fingerprint() != fingerprint:
         raise InputError(
-            f"{name} is another collection here than where the run was started: it must be the "
-            "same for all workers"
+            f"{source.source} is another collection here than where the run was started: it "
+            "must be the same for all workers"
         )
     return found
 
@@ -147,7 +140,7 @@ class _NamedDocuments(Documents):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class IndexParcel:
+class SentIndex:
     """An index on its way to another process.
 
     Parameters
@@ -184,7 +177,7 @@ class IndexParcel:
         return found
 
 
-def pack_index(index: AnyIndex, given: Any, *, sent: bool = False) -> IndexParcel:
+def pack_index(index: AnyIndex, given: Any, *, sent: bool = False) -> SentIndex:
     """Make an index ready to be sent.
 
     Parameters
@@ -198,15 +191,15 @@ def pack_index(index: AnyIndex, given: Any, *, sent: bool = False) -> IndexParce
 
     function = index.analyzer.function
     if isinstance(given, str) and not sent:
-        return IndexParcel(index.fingerprint, str(Path(given).absolute()), function=function)
+        return SentIndex(index.fingerprint, str(Path(given).absolute()), function=function)
     if not isinstance(index, Index):
         files = tuple((one.name, one.read_bytes()) for one in index.files())
-        return IndexParcel(index.fingerprint, files=files, function=function)
+        return SentIndex(index.fingerprint, files=files, function=function)
     with tempfile.TemporaryDirectory(prefix="heldout-") as folder:
         path = Path(folder) / "index"
         index.save(path)
         files = ((path.name, path.read_bytes()),)
-    return IndexParcel(index.fingerprint, files=files, function=function)
+    return SentIndex(index.fingerprint, files=files, function=function)
 
 
 def _unpacked(files: Sequence[tuple[str, bytes]], function: Any) -> AnyIndex:
@@ -221,7 +214,7 @@ def _unpacked(files: Sequence[tuple[str, bytes]], function: Any) -> AnyIndex:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RankingParcel:
+class SentRankingData:
     """What systems that rank share, on its way to another process.
 
     Parameters
@@ -232,8 +225,8 @@ class RankingParcel:
         Measures that the user has defined.
     """
 
-    collection: CollectionParcel
-    index: IndexParcel | None
+    collection: SentCollection
+    index: SentIndex | None
     families: tuple[Any, ...] = ()
 
     def open(self) -> tuple[dict[str, Any], AnyIndex | None]:
@@ -247,14 +240,14 @@ class RankingParcel:
 
 def pack_rankings(
     settings: RankingSettings, index: AnyIndex | None, *, sent: bool = False
-) -> RankingParcel:
+) -> SentRankingData:
     """Make what systems share ready to be sent; see `pack_collection` and `pack_index`."""
-    box = None if index is None else pack_index(index, settings.index, sent=sent)
-    if box is not None and not any(one.needs_text for one in settings.systems):
+    sent_index = None if index is None else pack_index(index, settings.index, sent=sent)
+    if sent_index is not None and not any(one.needs_text for one in settings.systems):
         collection = pack_questions(settings.collection)
     else:
         collection = pack_collection(settings.collection, settings.source, sent=sent)
-    return RankingParcel(collection, box, _own_families(settings))
+    return SentRankingData(collection, sent_index, _own_families(settings))
 
 
 def _own_families(settings: RankingSettings) -> tuple[Any, ...]:

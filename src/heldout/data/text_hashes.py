@@ -1,0 +1,103 @@
+"""128 bits of each document's text, by which documents with the same text are found.
+
+Texts that differ only in case and white space have the same hash. A document that is nothing but
+white space has the hash 0. Two different texts share a hash with a chance of 2 ** -128, so equal
+hashes are taken for equal texts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heldout.compiled import kernel, part
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from heldout.data.documents import TextBatch
+    from heldout.data.words import Bytes, Flags, Ints, Words
+
+__all__ = ["hash_kernel", "text_hashes"]
+
+
+def text_hashes(batch: TextBatch) -> NDArray[np.uint64]:
+    r"""Return the hash of each document of a batch: documents × 2 words.
+
+    Examples
+    --------
+    >>> from heldout.data.documents import documents_of
+    >>> batch, = documents_of(["Red apples", "red  apples\n", "pears", " "]).batches()
+    >>> found = text_hashes(batch)
+    >>> (found == found[0]).all(axis=1).tolist(), found[3].tolist()
+    ([True, True, False, False], [0, 0])
+    """
+    found = np.zeros((len(batch), 2), np.uint64)
+    foreign = np.zeros(len(batch), np.bool_)
+    text = np.ascontiguousarray(batch.text)
+    hash_kernel(text, np.asarray(batch.offsets, np.int64), True, found, foreign)
+    rest = np.flatnonzero(foreign)
+    if len(rest):
+        folded = [_folded(batch.raw(place)) for place in rest.tolist()]
+        offsets = np.zeros(len(folded) + 1, np.int64)
+        np.cumsum([len(one) for one in folded], out=offsets[1:])
+        own = np.zeros((len(folded), 2), np.uint64)
+        joined = np.frombuffer(b"".join(folded), np.uint8)
+        hash_kernel(joined, offsets, False, own, np.zeros(len(folded), np.bool_))
+        found[rest] = own
+    return found
+
+
+def _folded(raw: bytes) -> bytes:
+    """The text in one case, with one blank between words: what the kernel does for ASCII."""
+    return " ".join(raw.decode().casefold().split()).encode()
+
+
+@part
+def _mixed(state: np.uint64, word: np.uint64, factor: np.uint64) -> np.uint64:
+    state = (state ^ word) * factor
+    state ^= state >> np.uint64(32)
+    return state * np.uint64(0x9E3779B97F4A7C15)
+
+
+@kernel
+def hash_kernel(text: Bytes, offsets: Ints, ascii_only: bool, out: Words, foreign: Flags) -> None:
+    """Hash each document, in lower case and with one blank for any white space.
+
+    Parameters
+    ----------
+    ascii_only
+        Leave a document with other characters to the caller, and mark it in `foreign`.
+    out
+        Documents × 2, zeros.
+    """
+    first_factor, second_factor = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0xFF51AFD7ED558CCD)
+    for document in range(len(offsets) - 1):
+        first, second = np.uint64(0x243F6A8885A308D3), np.uint64(0x13198A2E03707344)
+        word, filled, size = np.uint64(0), np.uint64(0), np.uint64(0)
+        blank = False
+        for place in range(offsets[document], offsets[document + 1]):
+            byte = np.uint64(text[place])
+            if byte >= 128 and ascii_only:
+                foreign[document] = True
+                break
+            if byte == 32 or 9 <= byte <= 13 or 28 <= byte <= 31:
+                blank = bool(size > 0)
+                continue
+            if 65 <= byte <= 90:
+                byte += np.uint64(32)
+            for turn in range(2 if blank else 1):
+                own = np.uint64(32) if blank and turn == 0 else byte
+                word |= own << filled
+                filled += np.uint64(8)
+                size += np.uint64(1)
+                if filled == 64:
+                    first = _mixed(first, word, first_factor)
+                    second = _mixed(second, word, second_factor)
+                    word, filled = np.uint64(0), np.uint64(0)
+            blank = False
+        if size > 0 and not foreign[document]:
+            first = _mixed(_mixed(first, word, first_factor), size, first_factor)
+            second = _mixed(_mixed(second, word, second_factor), size, second_factor)
+            out[document, 0], out[document, 1] = first | np.uint64(1), second

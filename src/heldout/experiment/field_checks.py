@@ -1,0 +1,88 @@
+"""Checks that experiments of every task share: measures, names of systems, plans and splits."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from heldout.errors import MeasureError
+from heldout.measure.base import Measure
+from heldout.measure.syntax import is_one_measure
+from heldout.resample.notices import ResamplingWarning
+from heldout.resample.plan import Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from heldout.experiment.problems import Problems
+    from heldout.experiment.schema import ExperimentFields
+    from heldout.experiment.systems import System
+
+__all__ = ["check_names", "given_measures", "given_plan", "splitting"]
+
+M = TypeVar("M", bound=Measure)
+
+
+def given_measures(
+    given: ExperimentFields,
+    default: str,
+    parse: Callable[[object], Sequence[M]],
+    problems: Problems,
+) -> tuple[tuple[M, ...], M | None]:
+    """The measures, each once, and the one that parameters are chosen by.
+
+    Parameters
+    ----------
+    default
+        What is measured if nothing else was asked for.
+    parse
+        Makes measures of what was written for one, or refuses it.
+    """
+    wanted = default if given.measures is None else given.measures
+    listed = [wanted] if is_one_measure(wanted) else wanted
+    if not isinstance(listed, list | tuple) or not listed:
+        problems.add("measures", f"{wanted!r} is not a list of measures")
+        return (), None
+    found: dict[M, None] = {}
+    for at, one in enumerate(listed):
+        with problems.at(f"measures[{at}]"):
+            found |= dict.fromkeys(parse(one))
+    tune_for = next(iter(found), None)
+    if given.tune_for is not None:
+        with problems.at("tune_for"):
+            wished = parse(given.tune_for)
+            if len(wished) != 1:
+                raise MeasureError(f"{given.tune_for!r} names {len(wished)} measures, expected one")
+            tune_for = wished[0]
+    return tuple(found), tune_for
+
+
+def check_names(systems: Sequence[System[Any]], baseline: str | None, problems: Problems) -> None:
+    """Note systems of the same name, and a baseline that is none of them."""
+    names = [one.name for one in systems]
+    for name in dict.fromkeys(names):
+        if names.count(name) > 1:
+            problems.add("systems", f"{names.count(name)} are called {name!r}: name them apart")
+    if baseline is not None and baseline not in names:
+        there = ", ".join(names)
+        problems.add("baseline", f"there is no system {baseline!r}; there are {there}")
+
+
+def given_plan(plan: object, problems: Problems) -> Plan | Mapping[str, object] | None:
+    """A plan, or the table that describes one; empty if nothing was given."""
+    if plan is None:
+        return {}
+    if isinstance(plan, Plan | Mapping):
+        return plan
+    problems.add("plan", f"{plan!r} is not a plan: give a table such as {{folds = 10}}")
+    return None
+
+
+@contextmanager
+def splitting(problems: Problems) -> Iterator[None]:
+    """Note what goes wrong with the plan inside; what plans warn of is in the notes of results."""
+    with problems.at("plan"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResamplingWarning)
+        yield

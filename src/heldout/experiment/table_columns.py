@@ -1,0 +1,171 @@
+"""The columns of the tables of results: their names and types, for writing and for reading."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, TypeAlias
+
+from heldout.experiment.typed_json import refuse_edited
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+    from polars._typing import PolarsDataType
+
+    from heldout.experiment.manifest import SettingsRecord
+
+    Columns: TypeAlias = dict[str, PolarsDataType]
+
+__all__ = [
+    "check_tables",
+    "fold_columns",
+    "list_columns",
+    "place_columns",
+    "prediction_columns",
+    "split_columns",
+    "surface_columns",
+    "value_columns",
+]
+
+
+def place_columns() -> Columns:
+    """The columns that say where a value comes from."""
+    import polars as pl
+
+    return {"repeat": pl.Int32, "fold": pl.Int32, "other": pl.Int32, "run": pl.Int32}
+
+
+def value_columns() -> Columns:
+    """The columns of ``values`` beside system and place."""
+    import polars as pl
+
+    return {"unit": pl.String, "measure": pl.String, "value": pl.Float64, "parameters": pl.String}
+
+
+def fold_columns() -> Columns:
+    """The columns of ``folds`` beside system and place."""
+    import polars as pl
+
+    return {
+        "number": pl.Int32,
+        "parameters": pl.String,
+        "train": pl.Float64,
+        "held_out": pl.Float64,
+        "edges": pl.String,
+    }
+
+
+def surface_columns() -> Columns:
+    """The columns of ``surface`` beside system and place."""
+    import polars as pl
+
+    return {"number": pl.Int32, "parameters": pl.String, "mean": pl.Float64}
+
+
+def list_columns() -> Columns:
+    """The columns of ``lists``, what is held out of rankings, beside system and place."""
+    import polars as pl
+
+    return {"unit": pl.String, "rank": pl.Int32, "document": pl.String, "score": pl.Float64}
+
+
+def prediction_columns(classes: Sequence[str], *, groups: bool = False) -> Columns:
+    """The columns of ``predictions`` beside system and place.
+
+    Parameters
+    ----------
+    classes
+        The names of the classes; empty: numbers are predicted. Scores have the name of their
+        class, so that the file can be read without the manifest.
+    groups
+        Whether the rows have groups.
+    """
+    import polars as pl
+
+    kind: PolarsDataType = pl.String if classes else pl.Float64
+    scores = pl.Struct(dict.fromkeys(classes, pl.Float64)) if classes else pl.List(pl.Float64)
+    group: Columns = {"group": pl.String} if groups else {}
+    return {
+        "unit": pl.String,
+        **group,
+        "truth": kind,
+        "prediction": kind,
+        "scores": scores,
+        "probabilities": pl.Boolean,
+    }
+
+
+def split_columns() -> Columns:
+    """The columns of ``splits``."""
+    import polars as pl
+
+    return {
+        "repeat": pl.Int32,
+        "fold": pl.Int32,
+        "kind": pl.String,
+        "unit": pl.String,
+        "side": pl.String,
+        "count": pl.Int32,
+    }
+
+
+def check_tables(
+    place: str,
+    tables: Mapping[str, pl.DataFrame],
+    systems: Sequence[str],
+    settings: SettingsRecord,
+) -> None:
+    """Refuse tables that no experiment has written.
+
+    Parameters
+    ----------
+    place
+        The folder, for messages.
+    tables
+        By name.
+    systems
+        The names of the systems.
+    """
+    import polars as pl
+
+    ranking = settings["task"] == "ranking"
+    whole: Columns = {"system": pl.String, **place_columns()}
+    if not ranking:
+        whole.pop("other")
+    held_out = list_columns() if ranking else prediction_columns(settings["data"]["classes"])
+    wanted = {
+        "splits": split_columns(),
+        "values": whole | value_columns(),
+        "folds": whole | fold_columns(),
+        "surface": whole | surface_columns(),
+        "held_out": whole | held_out,
+    }
+    for name, columns in wanted.items():
+        table = tables[name]
+        wrong = [one for one, kind in columns.items() if table.schema.get(one) != kind]
+        if not wrong and "system" in columns:
+            wrong = [] if _only(table["system"], systems) else ["system"]
+            if name in ("folds", "values") and not _readable(table["parameters"]):
+                wrong.append("parameters")
+        if wrong:
+            refuse_edited(place, f"the table {name}", wrong)
+    values = tables["values"]
+    filled = ("unit", "measure", "value") if ranking else ("measure",)
+    missing = [column for column in filled if values[column].has_nulls()]
+    if ranking and not values["value"].is_finite().all():
+        missing.append("value")
+    if missing:
+        refuse_edited(place, "the table values", missing)
+
+
+def _only(names: pl.Series, known: Sequence[str]) -> bool:
+    return bool(names.is_in(list(known)).fill_null(value=False).all())
+
+
+def _readable(parameters: pl.Series) -> bool:
+    """Whether parameters are objects in JSON, or missing."""
+    try:
+        return all(isinstance(json.loads(one), dict) for one in parameters.drop_nulls().unique())
+    except (ValueError, RecursionError):
+        return False

@@ -1,0 +1,121 @@
+"""Intervals of measures that have a range, such as [0, 1]: no bound lies outside it.
+
+Intervals of the form estimate ± half-width know nothing about the range of a measure, and near an
+end of it they reach beyond. Cutting them there hides that they are wrong on the other side: close
+to 1 a sample often has too little variance, so that the lower bound is too high. Where an interval
+leaves the range, its bounds are found as Wilson's are for a proportion: by the values m for which
+(estimate - m)² is the squared half-width times (m - a)(b - m) / ((estimate - a)(b - estimate)), so
+that the variance vanishes at the ends a and b. An end at infinity drops out of the formula.
+Intervals that are inside the range stay as they are.
+
+References
+----------
+Wilson (1927). Probable inference, the law of succession, and statistical inference. JASA 22.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from heldout.infer.results import Interval
+
+__all__ = ["UNBOUNDED", "bounds_inside", "difference_bounds", "difference_inside", "inside"]
+
+UNBOUNDED: Final = (-math.inf, math.inf)
+
+AT_AN_END: Final = 1e-100
+"""An estimate that is closer to an end is there: what was measured does not vary."""
+
+
+def inside(interval: Interval, ends: tuple[float, float]) -> Interval:
+    """Return the interval of a score, inside the range of its measure.
+
+    Parameters
+    ----------
+    interval
+        An estimate with two bounds; infinite bounds are none, and stay.
+    ends
+        The range of the measure.
+
+    Returns
+    -------
+    Interval
+        The same interval if it is inside the range; else the method ends with ``, bounded``.
+
+    Examples
+    --------
+    >>> from heldout.infer.results import Interval
+    >>> found = inside(Interval(0.9875, 0.9662, 1.0088, 0.95, "t"), (0.0, 1.0))
+    >>> round(found.low, 4), round(found.high, 4), found.method
+    (0.9431, 0.9974, 't, bounded')
+    """
+    bounds = bounds_inside(interval.estimate, interval.low, interval.high, ends)
+    return _replaced(interval, bounds)
+
+
+def difference_inside(interval: Interval, ends: tuple[float, float]) -> Interval:
+    """Return the interval of a difference of two scores, inside the range of differences.
+
+    Only bounds outside the range are replaced. The other bound stays, since it belongs to the
+    test: 0 is inside exactly if it was before.
+
+    Parameters
+    ----------
+    interval
+        The difference with its bounds; infinite bounds are none, and stay.
+    ends
+        The range of the measure (not of its differences).
+    """
+    return _replaced(interval, difference_bounds(*interval[:3], ends))
+
+
+def _replaced(interval: Interval, bounds: tuple[float, float]) -> Interval:
+    if bounds == (interval.low, interval.high):
+        return interval
+    return interval._replace(low=bounds[0], high=bounds[1], method=f"{interval.method}, bounded")
+
+
+def difference_bounds(
+    estimate: float, low: float, high: float, ends: tuple[float, float]
+) -> tuple[float, float]:
+    """As `difference_inside`, of plain numbers."""
+    width = ends[1] - ends[0]
+    whole = -width, width
+    bounds = bounds_inside(estimate, low, high, whole)
+    return (
+        bounds[0] if _leaves(low, whole) else low,
+        bounds[1] if _leaves(high, whole) else high,
+    )
+
+
+def bounds_inside(
+    estimate: float, low: float, high: float, ends: tuple[float, float]
+) -> tuple[float, float]:
+    """As `inside`, of plain numbers."""
+    if not (_leaves(low, ends) or _leaves(high, ends)):
+        return low, high
+    if min(estimate - ends[0], ends[1] - estimate) <= AT_AN_END:
+        return max(low, min(ends[0], estimate)), min(high, max(ends[1], estimate))
+    return _bound(estimate, low - estimate, ends), _bound(estimate, high - estimate, ends)
+
+
+def _leaves(bound: float, ends: tuple[float, float]) -> bool:
+    return math.isfinite(bound) and not ends[0] <= bound <= ends[1]
+
+
+def _bound(estimate: float, reach: float, ends: tuple[float, float]) -> float:
+    """Return the bound on the side of a signed half-width.
+
+    With d = m - estimate, u = estimate - a, v = b - estimate and h the half-width, d solves
+    d² = h² (1 + d/u) (1 - d/v).
+    """
+    if not reach or not math.isfinite(reach):
+        return estimate + reach
+    below, above = 1.0 / (estimate - ends[0]), 1.0 / (ends[1] - estimate)
+    lean = abs(reach) * (below - above)
+    curve = 1.0 + reach * reach * below * above
+    root = math.sqrt(lean * lean + 4.0 * curve)
+    found = estimate + abs(reach) * (lean + math.copysign(root, reach)) / (2.0 * curve)
+    return min(max(found, ends[0]), ends[1])  # but for rounding it is there

@@ -1,0 +1,385 @@
+"""Planning for the designs that experiments have: units, proportions, documents and folds.
+
+Each design answers three questions: how much data shows a difference, which difference an amount of
+data shows, and how much data makes an interval as narrow as wanted.
+
+- `UnitDesign`: differences per query, instance or segment with a standard deviation; paired t test.
+- `ProportionDesign`: successes and failures; exact McNemar test, given the share of units on which
+  the systems differ.
+- `ScaledDesign`: a difference with a standard error that falls with a power of the amount of data,
+  the square root unless said otherwise, while its degrees of freedom stay: documents under a fixed
+  set of queries, and rows under a fixed number of folds (corrected resampled t test).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+
+import numpy as np
+
+from heldout.errors import InputError
+from heldout.infer.levels import alpha_of, check_level
+from heldout.infer.power import (
+    MOST_UNITS,
+    detectable_difference,
+    power_of_shift,
+    queries_needed,
+    smallest_n,
+    smallest_value,
+)
+from heldout.infer.results import Alternative, as_values, check_alternative
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from heldout.data.words import Floats
+
+__all__ = [
+    "DOCUMENT_RATE",
+    "Goal",
+    "PowerDesign",
+    "ProportionDesign",
+    "ScaledDesign",
+    "UnitDesign",
+    "fold_design",
+    "mcnemar_power",
+]
+
+DOCUMENT_RATE: Final = 0.25
+"""With this power of the number of documents the standard error of a difference is taken to fall.
+
+Measured for nDCG@10 on four collections: 0 to .33 (`benchmarks/power_designs.py`). The documents at
+the top of a list stay as few, however many there are.
+"""
+
+FAR_BEYOND: Final = 100.0
+"""No amount of data is exp of this times as large."""
+
+STEADY: Final = 20
+"""The power of an exact test goes up and down with n: as many further n must reach it too."""
+
+WINDOW: Final = 12.0
+"""Standard deviations around their mean within which numbers of discordant units are counted."""
+
+
+class Goal(NamedTuple):
+    """What a plan is for.
+
+    Parameters
+    ----------
+    power
+        The probability that the test shows the difference.
+    level
+        The confidence level; the test is at 1 - level.
+    alternative
+        Of the test.
+    """
+
+    power: float = 0.8
+    level: float = 0.95
+    alternative: Alternative = "two-sided"
+
+    def check(self) -> float:
+        """Return the significance level; refuse what is not a goal."""
+        check_alternative(self.alternative)
+        check_level(self.level)
+        alpha = alpha_of(self.level)
+        if not alpha < self.power < 1:
+            raise InputError(f"power={self.power}: expected between 1 - level ({alpha:g}) and 1")
+        return alpha
+
+    def check_difference(self, delta: float) -> float:
+        """Return the size of a difference; refuse one that the test does not look for."""
+        if not math.isfinite(delta) or delta == 0:
+            raise InputError(f"delta={delta}: expected a difference other than zero")
+        if delta * {"less": -1, "greater": 1, "two-sided": delta}[self.alternative] < 0:
+            raise InputError(
+                f"delta={delta}: no amount of data shows it with "
+                f"alternative={self.alternative!r}: turn the sign"
+            )
+        return abs(delta)
+
+    @property
+    def side(self) -> Alternative:
+        """Two-sided or greater: for the other side signs are turned."""
+        return "two-sided" if self.alternative == "two-sided" else "greater"
+
+    def signed(self, size: float) -> float:
+        """Return a difference of this size, in the direction that the test looks for."""
+        return -size if self.alternative == "less" else size
+
+
+class PowerDesign(Protocol):
+    """What plans are made with; amounts are numbers of units, documents or rows."""
+
+    def needed(self, delta: float, goal: Goal) -> int:
+        """Return the smallest amount that shows a true difference."""
+
+    def detectable(self, n: int, goal: Goal) -> float:
+        """Return the smallest true difference that an amount shows; NaN if there is none."""
+
+    def for_width(self, half: float, level: float) -> int:
+        """Return the smallest amount whose interval is expected to be no wider than ± half."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnitDesign:
+    """Differences of paired units, compared by their mean.
+
+    Parameters
+    ----------
+    sd
+        Their standard deviation.
+
+    Examples
+    --------
+    >>> design = UnitDesign(0.15)
+    >>> design.needed(0.02, Goal()), design.for_width(0.02, 0.95)
+    (444, 219)
+    """
+
+    sd: float
+
+    def needed(self, delta: float, goal: Goal) -> int:
+        """Return the units that `queries_needed` gives."""
+        return queries_needed(self.sd, delta, **goal._asdict())
+
+    def detectable(self, n: int, goal: Goal) -> float:
+        """Return the difference that `detectable_difference` gives."""
+        return detectable_difference(self.sd, n, **goal._asdict())
+
+    def for_width(self, half: float, level: float) -> int:
+        """Return the units whose t interval, with this standard deviation, is narrow enough."""
+        _check_width(half)
+        check_level(level)
+        found = smallest_n(lambda n: -_t(level, n - 1) * self.sd / math.sqrt(n), -half)
+        return _reachable(found, f"an interval of ± {half:g}")
+
+
+@dataclass(frozen=True, slots=True)
+class ProportionDesign:
+    """Successes and failures of paired units, compared by McNemar's exact test.
+
+    Parameters
+    ----------
+    discordant
+        The share of units on which one system succeeds and the other fails. Where a larger
+        difference is planned for, that difference.
+    """
+
+    discordant: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.discordant <= 1:
+            raise InputError(f"discordant={self.discordant}: expected a share, such as 0.2")
+
+    def needed(self, delta: float, goal: Goal) -> int:
+        """Return the smallest number of units from which on the power is reached."""
+        goal.check()
+        size = goal.check_difference(delta)
+        if size > 1:
+            raise InputError(f"delta={delta}: proportions differ by 1 at most")
+
+        def reached(n: int) -> float:
+            return self._power(n, size, goal)
+
+        found = _reachable(smallest_n(reached, goal.power), f"a difference of {delta:g}")
+        while late := [k for k in range(1, STEADY) if reached(found + k) < goal.power]:
+            found += late[-1] + 1
+        return found
+
+    def detectable(self, n: int, goal: Goal) -> float:
+        """Return the smallest difference that n units show; NaN if they show none."""
+        goal.check()
+        if self._power(n, 1.0, goal) < goal.power:
+            return math.nan
+        found = smallest_value(lambda size: self._power(n, min(size, 1.0), goal), goal.power)
+        return goal.signed(found)
+
+    def _power(self, n: int, size: float, goal: Goal) -> float:
+        return mcnemar_power(
+            max(self.discordant, size), n, size, level=goal.level, alternative=goal.side
+        )
+
+    def for_width(self, half: float, level: float) -> int:
+        """Return the units whose t interval is narrow enough, the systems being equally good."""
+        return UnitDesign(math.sqrt(self.discordant)).for_width(half, level)
+
+
+def mcnemar_power(
+    discordant: float,
+    n: int,
+    delta: float,
+    *,
+    level: float = 0.95,
+    alternative: Alternative = "two-sided",
+) -> float:
+    """Return the power of McNemar's exact test, exactly.
+
+    Parameters
+    ----------
+    discordant
+        The probability that exactly one of the two systems succeeds on a unit.
+    n
+        Units.
+    delta
+        The true difference of the two proportions, no larger than `discordant`.
+    level, alternative
+        Of the test.
+
+    References
+    ----------
+    Duffy (1984). Asymptotic and exact power for the McNemar test and its analogue with R controls
+    per case. Biometrics 40.
+
+    Examples
+    --------
+    >>> round(mcnemar_power(0.2, 200, 0.1), 4)
+    0.8753
+    """
+    from scipy.stats import binom  # slow to import
+
+    check_alternative(alternative)
+    alpha = alpha_of(check_level(level))
+    if n < 1:
+        raise InputError(f"n={n}: expected a positive integer")
+    if not (0 < discordant <= 1 and abs(delta) <= discordant):
+        raise InputError(
+            f"discordant={discordant}, delta={delta}: expected shares, the difference no larger "
+            "than the share of units on which the systems differ"
+        )
+    mean, spread = n * discordant, math.sqrt(n * discordant * (1 - discordant))
+    first, last = math.floor(mean - WINDOW * spread - 2), math.ceil(mean + WINDOW * spread + 2)
+    counts = np.arange(max(first, 0), min(last, n) + 1)
+    tail = alpha / 2 if alternative == "two-sided" else alpha
+    most = binom.ppf(tail, counts, 0.5)
+    most -= binom.cdf(most, counts, 0.5) > tail * (1 + 1e-12)  # largest loss that is significant
+    win = (1 + delta / discordant) / 2
+    shown = np.zeros(len(counts))
+    if alternative != "less":
+        shown += binom.sf(counts - most - 1, counts, win)
+    if alternative != "greater":
+        shown += binom.cdf(most, counts, win)
+    shown = np.where(most >= 0, np.minimum(shown, 1.0), 0.0)
+    return float((binom.pmf(counts, n, discordant) * shown).sum())
+
+
+@dataclass(frozen=True, slots=True)
+class ScaledDesign:
+    """A difference whose standard error falls with a power of the amount of data.
+
+    Parameters
+    ----------
+    error
+        The standard error of the difference.
+    freedom
+        Its degrees of freedom, which more data do not change.
+    size
+        The amount of data that it was found with.
+    rate
+        The error falls with this power of the amount: .5 is the square root.
+
+    Examples
+    --------
+    >>> design = ScaledDesign(error=0.012, freedom=224, size=1400)
+    >>> design.needed(0.02, Goal()), round(design.detectable(5600, Goal()), 4)
+    (3991, 0.0169)
+    """
+
+    error: float
+    freedom: int
+    size: int
+    rate: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.error) and self.error > 0):
+            raise InputError(f"error={self.error}: expected a standard error above zero")
+        if not 0 < self.rate <= 1:
+            raise InputError(f"rate={self.rate}: expected a power between 0 and 1, such as 0.5")
+        if self.freedom < 1 or self.size < 1:
+            raise InputError(
+                f"freedom={self.freedom}, size={self.size}: expected positive integers"
+            )
+
+    def power(self, n: int, delta: float, goal: Goal) -> float:
+        """Return the power to show a true difference with an amount of data."""
+        goal.check()
+        shift = delta / self.error * (n / self.size) ** self.rate
+        return power_of_shift(shift, self.freedom, alpha_of(goal.level), goal.alternative)
+
+    def needed(self, delta: float, goal: Goal) -> int:
+        """Return the amount at which the difference is far enough from 0 in standard errors."""
+        ratio = self._shift(goal) * self.error / goal.check_difference(delta)
+        return _whole(self._amount(ratio), f"a difference of {delta:g}")
+
+    def detectable(self, n: int, goal: Goal) -> float:
+        """Return the difference that is as many standard errors from 0 as the power needs."""
+        if n < 1:
+            raise InputError(f"n={n}: expected a positive integer")
+        return goal.signed(self._shift(goal) * self.error * (self.size / n) ** self.rate)
+
+    def for_width(self, half: float, level: float) -> int:
+        """Return the amount whose t interval is narrow enough."""
+        _check_width(half)
+        ratio = _t(check_level(level), self.freedom) * self.error / half
+        return _whole(self._amount(ratio), f"an interval of ± {half:g}")
+
+    def _amount(self, ratio: float) -> float:
+        """Return the amount whose standard error is `ratio` times smaller."""
+        logarithm = math.log(ratio) / self.rate
+        return self.size * math.exp(logarithm) if logarithm < FAR_BEYOND else math.inf
+
+    def _shift(self, goal: Goal) -> float:
+        alpha = goal.check()
+        return smallest_value(
+            lambda shift: power_of_shift(shift, self.freedom, alpha, goal.side), goal.power
+        )
+
+
+def fold_design(differences: Iterable[float], test_share: float, size: int) -> ScaledDesign:
+    """Return the design of a comparison over folds by the corrected resampled t test.
+
+    More repeats of the same folds hold little news: the plan is for more rows under as many folds,
+    and takes the variance of a fold's score to fall as its rows grow in number.
+
+    Parameters
+    ----------
+    differences
+        First minus second, one per fold (of all repeats).
+    test_share
+        n_test / n_train.
+    size
+        The number of rows in all folds.
+
+    References
+    ----------
+    Nadeau & Bengio (2003). Inference for the generalization error. Machine Learning 52(3).
+    """
+    from heldout.infer.tests.paired import check_share  # SciPy
+
+    values: Floats = as_values(differences, "differences")
+    factor = 1.0 / len(values) + check_share(test_share)
+    return ScaledDesign(math.sqrt(float(values.var(ddof=1)) * factor), len(values) - 1, size)
+
+
+def _t(level: float, freedom: int) -> float:
+    from heldout.infer.intervals.units import t_quantile
+
+    return t_quantile(level, freedom)
+
+
+def _check_width(half: float) -> None:
+    if not (math.isfinite(half) and half > 0):
+        raise InputError(f"half-width {half:g}: expected a number above zero")
+
+
+def _whole(amount: float, what: str) -> int:
+    return _reachable(math.ceil(amount * (1 - 1e-12)) if amount <= MOST_UNITS else None, what)
+
+
+def _reachable(found: int | None, what: Any) -> int:
+    if found is None:
+        raise InputError(f"{what} would need more than {MOST_UNITS:,} units: ask for a larger one")
+    return found

@@ -1,0 +1,368 @@
+"""Comparison of systems that were scored on different units: independent samples.
+
+Where systems share their units, pairing them shows far more, and `heldout.compare` does. This is
+for units that differ, by explicit request: Welch's t test, which does not take the variances to be
+equal, and a permutation test of the same statistic, which keeps its level exactly if the systems'
+scores have one distribution, and for many units also if only the means are equal.
+
+References
+----------
+Welch (1947). The generalization of Student's problem when several different population variances
+are involved. Biometrika 34. Janssen (1997). Studentized permutation tests for non-i.i.d. hypotheses
+and the generalized Behrens-Fisher problem. Statistics & Probability Letters 36. Chung & Romano
+(2013). Exact and asymptotically robust permutation tests. Annals of Statistics 41.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from heldout.errors import InputError
+from heldout.infer.intervals.bounded import UNBOUNDED, difference_inside
+from heldout.infer.intervals.units import mean_interval
+from heldout.infer.levels import alpha_of, check_level
+from heldout.infer.results import (
+    TIE,
+    Alternative,
+    Interval,
+    Outcome,
+    as_values,
+    check_alternative,
+)
+from heldout.infer.simultaneous.multiplicity import adjust
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from heldout.data.words import Flags, Floats
+
+__all__ = [
+    "UnpairedClaim",
+    "UnpairedComparison",
+    "compare_unpaired",
+    "unpaired_permutation_test",
+    "welch_interval",
+    "welch_test",
+]
+
+ENUMERATED: Final = 20_000
+"""Divisions of the units up to which all are gone through."""
+
+CELLS: Final = 1 << 22
+"""Numbers that are permuted at a time."""
+
+
+class _Moments(NamedTuple):
+    """The difference of two means, its standard error and its degrees of freedom."""
+
+    difference: float
+    error: float
+    freedom: float
+
+
+def _moments(first: Floats, second: Floats) -> _Moments:
+    shares = [float(one.var(ddof=1)) / len(one) for one in (first, second)]
+    total = sum(shares)
+    gap = float(first.mean() - second.mean())
+    if total <= (TIE * max(abs(float(first.mean())), abs(float(second.mean())), 1e-300)) ** 2:
+        return _Moments(gap, 0.0, math.nan)
+    weights = [
+        share * share / (len(one) - 1) for share, one in zip(shares, (first, second), strict=True)
+    ]
+    return _Moments(gap, math.sqrt(total), total * total / sum(weights))
+
+
+def welch_test(
+    first: Iterable[float], second: Iterable[float], *, alternative: Alternative = "two-sided"
+) -> Outcome:
+    """Return Welch's t test of two independent samples.
+
+    Parameters
+    ----------
+    first, second
+        Scores of two systems on different units, at least two each.
+    alternative
+        ``two-sided``, or ``greater`` / ``less``: the first has the larger / smaller mean.
+
+    Examples
+    --------
+    >>> round(welch_test([1.0, 2.0, 3.0, 4.0], [2.0, 6.0, 4.0]).p, 4)
+    0.3338
+    """
+    from scipy.special import stdtr  # slow to import
+
+    side = check_alternative(alternative)
+    one, two = as_values(first, "first"), as_values(second, "second")
+    found, n = _moments(one, two), len(one) + len(two)
+    if not found.error:
+        p = 1.0 if abs(found.difference) <= TIE else 0.0
+        if p == 0.0 and side != "two-sided":
+            p = float((found.difference > 0) != (side == "greater"))
+        return Outcome("welch", p, found.difference, side, n, "no variance")
+    t = found.difference / found.error
+    tails = {
+        "two-sided": 2 * float(stdtr(found.freedom, -abs(t))),
+        "greater": float(stdtr(found.freedom, -t)),
+        "less": float(stdtr(found.freedom, t)),
+    }
+    detail = f"{len(one):,} and {len(two):,} units, {found.freedom:.1f} degrees of freedom"
+    return Outcome("welch", min(1.0, tails[side]), t, side, n, "t", detail=detail)
+
+
+def welch_interval(
+    first: Iterable[float], second: Iterable[float], level: float = 0.95
+) -> Interval:
+    """Return Welch's interval for the difference of two means, first minus second."""
+    from scipy.special import stdtrit  # slow to import
+
+    check_level(level)
+    found = _moments(as_values(first, "first"), as_values(second, "second"))
+    half = 0.0
+    if found.error:
+        half = float(stdtrit(found.freedom, (1 + level) / 2)) * found.error
+    gap = found.difference
+    return Interval(gap, gap - half, gap + half, level, "Welch")
+
+
+def unpaired_permutation_test(
+    first: Iterable[float],
+    second: Iterable[float],
+    *,
+    alternative: Alternative = "two-sided",
+    replicates: int = 100_000,
+    seed: int = 0,
+) -> Outcome:
+    """Return the permutation test of Welch's statistic for two independent samples.
+
+    Units are divided anew between the systems: in all ways if there are few, else at random.
+
+    Parameters
+    ----------
+    first, second
+        Scores of two systems on different units, at least two each.
+    alternative
+        As for `welch_test`.
+    replicates, seed
+        Of random divisions.
+
+    Examples
+    --------
+    >>> found = unpaired_permutation_test([1.0, 2.0, 3.0, 4.0], [2.5, 6.0, 4.5])
+    >>> found.method, found.detail
+    ('exact', 'all 35 divisions of the units')
+    """
+    side = check_alternative(alternative)
+    one, two = as_values(first, "first"), as_values(second, "second")
+    if replicates < 100:
+        raise InputError(f"replicates={replicates}: at least 100 are needed")
+    together = np.concatenate([one, two])
+    scale = float(np.abs(together).max()) or 1.0
+    together = together / scale
+    m, n = len(one), len(together)
+    observed = float(_statistics(together[None, :m], together[None, m:])[0])
+    ways = math.comb(n, m)
+    if ways <= ENUMERATED:
+        members = np.array(list(combinations(range(n), m)))
+        chosen: Flags = np.zeros((ways, n), np.bool_)
+        np.put_along_axis(chosen, members, True, axis=1)
+        whole = np.broadcast_to(together, (ways, n))
+        drawn = _statistics(whole[chosen].reshape(ways, m), whole[~chosen].reshape(ways, n - m))
+        p = float(_extreme(drawn, observed, side).mean())
+        detail = f"all {ways:,} divisions of the units"
+        return Outcome("permutation", p, observed, side, n, "exact", detail=detail)
+    generator = np.random.default_rng(seed)
+    count, step = 0, max(1, CELLS // n)
+    for begin in range(0, replicates, step):
+        rows = np.tile(together, (min(step, replicates - begin), 1))
+        generator.permuted(rows, axis=1, out=rows)
+        count += int(_extreme(_statistics(rows[:, :m], rows[:, m:]), observed, side).sum())
+    p = (count + 1) / (replicates + 1)
+    error = math.sqrt(p * (1 - p) / replicates)
+    detail = f"{replicates:,} random divisions, seed {seed}"
+    return Outcome("permutation", p, observed, side, n, "monte carlo", error, detail)
+
+
+def _statistics(first: Floats, second: Floats) -> Floats:
+    """Return Welch's t of each row; infinite where nothing varies but the means differ."""
+    variance = first.var(axis=1, ddof=1) / first.shape[1]
+    variance = variance + second.var(axis=1, ddof=1) / second.shape[1]
+    gap = first.mean(axis=1) - second.mean(axis=1)
+    gap = np.where(np.abs(gap) <= TIE, 0.0, gap)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = gap / np.sqrt(np.where(variance <= TIE * TIE, 0.0, variance))
+    return np.where(np.isnan(found), 0.0, found)
+
+
+def _extreme(drawn: Floats, observed: float, side: Alternative) -> Flags:
+    tolerance = 0.0 if math.isinf(observed) else 1e-9 * max(1.0, abs(observed))
+    if side == "greater":
+        return drawn >= observed - tolerance
+    if side == "less":
+        return drawn <= observed + tolerance
+    return np.abs(drawn) >= abs(observed) - tolerance
+
+
+class UnpairedClaim(NamedTuple):
+    """What can be said about two systems.
+
+    Parameters
+    ----------
+    first, second
+        The systems; the difference is first minus second.
+    difference
+        With Welch's interval; of several comparisons all hold at once (Bonferroni).
+    outcomes
+        Welch's test, which decides, and the permutation test.
+    adjusted
+        The p-value that decides, adjusted for the number of comparisons.
+    """
+
+    first: str
+    second: str
+    difference: Interval
+    outcomes: tuple[Outcome, ...]
+    adjusted: float
+
+
+class UnpairedComparison(NamedTuple):
+    """Systems on different units.
+
+    Parameters
+    ----------
+    measure
+        What was measured.
+    systems
+        Name, mean with its interval, and number of units of each.
+    claims
+        One per pair.
+    level, alternative, correction
+        Of tests and intervals.
+    """
+
+    measure: str
+    systems: tuple[tuple[str, Interval, int], ...]
+    claims: tuple[UnpairedClaim, ...]
+    level: float
+    alternative: Alternative
+    correction: str
+
+
+def compare_unpaired(
+    table: Mapping[str, Mapping[Any, float]] | Mapping[str, Sequence[float]],
+    measure: str = "score",
+    *,
+    baseline: str | None = None,
+    alternative: Alternative = "two-sided",
+    level: float = 0.95,
+    correction: str = "holm",
+    higher_is_better: bool = True,
+    ends: tuple[float, float] = UNBOUNDED,
+    replicates: int = 100_000,
+    seed: int = 0,
+) -> UnpairedComparison:
+    """Compare systems that were scored on different units.
+
+    Parameters
+    ----------
+    table
+        For each system its scores by unit id, or a list of them if there are no ids. Systems that
+        share a unit are refused: pairing them shows more.
+    measure
+        What was measured.
+    baseline
+        Compare all others with this system; by default all pairs, each with those before it.
+    alternative
+        ``greater``: the first is better.
+    level
+        Of intervals and tests.
+    correction
+        How p-values of several comparisons are adjusted: ``holm``, ``hochberg``, ``hommel``,
+        ``bonferroni``, ``bh``, ``by``.
+    higher_is_better
+        The direction of the measure.
+    ends
+        The range of the measure, which no interval leaves.
+    replicates, seed
+        Of the permutation test.
+
+    Examples
+    --------
+    >>> found = compare_unpaired({"A": [0.1, 0.4, 0.3, 0.2], "B": [0.6, 0.8, 0.7]})
+    >>> claim = found.claims[0]
+    >>> claim.first, round(claim.difference.estimate, 2), round(claim.adjusted, 4)
+    ('B', 0.45, 0.0036)
+    """
+    side = check_alternative(alternative)
+    check_level(level, one_sided=side != "two-sided")
+    values = _separate(table)
+    names = list(values)
+    if len(names) < 2:
+        raise InputError("one system cannot be compared: give at least two")
+    if baseline is not None and baseline not in values:
+        raise InputError(f"no system {baseline!r}; there are {', '.join(names)}")
+    pairs = [(two, one) for one, two in combinations(names, 2)]
+    if baseline is not None:
+        pairs = [(name, baseline) for name in names if name != baseline]
+    turned: dict[Alternative, Alternative] = {
+        "two-sided": "two-sided",
+        "greater": "less",
+        "less": "greater",
+    }
+    numeric = side if higher_is_better else turned[side]
+    outcomes = [
+        tuple(
+            one._replace(alternative=side)
+            for one in (
+                welch_test(values[first], values[second], alternative=numeric),
+                unpaired_permutation_test(
+                    values[first],
+                    values[second],
+                    alternative=numeric,
+                    replicates=replicates,
+                    seed=seed,
+                ),
+            )
+        )
+        for first, second in pairs
+    ]
+    adjusted = adjust([tests[0].p for tests in outcomes], correction)
+    alpha = alpha_of(level) / len(pairs)
+    wide = 1 - alpha if side == "two-sided" else 1 - 2 * alpha
+    claims = []
+    for at, (first, second) in enumerate(pairs):
+        interval = welch_interval(values[first], values[second], wide)._replace(level=level)
+        if numeric == "greater":
+            interval = interval._replace(high=math.inf)
+        elif numeric == "less":
+            interval = interval._replace(low=-math.inf)
+        interval = difference_inside(interval, ends)
+        claims.append(UnpairedClaim(first, second, interval, outcomes[at], float(adjusted[at])))
+    systems = []
+    for name, column in values.items():
+        mean = mean_interval(column, level, ends)
+        if mean is not None:  # there are two units at least
+            systems.append((name, mean, len(column)))
+    used = correction if len(pairs) > 1 else ""
+    return UnpairedComparison(measure, tuple(systems), tuple(claims), level, side, used)
+
+
+def _separate(table: Mapping[str, Any]) -> dict[str, Floats]:
+    """Return the values of each system; refuse systems that share units."""
+    found: dict[str, Floats] = {}
+    owner: dict[str, str] = {}
+    for name, given in table.items():
+        if hasattr(given, "items"):
+            for unit in given:
+                other = owner.setdefault(str(unit), str(name))
+                if other != str(name):
+                    raise InputError(
+                        f"unit {unit} has scores of {other} and of {name}: units that systems "
+                        "share are paired, which shows far more; compare them without unpaired"
+                    )
+        scores = list(given.values()) if hasattr(given, "items") else given
+        found[str(name)] = as_values(scores, f"scores of {name}")
+    return found

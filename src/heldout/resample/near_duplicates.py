@@ -1,0 +1,122 @@
+"""Documents whose texts are almost the same, found by MinHash and banding.
+
+A document is the set of its sequences of five words (a shorter one is one sequence). Two documents
+are near-duplicates if their sets have a Jaccard similarity of at least `ALIKE`; groups are
+connected near-duplicates. The similarity of two documents is estimated by the share of 128 random
+orders of all sequences in which both have the same first one (Broder 1997). Only documents that
+agree in two neighbouring orders, a band, are compared. Two documents with a similarity of .2 share
+none with a chance of about 1 %.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from heldout.compiled import announce
+from heldout.data.parallel import threads
+from heldout.resample.kernels.minhash import join_alike, sign_documents
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from numpy.typing import NDArray
+
+    from heldout.data.documents import Documents, TextBatch
+    from heldout.data.words import Bytes, Ints
+
+    Signatures = NDArray[np.uint16]
+
+__all__ = ["ALIKE", "ORDERS", "near_duplicates", "signatures"]
+
+ALIKE: Final = 0.15
+"""The least similarity of near-duplicates: two texts that differ in one of five words have .2."""
+ORDERS: Final = 128
+"""Random orders of all sequences of words."""
+_NEIGHBOURS: Final = 64
+"""Documents that one is compared with, of those that share a band with it."""
+_BATCH: Final = 4 << 20
+
+
+def near_duplicates(documents: Documents, alike: float = ALIKE) -> Ints:
+    """Return the group of each document, numbered in the order of their first documents.
+
+    Documents without words are groups of their own.
+
+    Parameters
+    ----------
+    alike
+        The least estimated similarity of near-duplicates.
+
+    Examples
+    --------
+    >>> from heldout.data.documents import documents_of
+    >>> text = "the quick brown fox jumps over the lazy dog and runs away from the hunters"
+    >>> other = "nothing of this is to be found in any other of these three short documents"
+    >>> near_duplicates(documents_of([text, other, text.replace("hunters", "wolves")])).tolist()
+    [0, 1, 0]
+    """
+    announce("the search for near-duplicates", sign_documents, join_alike)
+    signed, has_words = signatures(documents)
+    leaders = np.arange(len(signed), dtype=np.int64)
+    rows = np.flatnonzero(has_words)
+    least = int(np.ceil(alike * ORDERS))
+    for band in range(ORDERS):
+        # Those that share a band are sorted by two more orders: the more alike come side by side.
+        keys = np.zeros(len(rows), np.uint64)
+        for next_order in range(band, band + 4):
+            keys <<= np.uint64(16)
+            keys |= signed[rows, next_order % ORDERS]
+        order = np.argsort(keys, kind="stable")
+        join_alike(signed, rows[order], keys[order], least, _NEIGHBOURS, leaders)
+    return _numbered(leaders)
+
+
+def signatures(documents: Documents) -> tuple[Signatures, NDArray[np.bool_]]:
+    """Return 16 bits of the first sequence of each document in each order, and which have words."""
+    found = np.empty((len(documents), ORDERS), np.uint16)
+    has_words = np.zeros(len(documents), np.bool_)
+    random = np.random.default_rng(0x6E656172)
+    factors = random.integers(0, 1 << 32, ORDERS, np.uint32) | np.uint32(1)
+    shifts = random.integers(0, 1 << 32, ORDERS, np.uint32)
+
+    def sign(batch: TextBatch) -> None:
+        own = slice(batch.first, batch.first + len(batch))
+        text, offsets = _one_case(batch)
+        sign_documents(text, offsets, factors, shifts, found[own], has_words[own])
+
+    workers = threads()
+    with ThreadPoolExecutor(workers) as pool:
+        waiting: deque[Future[None]] = deque()
+        for batch in documents.batches(_BATCH):
+            waiting.append(pool.submit(sign, batch))
+            if len(waiting) > 2 * workers:
+                waiting.popleft().result()
+        for future in waiting:
+            future.result()
+    return found, has_words
+
+
+def _one_case(batch: TextBatch) -> tuple[Bytes, Ints]:
+    """The text of a batch with all but ASCII letters in one case; the kernel does those."""
+    text, offsets = np.ascontiguousarray(batch.text), np.asarray(batch.offsets, np.int64)
+    if not (text >= 128).any():
+        return text, offsets
+    raw = [batch.raw(place) for place in range(len(batch))]
+    folded = [one if one.isascii() else one.decode().casefold().encode() for one in raw]
+    lengths = np.fromiter(map(len, folded), np.int64, len(folded))
+    return np.frombuffer(b"".join(folded), np.uint8), np.concatenate(([0], np.cumsum(lengths)))
+
+
+def _numbered(leaders: Ints) -> Ints:
+    """Groups from 0 on; a leader is the first of its group, or of one that has joined it."""
+    while True:
+        higher = leaders[leaders]
+        if (higher == leaders).all():
+            break
+        leaders = higher
+    number = np.cumsum(leaders == np.arange(len(leaders))) - 1
+    return number[leaders]

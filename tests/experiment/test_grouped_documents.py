@@ -1,0 +1,222 @@
+"""Documents that belong together, in experiments and studies: a copy is no new document."""
+
+import numpy as np
+import pytest
+from document_data import indexed, topical_collection
+from experiment_data import small_collection, table_bytes
+
+from heldout import Collection, Experiment, KFold, System
+from heldout.cli import main
+from heldout.experiment.documents.candidates import Candidates
+from heldout.experiment.documents.cross_validate import _inner_side
+from heldout.experiment.documents.uncertainty import _halves, _leaders
+from heldout.experiment.studies.bias import StudySettings, _division, bias_study
+from heldout.experiment.studies.curve import learning_curve
+from heldout.measure.parse import parse_measure
+from heldout.retrieve.models import grid
+
+NDCG = parse_measure("nDCG@10")
+MARK = " as was seen"
+
+
+def doubled(collection, change=lambda text: text):
+    """The collection with a copy of every document, judged alike."""
+    pairs = list(collection.documents.pairs())
+    texts = dict(pairs) | {f"{one}-copy": change(text) for one, text in pairs}
+    qrels = {
+        query: {name: grade for one, grade in rows.items() for name in (one, f"{one}-copy")}
+        for query, rows in collection.qrels.to_dict().items()
+    }
+    return Collection(texts, collection.queries, qrels, name=collection.name)
+
+
+def memorise(train, test, known=True):
+    """Rank documents by the grade that their text had in what was seen."""
+    texts = {one: text.removesuffix(MARK) for one, text in train.collection.documents.pairs()}
+    grades = {
+        query: {texts[one]: grade for one, grade in rows.items()}
+        for query, rows in train.qrels.to_dict().items()
+    }
+    here = {one: text.removesuffix(MARK) for one, text in test.collection.documents.pairs()}
+    return {
+        query: {
+            one: known * float(grades.get(query, {}).get(text, 0)) for one, text in here.items()
+        }
+        for query in test.collection.queries.ids
+    }
+
+
+def ignore(train, test):
+    return memorise(train, test, known=False)
+
+
+def estimate(system, collection, groups=None):
+    """The score for new documents, and the codes of the notes."""
+    plan = {"folds": 20} | ({} if groups is None else {"groups": groups})
+    results = Experiment(
+        collection=collection,
+        systems=[System.of(system, "own", comparable=True)],
+        by="document",
+        plan=plan,
+        measures=["nDCG@10"],
+    ).run()
+    return results.value("own"), {note.code for note in results.notes}
+
+
+def test_a_system_that_memorises_texts_gets_what_is_right():
+    copied = doubled(small_collection())
+    apart, said = estimate(memorise, copied, "none")
+    assert apart > 0.95
+    assert "twins" in said
+    right, said = estimate(memorise, copied)
+    assert "duplicates" in said
+    assert "twins" not in said
+    # Without a copy of it to be seen, nothing is known of a document.
+    assert right == estimate(ignore, copied)[0] < 0.5
+
+
+def test_copies_that_were_changed_a_little_need_near_duplicates():
+    copied = doubled(small_collection(), lambda text: text + MARK)
+    assert estimate(memorise, copied)[0] > 0.95
+    right, said = estimate(memorise, copied, "near-duplicates")
+    assert "duplicates" in said
+    assert right == estimate(ignore, copied, "near-duplicates")[0] < 0.5
+
+
+@pytest.mark.parametrize("by", ["document", "both"])
+def test_results_have_the_same_bytes_for_one_and_two_workers(by, tmp_path):
+    copied = doubled(small_collection(), lambda text: text + MARK)
+    own = {"folds": 3, "groups": "near-duplicates"}
+    plan = own if by == "document" else {"queries": {"folds": 2}, "documents": own}
+    whole = Experiment(
+        collection=copied,
+        systems=[System.of(memorise, "own", comparable=True), "bm25(k1=0.5,2)"],
+        by=by,
+        plan=plan,
+        inner=2 if by == "document" else None,
+        measures=["nDCG@10"],
+    )
+    whole.run(tmp_path / "one")
+    whole.run(tmp_path / "two", workers=2)
+    assert table_bytes(tmp_path / "one") == table_bytes(tmp_path / "two")
+
+
+def test_a_group_has_one_coin_and_without_groups_nothing_changes():
+    groups = np.array([4, 1, 4, 0, 1, 7, 4])
+    leaders = _leaders(groups)
+    assert leaders.tolist() == [0, 1, 0, 3, 1, 5, 0]
+    plain = _halves(7, 400, 3, 0)
+    tossed = _halves(7, 400, 3, 0, leaders)
+    assert (tossed == plain[leaders]).all()
+    assert (tossed[0] == tossed[2]).all()
+    assert 150 < (tossed[0] != tossed[1]).sum() < 250
+
+
+def test_doubled_documents_have_the_interval_of_the_single_ones():
+    """Two copies of everything: the ranking is another, but its spread is that of the originals.
+
+    With a coin for each copy the interval would be narrower by about the root of 2.
+    """
+    copied = doubled(topical_collection(120))
+    widths = {}
+    for groups in ("duplicates", "none"):
+        found = Experiment(
+            collection=copied, systems=["bm25"], by="document", measures=["nDCG@10"],
+            plan={"folds": 5, "groups": groups},
+        ).run().interval("bm25")  # fmt: skip
+        widths[groups] = found.high - found.low
+    assert widths["duplicates"] > 1.15 * widths["none"]
+
+
+def test_inner_folds_do_not_cut_groups():
+    collection = doubled(topical_collection(60))
+    groups = KFold(2, groups="duplicates").splits(collection, "document").groups
+    own = Candidates.make(indexed(collection), collection, grid("bm25", k1=[1.0], b=[0.5]))
+    seen = np.arange(120) % 60 < 40
+    side = _inner_side(own, seen, 4, 0, groups)
+    assert (side.statistics[:60] == side.statistics[60:]).all()
+    assert (side.statistics[~seen] == -1).all()
+    assert set(side.statistics[seen].tolist()) == {0, 1, 2, 3}
+
+
+def test_studies_draw_whole_groups():
+    settings = StudySettings(NDCG, 0.5, 4, folds=4)
+    groups = np.arange(240) % 120
+    for draw in range(4):
+        folds, unseen = _division(240, settings, 120, draw, 0, groups)
+        assert (folds[:120] == folds[120:]).all()
+        assert (unseen[:120] == unseen[120:]).all()
+        assert ((folds >= 0) ^ unseen).all()
+        assert np.bincount(folds[folds >= 0]).tolist() == [30] * 4
+    alone = [_division(240, settings, 120, draw, 0, np.arange(240)) for draw in range(2)]
+    plain = [_division(240, settings, 120, draw, 0) for draw in range(2)]
+    assert all((a == b).all() for one, other in zip(alone, plain, strict=True)
+               for a, b in zip(one, other, strict=True))  # fmt: skip
+
+
+def test_studies_of_copies_are_studies_of_originals():
+    """A held-out copy of what was seen makes no difference to BM25, but to a curve's sides."""
+    collection = doubled(topical_collection(60))
+    groups = KFold(2, groups="duplicates").splits(collection, "document").groups
+    own = Candidates.make(indexed(collection), collection, grid("bm25", k1=[0.5, 2.0], b=[0.5]))
+    study = bias_study(own, StudySettings(NDCG, 0.5, 4, replicates=20), groups=groups)
+    assert (study.sample_size, study.target_size) == (60, 60)
+    curve = learning_curve(own, NDCG, [0.5, 1.0], draws=3, groups=groups)
+    assert [point.size for point in curve] == [48, 96]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    from heldout.data.export import export_collection
+
+    monkeypatch.chdir(tmp_path)
+    copied = doubled(topical_collection(60))
+    export_collection(copied, tmp_path / "copied", "beir")
+    rows = "".join(f"{one}\t{number % 50}\n" for number, one in enumerate(copied.documents.ids))
+    (tmp_path / "groups.tsv").write_text(rows)
+    return tmp_path
+
+
+@pytest.mark.parametrize("groups", ["near-duplicates", "duplicates", "none", "groups.tsv"])
+@pytest.mark.usefixtures("folder")
+def test_the_commands_take_groups(groups, capsys):
+    common = ["--groups", groups, "-m", "nDCG@10"]
+    main(["run", "copied", "--by", "document", "--system", "bm25", *common, "--json"])
+    main(["study", "bias", "copied", "--draws", "2", "--replicates", "2", *common])
+    main(["study", "curve", "copied", "--draws", "2", "--sizes", "1", *common])
+    main(["split", "copied", "--by", "document", "--groups", groups])
+    said = capsys.readouterr()
+    code = "[twins]" if groups == "none" else "[duplicates]"
+    assert code in said.out
+    assert said.err.count(code) == 2
+    named = "groups=<120 values>" if groups == "groups.tsv" else f"groups='{groups}'"
+    assert named in said.out
+
+
+def test_a_file_has_groups(folder):
+    text = """
+        collection = "copied"
+        by = "document"
+        systems = ["bm25"]
+        [plan]
+        folds = 3
+        groups = "%s"
+    """
+    found = {}
+    for groups in ("near-duplicates", "groups.tsv", "no-such-thing"):
+        (folder / f"{groups}.toml").write_text(text % groups)
+        found[groups] = Experiment.read(folder / f"{groups}.toml")
+    assert found["near-duplicates"].check().document_groups.max() == 59
+    assert found["groups.tsv"].check().document_groups.max() < 49
+    with pytest.raises(Exception, match="'no-such-thing' is unknown: expected 'duplicates', 'near"):
+        found["no-such-thing"].check()
+
+
+@pytest.mark.usefixtures("folder")
+def test_groups_of_a_file_are_of_one_kind(capsys):
+    with pytest.raises(SystemExit):
+        main(["run", "copied", "--by", "both", "--system", "bm25", "--groups", "groups.tsv"])
+    assert "one kind of unit" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["study", "curve", "copied", "--by", "query", "--groups", "duplicates"])
+    assert "groups of documents" in capsys.readouterr().err
