@@ -30,7 +30,12 @@ import numpy as np
 from heldout.data.collection import Collection
 from heldout.data.collection_files import read_collection
 from heldout.experiment.documents.candidates import Candidates
-from heldout.experiment.studies.bias import StudySettings, bias_study, standard_error
+from heldout.experiment.studies.bias import (
+    StudySettings,
+    bias_study,
+    coverage_error,
+    standard_error,
+)
 from heldout.measure.parse import parse_measure
 from heldout.resample.plans import KFold
 from heldout.retrieve.index import Index
@@ -78,6 +83,7 @@ class Line(NamedTuple):
     se: float
     rmse: float
     coverage: float | None
+    coverage_se: float | None
 
 
 def main() -> None:
@@ -85,7 +91,8 @@ def main() -> None:
     parser.add_argument("collections", nargs="*", default=["pydocs"], help="names or paths")
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--queries", type=int, help="how many, drawn at random (default: all)")
-    parser.add_argument("--replicates", type=int, default=200, help="half-samples an interval")
+    parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--replicates", type=int, default=200, help="for each interval")
     parser.add_argument("--measure", default="nDCG@10")
     parser.add_argument("--case", action="append", choices=[case.name for case in CASES])
     parser.add_argument("--seed", type=int, default=0)
@@ -161,7 +168,9 @@ def table(collection: Collection, options: argparse.Namespace) -> Iterator[str]:
 
 
 def cells(one: Line) -> list[str]:
-    covers = "" if one.coverage is None else f"{100 * one.coverage:.1f} %"
+    covers = ""
+    if one.coverage is not None and one.coverage_se is not None:
+        covers = f"{100 * one.coverage:.1f} ± {100 * one.coverage_se:.1f} %"
     name = f"**{one.estimator}**" if one.estimator == "pooled" else one.estimator
     numbers = [f"{one.mean:.4f}", f"{one.truth:.4f}", f"{one.bias:+.4f} ± {one.se:.4f}"]
     return [name, *numbers, f"{one.rmse:.4f}", covers]
@@ -176,8 +185,8 @@ def studies(
 
     def study(models: tuple[Model, ...], number: int, seed: int, noise: Noise) -> BiasStudy:
         settings = StudySettings(
-            measure, case.fraction, number, tuning=case.tuning, replicates=options.replicates,
-            seed=seed,
+            measure, case.fraction, number, folds=options.folds, tuning=case.tuning,
+            replicates=options.replicates, seed=seed,
         )  # fmt: skip
         candidates = Candidates.make(index, collection, models, priors=noise)
         return bias_study(candidates, settings, groups=groups)
@@ -216,22 +225,18 @@ def summary(found: list[BiasStudy]) -> list[Line]:
             if one[2] == row.estimator
         ]
         error = values - truths
-        covers = [
-            (one.coverage, study.settings.draws)
-            for study in found
-            for one in study.rows
-            if one.estimator == row.estimator and one.coverage is not None
-        ]
-        coverage = sum(share * n for share, n in covers) / len(error) if covers else None
+        covers = [covered for study in found for covered in study.covered.get(row.estimator, ())]
+        shuffles, level = np.array(together), found[0].settings.level
         lines.append(
             Line(
                 row.estimator,
                 float(values.mean()),
                 float(truths.mean()),
                 float(error.mean()),
-                standard_error(error, np.array(together)),
+                standard_error(error, shuffles),
                 float(np.sqrt((error**2).mean())),
-                coverage,
+                float(np.mean(covers)) if covers else None,
+                coverage_error(covers, shuffles, level) if covers else None,
             )
         )
     return lines

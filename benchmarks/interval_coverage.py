@@ -4,7 +4,8 @@ In every draw half of the documents and half of the queries are the sample. The 
 
 - documents: the same queries on the other documents;
 - queries: the other queries on the same documents;
-- both: the other queries on the other documents.
+- both: the other queries on the other documents;
+- difference: the same queries on the other documents, BM25 minus query likelihood (Dirichlet).
 
 The other queries are as few as the sample's, so the variance of their own mean is added to that of
 the interval, which is for the expected score of all queries.
@@ -15,7 +16,6 @@ the interval, which is for the expected score of all queries.
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,15 +23,12 @@ from heldout.data.collection_files import read_collection
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.documents.methods import pool
 from heldout.experiment.documents.rank_table import RankTable
-from heldout.experiment.documents.uncertainty import half_sample_spread
-from heldout.experiment.studies.bias import unseen_values
+from heldout.experiment.documents.uncertainty import document_spread
+from heldout.experiment.studies.bias import coverage_error, unseen_values
 from heldout.measure.parse import parse_measure
 from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.index import Index
 from heldout.retrieve.models import Model
-
-if TYPE_CHECKING:
-    from heldout.experiment.documents.estimate import Estimand
 
 MEASURE = parse_measure("nDCG@10", "ranking")
 FOLDS, DEPTH, Z = 5, 1000, 1.959964
@@ -41,7 +38,36 @@ def noise(values: np.ndarray) -> float:
     return float(values.var(ddof=1) / len(values))
 
 
-def one_draw(candidates: Candidates, draw: int) -> dict[Estimand, tuple[float, float]]:
+def difference(candidates: Candidates, other: Candidates, draw: int) -> tuple[float, float]:
+    """Of two systems on all queries: difference from the truth, and its expected variance."""
+    n = candidates.index.n_documents
+    order = np.random.default_rng([5, draw]).permutation(n)
+    folds = np.full(n, -1, np.int32)
+    folds[order[: n // 2]] = np.arange(n // 2) % FOLDS
+    seen = folds >= 0
+    error, scaled = [], []
+    for one in (candidates, other):
+        pooled = pool(one, folds, (0,) * FOLDS, 0, 100)
+        values = one.table.evaluate(
+            pooled.ranks[:, None], seen[one.table.documents], pooled.retrieved, [MEASURE], DEPTH
+        )[0]
+        spread = document_spread(
+            one.table,
+            pooled.documents,
+            np.flatnonzero(seen).astype(np.int32),
+            [MEASURE],
+            values,
+            depth=DEPTH,
+            replicates=60,
+            seed=draw,
+        )[0]
+        unseen = unseen_values(one, seen, ~seen, 0, MEASURE)
+        error.append(float(np.nanmean(values) - np.nanmean(unseen)))
+        scaled.append(np.array(spread.halves))
+    return error[0] - error[1], 2 * float(((scaled[0] - scaled[1]) ** 2).mean())
+
+
+def one_draw(candidates: Candidates, draw: int) -> dict[str, tuple[float, float]]:
     """Difference from the truth, and the variance that is expected of it."""
     table, n = candidates.table, candidates.index.n_documents
     generator = np.random.default_rng([5, draw])
@@ -58,7 +84,7 @@ def one_draw(candidates: Candidates, draw: int) -> dict[Estimand, tuple[float, f
     kept = asked[table.queries]
     own = RankTable(table.queries[kept], table.documents[kept], table.grades[kept], table.n_queries)
     values = np.where(asked, merged[0, 0], np.nan)
-    spread = half_sample_spread(
+    spread = document_spread(
         own,
         pooled.documents,
         np.flatnonzero(seen).astype(np.int32),
@@ -91,14 +117,20 @@ def main() -> None:
         index = Index.build(collection, Analyzer(stop="english", stemmer="english"))
         model = Model.make("bm25", k1=1, b=0.5)
         candidates = Candidates.make(index, collection, [model], depth=DEPTH)
-        found = [one_draw(candidates, draw) for draw in range(options.draws)]
-        estimands: tuple[Estimand, ...] = ("documents", "queries", "both")
-        for estimand in estimands:
+        found = []
+        likelihood = Model.make("ql-dirichlet", mu=1000)
+        other = Candidates.make(index, collection, [likelihood], depth=DEPTH)
+        for draw in range(options.draws):
+            gap = difference(candidates, other, draw)
+            found.append(one_draw(candidates, draw) | {"difference": gap})
+        for estimand in found[0]:
             error, variance = np.array([one[estimand] for one in found]).T
-            covered = float((np.abs(error) <= Z * np.sqrt(variance)).mean())
+            covers = np.abs(error) <= Z * np.sqrt(variance)
+            # Every draw divides documents and queries by a seed of its own: no two are paired.
+            se = coverage_error(covers.tolist(), np.arange(len(covers)), 0.95)
             print(
                 f"| {collection.name} | {estimand} | {error.std():.4f} "
-                f"| {np.sqrt(variance.mean()):.4f} | {covered:.1%} |"
+                f"| {np.sqrt(variance.mean()):.4f} | {covers.mean():.1%} ± {se:.1%} |"
             )
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from heldout.data.collection_files import read_collection
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.documents.methods import pool
-from heldout.experiment.documents.uncertainty import half_sample_spread
+from heldout.experiment.documents.uncertainty import document_spread
 from heldout.measure.parse import parse_measure
 from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.index import Index
@@ -39,7 +39,7 @@ FOLDS, DEPTH = 5, 1000
 def document_error(
     candidates: Candidates, measure: RankingMeasure, share: float, seed: list[int]
 ) -> float:
-    """Half-sample standard error of the difference between both models on a part of documents."""
+    """Jackknife standard error of the difference between both models on a part of documents."""
     table, n = candidates.table, candidates.index.n_documents
     order = np.random.default_rng(seed).permutation(n)
     folds = np.full(n, -1, np.int32)
@@ -51,7 +51,7 @@ def document_error(
     for model in (0, 1):
         pooled = pool(candidates, folds, (model,) * FOLDS, model, 100)
         merged = table.evaluate(pooled.ranks[:, None], counted, pooled.retrieved, [measure], DEPTH)
-        spread = half_sample_spread(
+        spread = document_spread(
             table,
             pooled.documents,
             np.flatnonzero(seen).astype(np.int32),

@@ -119,7 +119,7 @@ def test_ids_of_both_sides_are_shown_when_no_query_is_common(capsys, files, form
 def test_no_query_that_all_runs_have_is_refused(capsys, files):
     (files / "other.run").write_text("q2 Q0 a 1 1 t\n")
     said = refused(capsys, "eval", "qrels", "good.run", "other.run", "--intersection", "-o", "out")
-    assert "no judged query is in all of the runs" in said
+    assert "no judged query is in all runs" in said
 
 
 @pytest.mark.parametrize("place", ["qrels", "run"])
@@ -188,7 +188,7 @@ WRONG_USE = {
         "nowhere/out: cannot be written",
     ),
     "measure without its cutoff": (["-m", "F"], "F needs a cutoff, for example F@10"),
-    "measure at 0": (["-m", "nDCG@0"], "a cutoff is a whole number from 1 on"),
+    "measure at 0": (["-m", "nDCG@0"], "a cutoff must be a positive integer"),
     "unknown parameter": (["-m", "AP(depth=3)"], "AP has no parameter 'depth'"),
 }
 
@@ -244,7 +244,7 @@ STRANGE_ARGUMENTS = {
     "output is a folder": (["-o", "."], "is a directory"),
     "output is nothing": (["-o", ""], "is a directory, or nothing"),
     "two dots in a cutoff": (["-m", "P@1.2.3"], "cannot read 'P@1.2.3'"),
-    "endless parameter": (["-m", "AP(rel=1e999)"], "expected a whole number"),
+    "endless parameter": (["-m", "AP(rel=1e999)"], "expected an integer"),
     "text as parquet": (["-m", "relstring", "-f", "parquet", "-o", "out"], "RelString"),
     "long list of unknown ids": (["--queries", ",".join(f"x{n}" for n in range(2000))], "judged"),
 }

@@ -20,7 +20,7 @@ from heldout.measure.parse import parse_measures
 from heldout.measure.prediction.evaluate import evaluate_predictions
 from heldout.measure.prediction.sums import unit_sums
 
-HINT = "F1(macro, undefined=0) (--undefined 0) counts such a class 0, as scikit-learn does"
+HINT = "F1(macro, undefined=0) (--undefined 0) counts such a class as 0, like scikit-learn"
 
 
 def run(capsys, *arguments):
@@ -101,7 +101,7 @@ def test_what_cannot_be_mended_has_no_hint(tmp_path, capsys):
     path = tmp_path / "s.csv"
     path.write_text("unit,truth,score\n1,a,3\n2,b,9\n3,a,5\n")
     said = run(capsys, "eval", "--task", "classification", path, "-m", "F1(macro)").err
-    assert "F1(macro) of s does not exist: there are scores and no predictions\n" in said
+    assert "F1(macro) of s does not exist: there are scores but no predictions\n" in said
     assert "undefined=0" not in said
 
 
@@ -152,7 +152,7 @@ def test_nothing_but_0_is_taken(value):
         parse_measures(["F1"], "classification", undefined=value)
     with pytest.raises(MeasureError, match="undefined must be 0"):
         parse_measures([f"F1(undefined={value})"], "classification")
-    with pytest.raises(MeasureError, match="MCC has no setting"):
+    with pytest.raises(MeasureError, match="MCC has no parameter"):
         parse_measures(["MCC(undefined=0)"], "classification")
 
 
@@ -178,6 +178,6 @@ def test_experiments_take_the_measure():
     fields = {"task": "classification", "data": (rows, labels), "systems": systems}
     bare = Experiment(**fields, measures=["F1(macro)"]).run()
     said = bare.estimate("first")["reason"]
-    assert said.endswith("; F1(macro, undefined=0) counts such a class 0, as scikit-learn does")
+    assert said.endswith("; F1(macro, undefined=0) counts such a class as 0, like scikit-learn")
     counted = Experiment(**fields, measures=["F1(macro, undefined=0)"]).run()
     assert 0 < counted.estimate("first")["value"] < 0.3

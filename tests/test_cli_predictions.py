@@ -185,7 +185,7 @@ def test_what_does_not_fit_is_refused(files, tmp_path, capsys):
     namesake = tmp_path / "more" / "ratings.csv"
     namesake.write_text(path.read_text())
     error = run(capsys, "compare", path, namesake, "--task", "regression", code=2).err
-    assert "two systems are named ratings" in error
+    assert "duplicate system name ratings" in error
     for option in (("--test-share", "0.1"), ("--lower-is-better",), ("--intersection",)):
         assert option[0] in run(capsys, "compare", *files, *option, code=2).err
     assert "one system cannot be compared" in run(capsys, "compare", files[0], code=2).err
@@ -293,7 +293,7 @@ def test_curves_of_several_classes_need_one_named(tmp_path, capsys):
         "unit,truth,prob_a,prob_b,prob_c\n1,a,.6,.2,.2\n2,b,.3,.6,.1\n3,c,.5,.2,.3\n4,a,.4,.4,.2\n"
     )
     error = run(capsys, "eval", "--task", "classification", path, "--curve", "roc", code=2).err
-    assert "name one with --positive" in error
+    assert "choose one with --positive" in error
     shown = run(
         capsys, "eval", "--task", "classification", path, "--curve", "roc", "--positive", "a"
     )

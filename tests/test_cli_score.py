@@ -210,7 +210,7 @@ def test_groups_are_what_is_tested(tmp_path, capsys):
     interval = found["systems"][1]["measures"]["accuracy"]["interval"]
     assert interval["method"] == "bootstrap percentile over 6 groups"
     assert interval["low"] < interval["estimate"] < interval["high"]
-    assert any("drawing whole groups" in note for note in found["notes"])
+    assert any("resample whole groups" in note for note in found["notes"])
     claim = compared["claims"][0]
     assert claim["tests"][0]["test"] == "randomization"
     assert claim["n"] == 6
@@ -239,7 +239,9 @@ def test_a_note_of_the_scores_and_of_the_comparison_is_shown_once(tmp_path, caps
 def test_what_does_not_fit_is_refused(lecture, spam, tmp_path, capsys):
     assert "at least two" in fails(capsys, "classification", lecture, "--compare")
     assert "unknown measure 'RMSE'" in fails(capsys, "classification", lecture, "-m", "RMSE")
-    assert "no class 'maybe'" in fails(capsys, "classification", lecture, "--positive", "maybe")
+    assert "positive='maybe': no such class" in fails(
+        capsys, "classification", lecture, "--positive", "maybe"
+    )
     assert "at least 1 bin" in fails(capsys, "classification", lecture, "-m", "ECE(bins=0)")
     assert "no such class" in fails(capsys, "classification", lecture, "-m", "F1(class=maybe)")
     assert "--threshold needs scores" in fails(
@@ -248,7 +250,7 @@ def test_what_does_not_fit_is_refused(lecture, spam, tmp_path, capsys):
     (tmp_path / "more").mkdir()
     namesake = tmp_path / "more" / "weak.csv"
     namesake.write_text(spam[1].read_text())
-    assert "two systems are named weak" in fails(capsys, "classification", spam[0], namesake)
+    assert "duplicate system name weak" in fails(capsys, "classification", spam[0], namesake)
     assert "unrecognized arguments: --by-fold" in fails(
         capsys, "classification", lecture, "--by-fold"
     )

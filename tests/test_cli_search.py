@@ -119,10 +119,10 @@ class TestIndex:
             ("docs.jsonl -o nowhere/x", "cannot be written"),
             ("docs.jsonl -o x --max-memory much", "500MB"),
             ("docs.jsonl -o x --max-memory 10KB", "at least"),
-            ("docs.jsonl -o x --ngrams 2,1", "ngrams are 2 to 1"),
+            ("docs.jsonl -o x --ngrams 2,1", "ngrams=(2, 1)"),
             ("docs.jsonl -o x --ngrams two", "such as 1,2"),
             ("docs.jsonl -o x --jobs 0", "positive integer"),
-            ("docs.jsonl -o x --stemmer klingon", "'klingon' is not known"),
+            ("docs.jsonl -o x --stemmer klingon", "unknown stemmer 'klingon'"),
             ("docs.jsonl -o x --encoding nonsense", "nonsense"),
             ("docs.index -o x", "an index already"),
             ("docs.index --stemmer english", "own analyzer"),
@@ -210,7 +210,7 @@ class TestRun:
     @pytest.mark.parametrize(
         ("arguments", "said"),
         [
-            (["--model", "bm26"], "no model 'bm26'; there are bm25"),
+            (["--model", "bm26"], "unknown model 'bm26': expected one of bm25"),
             (["--model", "bm25(k1"], "not a model"),
             (["--param", "mu=3"], "bm25 has no parameter mu; it has k1, b and k3"),
             (["--param", "k1"], "expected name=number"),

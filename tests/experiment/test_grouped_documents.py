@@ -9,7 +9,7 @@ from heldout import Collection, Experiment, KFold, System
 from heldout.cli import main
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.documents.cross_validate import _inner_side
-from heldout.experiment.documents.uncertainty import _halves, _leaders
+from heldout.experiment.documents.uncertainty import _leaders, _lots
 from heldout.experiment.studies.bias import StudySettings, _division, bias_study
 from heldout.experiment.studies.curve import learning_curve
 from heldout.measure.parse import parse_measure
@@ -93,7 +93,7 @@ def test_results_have_the_same_bytes_for_one_and_two_workers(by, tmp_path):
         systems=[System.of(memorise, "own", comparable=True), "bm25(k1=0.5,2)"],
         by=by,
         plan=plan,
-        inner=2 if by == "document" else None,
+        inner=2,
         measures=["nDCG@10"],
     )
     whole.run(tmp_path / "one")
@@ -101,15 +101,15 @@ def test_results_have_the_same_bytes_for_one_and_two_workers(by, tmp_path):
     assert table_bytes(tmp_path / "one") == table_bytes(tmp_path / "two")
 
 
-def test_a_group_has_one_coin_and_without_groups_nothing_changes():
+def test_a_group_has_one_lot_and_without_groups_nothing_changes():
     groups = np.array([4, 1, 4, 0, 1, 7, 4])
     leaders = _leaders(groups)
     assert leaders.tolist() == [0, 1, 0, 3, 1, 5, 0]
-    plain = _halves(7, 400, 3, 0)
-    tossed = _halves(7, 400, 3, 0, leaders)
-    assert (tossed == plain[leaders]).all()
-    assert (tossed[0] == tossed[2]).all()
-    assert 150 < (tossed[0] != tossed[1]).sum() < 250
+    plain = _lots(7, 400, 3, 0)
+    drawn = _lots(7, 400, 3, 0, leaders)
+    assert (drawn == plain[leaders]).all()
+    assert (drawn[0] == drawn[2]).all()
+    assert (drawn[0] != drawn[1]).sum() > 350
 
 
 def test_doubled_documents_have_the_interval_of_the_single_ones():

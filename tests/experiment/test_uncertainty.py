@@ -1,13 +1,13 @@
-"""Half-samples: against slow cuts, and their promise kept on populations that can be drawn anew."""
+"""Intervals for new documents: against slow evaluation, and their coverage in simulations."""
 
 import numpy as np
 import pytest
 
 from heldout.errors import InputError
 from heldout.experiment.documents import uncertainty
-from heldout.experiment.documents.extrapolate import extrapolate
+from heldout.experiment.documents.extrapolate import extrapolate, model_variance
 from heldout.experiment.documents.rank_table import RankTable
-from heldout.experiment.documents.uncertainty import Spread, _halves, half_sample_spread, interval
+from heldout.experiment.documents.uncertainty import Spread, _lots, document_spread, interval
 from heldout.measure.parse import parse_measure
 
 NDCG = parse_measure("nDCG@10")
@@ -50,13 +50,13 @@ class Population:
         return table, lists, values[:, 0]
 
 
-def spread_of(table, lists, values, replicates=60, seed=0, **settings):
+def spread_of(table, lists, values, replicates=60, seed=0, measure=NDCG, **settings):
     sample = np.arange(lists.shape[1], dtype=np.int32)
-    return half_sample_spread(
+    return document_spread(
         table,
         lists,
         sample,
-        [NDCG],
+        [measure],
         values,
         depth=1000,
         replicates=replicates,
@@ -108,53 +108,73 @@ def test_an_interval_for_new_queries_and_documents_holds_their_expected_score():
     assert covered["both"] / 200 >= 0.92
 
 
-def test_the_variance_is_that_of_slow_cuts():
-    """Lists are read again with every document of a half twice, and measured by hand."""
+@pytest.mark.parametrize(("name", "out"), [("nDCG@10", 85), ("P@10", 51)])
+def test_the_variance_is_that_of_slow_evaluation(name, out):
+    """Lists are evaluated without a third of the documents (a fifth for P), by hand."""
     population = Population(6, 6.0, 50)
     table, lists, values = population.draw(np.random.default_rng(0))
     replicates = 12
-    spread = spread_of(table, lists, values, replicates, seed=3)
-    halves = _halves(50, replicates, 3, 0)
+    spread = spread_of(table, lists, values, replicates, seed=3, measure=parse_measure(name))
+    lots = _lots(50, replicates, 3, 0)
     relevant = [set(table.documents[table.queries == q].tolist()) for q in range(6)]
 
     def mean(keep):
         found = []
         for q in range(6):
-            if not any(keep[doc] for doc in relevant[q]):
+            number = sum(keep[list(relevant[q])])
+            if not number:
                 continue
-            left = [doc for doc in lists[q].tolist() if keep[doc] for _ in range(2)][:10]
-            gains = [1 / np.log2(at + 2) for at, doc in enumerate(left) if doc in relevant[q]]
-            number = 2 * sum(keep[list(relevant[q])])
+            left = [doc for doc in lists[q].tolist() if keep[doc]][:10]
+            places = [at for at, doc in enumerate(left) if doc in relevant[q]]
+            gain = sum(1 / np.log2(at + 2) for at in places)
             ideal = sum(1 / np.log2(at + 2) for at in range(min(10, number)))
-            found.append(sum(gains) / ideal)
+            found.append(gain / ideal if name == "nDCG@10" else len(places) / 10)
         return np.mean(found)
 
-    gaps = [mean(halves[:, r]) - mean(1 - halves[:, r]) for r in range(replicates)]
-    assert spread.documents == pytest.approx(np.mean(np.square(gaps)) / 4)
+    gaps = [mean(lots[:, r] >= out) - mean(lots[:, r] < 256 - out) for r in range(replicates)]
+    share = out / 256
+    expected = np.mean(np.square(gaps)) * (1 - share) ** 2 / (2 * share)
+    assert spread.documents == pytest.approx(expected)
     assert spread.target == spread.documents
     assert spread.queries == pytest.approx(np.nanvar(values, ddof=1) / spread.n_queries)
     assert spread.n_queries == np.isfinite(values).sum()
 
 
-def test_halves_are_halves_and_a_seed_decides():
-    halves = _halves(1000, 40, 1, 0)
-    assert set(np.unique(halves)) == {0, 1}
-    assert abs(halves.mean() - 0.5) < 0.01
-    assert np.array_equal(halves[:, 10:], _halves(1000, 30, 1, 10))  # whatever it is drawn with
-    assert not np.array_equal(halves, _halves(1000, 40, 2, 0))
+def test_lots_are_uniform_and_a_seed_decides():
+    lots = _lots(1000, 40, 1, 0)
+    assert abs((lots < 85).mean() - 85 / 256) < 0.01
+    assert np.array_equal(lots[:, 10:], _lots(1000, 30, 1, 10))  # whatever it is drawn with
+    assert not np.array_equal(lots, _lots(1000, 40, 2, 0))
     table, lists, values = Population(10, 5.0, 100).draw(np.random.default_rng(1))
     one, same, other = (spread_of(table, lists, values, seed=seed) for seed in (1, 1, 2))
     assert one.documents == same.documents
     assert one.documents != other.documents
 
 
+@pytest.mark.parametrize("name", ["RR", "P@1", "Success@1"])
+def test_the_variance_of_coarse_measures_is_not_understated(name):
+    """Against the means of 400 samples. Halves, each document twice, had .66 of it for P@1."""
+    population, random = Population(40, 4.0, 120), np.random.default_rng(2)
+    measure = parse_measure(name)
+    means, found = [], []
+    for at in range(400):
+        table, lists, values = population.draw(random)
+        ranks = np.argsort(lists, axis=1)[table.queries, table.documents] + 1
+        everything = np.ones(len(table), np.bool_)
+        values = table.evaluate(ranks[:, None], everything, np.full(40, 120), [measure])[:, 0]
+        means.append(np.nanmean(values))
+        if at < 60:
+            found.append(spread_of(table, lists, values, 30, seed=at, measure=measure).documents)
+    assert 0.85 < np.mean(found) / np.var(means, ddof=1) < 1.5
+
+
 @pytest.fixture
-def fewer_cuts(monkeypatch):
-    """Ten cuts of each sample instead of forty are carried over to another size."""
+def fewer_pairs(monkeypatch):
+    """Ten pairs of each sample instead of forty are carried over to another size."""
     monkeypatch.setattr(uncertainty, "_CARRIED", 10)
 
 
-@pytest.mark.usefixtures("fewer_cuts")
+@pytest.mark.usefixtures("fewer_pairs")
 def test_a_larger_target_varies_less_itself_and_a_smaller_one_more():
     table, lists, values = Population(40, 4.0, 300).draw(np.random.default_rng(2))
     plain, larger, smaller = (
@@ -162,14 +182,17 @@ def test_a_larger_target_varies_less_itself_and_a_smaller_one_more():
     )
     assert larger.target == pytest.approx(plain.documents / 5)
     assert smaller.target == pytest.approx(plain.documents * 5)
-    assert smaller.documents != plain.documents  # found by carrying halves over
+    assert smaller.documents != plain.documents  # found by carrying both parts over
+    assert plain.model == 0
+    assert larger.model == smaller.model == model_variance(5.0) > 0
+    assert larger.variance("documents") == larger.documents + larger.target + larger.model
 
 
-@pytest.mark.usefixtures("fewer_cuts")
+@pytest.mark.usefixtures("fewer_pairs")
 def test_the_variance_of_what_is_carried_over_is_not_understated():
     """Against the estimates of sixteen samples; up to twice as large has been seen.
 
-    The variance of sixteen has a standard error of 37 %; of 160 cuts it is 11 %.
+    The variance of sixteen has a standard error of 37 %; of 160 pairs it is 11 %.
     """
     population, random = Population(60, 0.9, 160), np.random.default_rng(1)
     estimates, found = [], []
@@ -200,8 +223,8 @@ def test_lists_are_read_far_enough_for_a_small_target():
     assert spread.documents > 1e-5
 
 
-def test_halves_without_a_relevant_document_are_passed_over():
-    """Three relevant documents in all: one cut in four leaves a half without."""
+def test_parts_without_a_relevant_document_are_left_out():
+    """Three relevant documents in all: a part without any of them has no estimate."""
     lists = np.argsort(np.random.default_rng(3).random((3, 60)), axis=1).astype(np.int32)
     table = RankTable(np.arange(3), np.array([4, 5, 6], np.int32), np.ones(3, np.int64), 3)
     spread = spread_of(table, lists, np.full((1, 3), 0.3), ratio=4.0)
@@ -227,6 +250,20 @@ class TestSpread:
         assert (high + low) / 2 == pytest.approx(0.5)
         low, high = interval(0.5, self.spread, "queries")
         assert (high - low) / 2 == pytest.approx(2.5705818366147395 * 3)
+
+    def test_bounds_of_a_proportion_are_those_of_wilson(self):
+        """15 of 148 (Newcombe 1998): (.0624, .1605), with the variance p(1 - p)/n and z."""
+        p, n = 15 / 148, 148
+        spread = Spread(p * (1 - p) / n, 0.0, 0.0, 0.0, 10**9)
+        assert interval(p, spread, "documents", bounds=(0.0, 1.0)) == pytest.approx(
+            (0.0624, 0.1605), abs=5e-5
+        )
+
+    def test_bounds_stay_inside_the_range_of_a_measure(self):
+        wide = Spread(4.0, 0.0, 0.0, 0.0, 30)
+        for value in (0.0, 1e-12, 0.3, 0.999, 1.0):
+            low, high = interval(value, wide, "documents", bounds=(0.0, 1.0))
+            assert 0.0 <= low <= value <= high <= 1.0
 
     def test_an_unknown_estimand_is_refused(self):
         with pytest.raises(InputError, match="no estimand 'topics'; there are documents, queries"):

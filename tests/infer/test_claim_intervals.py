@@ -93,7 +93,7 @@ def test_the_max_t_interval_is_a_t_interval_with_the_quantile_of_the_largest_t()
     values = some_scores(4, 9, 4)
     every = largest_t(values, 0)
     critical = every[math.floor(0.05 * len(every))]
-    for claim in compare(scores_of(values), baseline="s0").claims:
+    for claim in compare(scores_of(values), baseline="s0", correction="maxt").claims:
         gaps = values[:, int(claim.first[1:])] - values[:, 0]
         half = critical * gaps.std(ddof=1) / 3
         assert claim.difference.low == pytest.approx(gaps.mean() - half, abs=1e-9)
@@ -128,7 +128,7 @@ def test_a_statistic_beyond_the_critical_one_is_significant(test, units):
 
 
 def test_too_few_units_give_no_interval():
-    result = compare(scores_of(some_scores(0, 4, 3)), baseline="s0")
+    result = compare(scores_of(some_scores(0, 4, 3)), baseline="s0", correction="maxt")
     assert all(math.isinf(claim.difference.low) for claim in result.claims)
     assert all(math.isinf(claim.difference.high) for claim in result.claims)
 

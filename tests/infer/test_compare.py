@@ -61,8 +61,8 @@ def test_better_is_lower_where_lower_is_better():
     assert compare(errors, alternative="less").claims[0].outcomes[0].p == pytest.approx(0.203125)
 
 
-def test_three_systems_get_tukey_on_the_block_design(three):
-    result = compare(three)
+def test_tukey_on_the_block_design_on_request(three):
+    result = compare(three, correction="tukey")
     p = {(claim.second, claim.first): claim.adjusted for claim in result.claims}
     assert p["X", "Y"] == pytest.approx(0.2566977464, abs=1e-8)
     assert p["X", "Z"] == pytest.approx(0.0956868471, abs=1e-8)
@@ -77,8 +77,8 @@ def test_randomized_tukey_on_request(three):
     assert p["X", "Z"] == pytest.approx(0.1065872956, abs=0.004)
 
 
-def test_a_baseline_gets_the_maxt_test(three):
-    result = compare(three, baseline="X")
+def test_a_baseline_with_the_maxt_test(three):
+    result = compare(three, baseline="X", correction="maxt")
     assert result.advice.correction == "maxt"
     assert [claim.first for claim in result.claims] == ["Y", "Z"]
     assert all(claim.adjusted >= claim.outcomes[0].p - 0.005 for claim in result.claims)
@@ -186,7 +186,7 @@ def test_sentences_say_what_an_expert_would(two):
 
 
 def test_json_holds_everything_at_full_precision(three):
-    (content,) = json.loads(json_claims([compare(three)]))
+    (content,) = json.loads(json_claims([compare(three, correction="tukey")]))
     assert content["anova"]["systems"]["f"] == pytest.approx(2.475, abs=5e-4)
     assert len(content["claims"]) == 3
     assert content["claims"][0]["p_adjusted"] == pytest.approx(0.2566977464, abs=1e-9)

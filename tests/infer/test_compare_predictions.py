@@ -226,7 +226,7 @@ def test_runs_of_the_same_folds_are_no_further_folds():
     held = np.array(FOLDS[:40])
     expected = [right[held == name].mean() for name in dict.fromkeys(FOLDS)]
     assert scores.column("weak") == pytest.approx(expected)
-    assert any("are runs" in note.text for note in scores.notes)
+    assert any("are averaged" in note.text for note in scores.notes)
     interval = score_predictions(systems, ["accuracy"]).rows[0].intervals[0]
     assert interval[:3] == corrected_t(np.array(expected), 1 / 3, 0.95)[:3]
 
@@ -242,7 +242,7 @@ def test_folds_and_weights_are_those_of_all_systems():
     heavy = [replace(one, weights=weights) for one in (plain, replace(plain, name="other"))]
     heavy[1] = replace(heavy[1], weights=weights[::-1].copy())
     for changed in (heavy, [replace(one, folds=divided_anew()) for one in heavy]):
-        with pytest.raises(InputError, match="a unit has one weight"):
+        with pytest.raises(InputError, match="each unit must have one weight"):
             only(changed, "accuracy")
 
 
@@ -254,7 +254,7 @@ def test_groups_in_several_folds_are_pointed_out():
     scored = score_predictions(crossed, ["accuracy"]).evaluation
     assert [note.code for note in scored.notes] == ["crossing-groups"]
     assert said in scored.notes[0].text
-    assert not any("drawing whole groups" in one for one in scored.about)
+    assert not any("resample whole groups" in one for one in scored.about)
     whole = [replace(one, groups=one.folds) for one in systems]
     assert not any(
         "in several folds" in one.text for one in score_predictions(whole).evaluation.notes
@@ -315,11 +315,11 @@ def test_folds_are_the_default_and_units_can_be_asked_for():
 
 def test_three_systems_all_pairs():
     three = [*TWO, classed("noise", 0.0)]
-    by_tukey = only(three, "accuracy")
-    assert by_tukey.advice.correction == "tukey"
-    assert by_tukey.anova is not None
+    of_means = only(three, "accuracy")
+    assert of_means.advice.correction == "romano-wolf"
+    assert of_means.anova is not None
     found = only(three, "F1(macro)")
-    assert found.advice.correction == "holm"
+    assert found.advice.correction == "romano-wolf"
     assert len(found.claims) == 3
     assert found.coverage == "simultaneous"
     assert {row.letters for row in found.systems} != {""}

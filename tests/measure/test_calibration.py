@@ -75,7 +75,7 @@ def test_bins_of_equal_counts():
 def test_wrong_probabilities_are_refused():
     with pytest.raises(InputError, match=r"unit number 2, class number 1 is 1.2"):
         log_loss([0, 1], [[0.5, 0.5], [1.2, -0.2]])
-    with pytest.raises(InputError, match=r"adds up to 0.9"):
+    with pytest.raises(InputError, match=r"sums to 0.9"):
         brier([0], [[0.5, 0.4]])
     with pytest.raises(InputError, match="not between"):
         brier([0], [[math.nan, 0.4]])

@@ -163,7 +163,7 @@ def test_no_hit_is_zero_and_not_undefined():
 
 
 def test_bad_input_is_refused():
-    with pytest.raises(InputError, match="2 truths for 1"):
+    with pytest.raises(InputError, match="2 true classes for 1"):
         confusion(["a", "b"], ["a"])
     with pytest.raises(InputError, match="'c' is not among"):
         confusion(["a"], ["c"], classes=["a", "b"])

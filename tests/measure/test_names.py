@@ -264,11 +264,11 @@ def test_name_that_resembles_none_points_to_the_list(wrong):
     ("wrong", "why"),
     [
         ("P(foo=1)@5", "no parameter 'foo'; it has rel, ties, judged_only"),
-        ("P(rel=two)@5", "expected a whole number"),
-        ("P(rel=1.5)@5", "expected a whole number"),
-        ("P(rel=True)@5", "expected a whole number"),
-        ("P(rel=None)@5", "expected a whole number"),
-        ("P(rel='2')@5", "expected a whole number"),
+        ("P(rel=two)@5", "expected an integer"),
+        ("P(rel=1.5)@5", "expected an integer"),
+        ("P(rel=True)@5", "expected an integer"),
+        ("P(rel=None)@5", "expected an integer"),
+        ("P(rel='2')@5", "expected an integer"),
         ("RBP(p='x')", "expected a number"),
         ("P(judged_only=1)@5", "expected True or False"),
         ("P(judged_only='yes')@5", "expected True or False"),
@@ -290,8 +290,8 @@ def test_name_that_resembles_none_points_to_the_list(wrong):
         ("IPrec", "needs a cutoff, for example IPrec@0.1"),
         ("GMAP@10", "takes no cutoff"),
         ("Bpref@10", "takes no cutoff"),
-        ("P@0", "whole number from 1 on"),
-        ("P@2.5", "whole number from 1 on"),
+        ("P@0", "must be a positive integer"),
+        ("P@2.5", "must be a positive integer"),
     ],
 )
 def test_malformed_name_is_refused_with_a_reason(wrong, why):

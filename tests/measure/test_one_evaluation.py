@@ -58,7 +58,7 @@ def test_scores_of_every_task_can_be_compared(case):
     assert scores.values[:, 0] == pytest.approx(values)
     assert scores.higher_is_better == found.measures[0].higher_is_better
     assert found.value("B", measure) == pytest.approx(value, abs=1e-4)
-    with pytest.raises(InputError, match=r"which system\? There are A, B"):
+    with pytest.raises(InputError, match=r"which system\? Choose one of A, B"):
         found.value(measure)
     with pytest.raises(InputError, match="'C'; there are A, B"):
         found.value("C", measure)
@@ -88,7 +88,7 @@ def test_measures_that_are_no_means_have_one_row_in_a_frame():
         found.per_unit("F1(macro)")
     with pytest.raises(MeasureError, match="was not computed; there are F1"):
         found.value("MCC")
-    with pytest.raises(MeasureError, match=r"which measure\? There are"):
+    with pytest.raises(MeasureError, match=r"which measure\? Choose one of"):
         found.value()
 
 
@@ -165,8 +165,8 @@ def test_paths(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((LABELS, GUESSES), "say task= with one of"),
-        ((LABELS, GUESSES, ["accuracy", "MAE"]), "say task= with one of"),
+        ((LABELS, GUESSES), "pass task= with one of"),
+        ((LABELS, GUESSES, ["accuracy", "MAE"]), "pass task= with one of"),
         ((None, np.array(GUESSES), "accuracy"), "the truth is missing"),
         ((LABELS[:3], NEAR, "MAE"), "truth: expected numbers"),
     ],
@@ -179,9 +179,9 @@ def test_what_cannot_be_told_is_asked(arguments, said):
 def test_settings_of_other_tasks_are_refused():
     with pytest.raises(InputError, match="task='speech'"):
         evaluate(LABELS, GUESSES, task="speech")
-    with pytest.raises(InputError, match="depth is not a setting for predictions"):
+    with pytest.raises(InputError, match="depth does not apply to predictions"):
         evaluate(LABELS, GUESSES, "accuracy", depth=10)
-    with pytest.raises(MeasureError, match="no measure was given"):
+    with pytest.raises(MeasureError, match="no measures given"):
         evaluate(LABELS, GUESSES, [])
 
 

@@ -65,7 +65,7 @@ def test_groups_count_by_their_means():
     )
     assert scores.units == ("g", "h")
     assert scores.values.tolist() == [[0.75, 0.5], [0.875, 1.0]]
-    with pytest.raises(InputError, match="of group g, but of h"):
+    with pytest.raises(InputError, match="in group g, but in group h"):
         unit_scores(
             [made("A", [0], groups=groups), made("B", [0], groups=groups[::-1])],
             measure("accuracy"),
@@ -79,7 +79,7 @@ def test_what_cannot_be_paired_is_refused():
         )
     with pytest.raises(InputError, match="no column fold"):
         fold_scores([made("A", [0])], measure("accuracy"))
-    with pytest.raises(InputError, match="one fold only"):
+    with pytest.raises(InputError, match="only one fold"):
         fold_scores([made("A", [0], folds=("0",) * 12)], measure("accuracy"))
     with pytest.raises(InputError, match="units have weights"):
         unit_scores([made("A", [0], weights=np.ones(12))], measure("accuracy"))

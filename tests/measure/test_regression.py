@@ -70,5 +70,5 @@ def test_the_mean_explains_nothing():
 def test_bad_input_is_refused():
     with pytest.raises(InputError, match="unit number 2 is nan"):
         own.mae([1, 2], [1, math.nan])
-    with pytest.raises(InputError, match="truths for"):
+    with pytest.raises(InputError, match="true values for"):
         own.mae([1, 2], [1])

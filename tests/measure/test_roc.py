@@ -198,5 +198,5 @@ def test_bad_input_is_refused():
         auc([0, 2], [0.1, 0.2])
     with pytest.raises(InputError, match=r"rates 1.2"):
         roc_hull({"A": (1.2, 0.3)})
-    with pytest.raises(InputError, match="expected a share"):
+    with pytest.raises(InputError, match="expected a number between 0 and 1"):
         roc_hull({}).mix(1.5)

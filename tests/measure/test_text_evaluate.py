@@ -42,7 +42,7 @@ def test_means_go_to_compare(found):
 
 
 def test_corpus_scores_do_not_go_to_compare_of_means(found):
-    with pytest.raises(MeasureError, match="no mean over segments"):
+    with pytest.raises(MeasureError, match="not a mean over segments"):
         found.scores("BLEU")
     with pytest.raises(MeasureError, match="TER was not computed; there are BLEU"):
         found.score(0, "TER")
@@ -62,13 +62,13 @@ def test_systems_are_paired_by_id():
 @pytest.mark.parametrize(
     ("references", "systems", "measures", "message"),
     [
-        (["a"], {}, ["BLEU"], "no system was given"),
+        (["a"], {}, ["BLEU"], "no systems given"),
         (None, {"A": ["a"]}, ["TER"], "TER needs references"),
         ([[]], {"A": ["a"]}, ["BLEU"], "segment 1 has no reference"),
-        ([], {"A": []}, ["BLEU"], "there is no segment"),
+        ([], {"A": []}, ["BLEU"], "no segments given"),
         (["a"], {"A": [["a", "b"]]}, ["BLEU"], "A, segment 1: 2 texts, expected one"),
         (["a", "b"], {"A": ["a"]}, ["BLEU"], "A has 1 segment, the references have 2"),
-        (["a"], [Segments.of(["a"], "S")] * 2, ["BLEU"], "two systems have one name: S"),
+        (["a"], [Segments.of(["a"], "S")] * 2, ["BLEU"], "duplicate system name: S"),
     ],
 )
 def test_what_does_not_fit_is_refused(references, systems, measures, message):

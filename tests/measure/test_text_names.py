@@ -120,14 +120,14 @@ def test_spellings(name, measure):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("BLUE", "unknown text measure 'BLUE': there are BLEU, sentBLEU"),
+        ("BLUE", "unknown text measure 'BLUE': expected one of BLEU, sentBLEU"),
         ("BLEU(n=2)", "BLEU has no parameter 'n'; it has order, smooth"),
         ("sentBLEU(level='corpus')", "sentBLEU has no parameter 'level'"),
         ("ROUGE-1(kind='L')", "ROUGE-1 has no parameter 'kind'"),
         ("BLEU(order=2, order=3)", "order is given twice"),
         ("BLEU(2)", "cannot read '2', expected parameter=value"),
         ("BLEU(order=2", "unknown text measure"),
-        ("Embedding", r"expected vectors, as Embedding\(vectors='FILE'"),
+        ("Embedding", r"expected vectors, for example Embedding\(vectors='FILE'"),
         ("Perplexity(base=1)", "base=1, expected a number above 1"),
         ("Perplexity(base='e')", "base='e', expected a number above 1"),
         ("BLEU(order='x')", "order='x', expected one of"),

@@ -60,7 +60,7 @@ def test_a_small_wordnet(small):
 def test_files_that_do_not_fit_together(small):
     index = small / "index.noun"
     index.write_text(index.read_text().replace("man n 1 1 @ 1 0 0", "man n 1 1 @ 1 0 1"))
-    with pytest.raises(FormatError, match=r"data.noun.* are all files of one WordNet"):
+    with pytest.raises(FormatError, match=r"data.noun.* are all files from the same WordNet"):
         WordNetFiles(small).synonyms("man")
     index.write_text("man n x\n")
     with pytest.raises(FormatError, match=r"index.noun.* the line of man"):

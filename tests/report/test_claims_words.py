@@ -214,10 +214,10 @@ def test_mcnemar_names_the_score_it_cannot_take(two):
 def test_permutation_corrections_say_how_and_how_sure():
     generator = np.random.default_rng(0)
     scores = scores_of({name: generator.random(30).tolist() for name in "ABC"})
-    result = compare(scores, baseline="A", replicates=999)
+    result = compare(scores, baseline="A", correction="maxt", replicates=999)
     for claim, said in zip(result.claims, sentences(result), strict=True):
         assert "999 draws, seed 0, ± 0.0" in said
         p = claim.adjusted
         assert claim.adjusted_error == pytest.approx((p * (1 - p) / 999) ** 0.5)
-    exact = compare(scores_of({"A": A, "B": B, "C": C}), baseline="A")
+    exact = compare(scores_of({"A": A, "B": B, "C": C}), baseline="A", correction="maxt")
     assert "all 1,024 sign assignments)" in sentences(exact)[0]

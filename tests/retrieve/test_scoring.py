@@ -242,7 +242,7 @@ class TestLanes:
 
     def test_models_of_two_kinds_are_not_mixed(self, index, vocabulary):
         two = [Model.make("bm25"), Model.make("ql-jm")]
-        with pytest.raises(InputError, match="one name"):
+        with pytest.raises(InputError, match="the same name"):
             rank(index, vocabulary, [two], whole_side(index, vocabulary), k=3)
 
 

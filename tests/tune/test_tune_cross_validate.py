@@ -200,13 +200,13 @@ def test_no_edge_inside_the_grid():
 
 def test_wrong_input_is_refused():
     splits = KFold(5).splits(IDS)
-    with pytest.raises(InputError, match="values of 3 units, but the splits divide 23"):
+    with pytest.raises(InputError, match="values for 3 units, but the splits have 23"):
         cross_validate([[1, 2, 3]], splits)
     with pytest.raises(InputError, match="the space has 2"):
         cross_validate(table(), splits, space=Space((given("a", [1, 2]),)))
-    with pytest.raises(InputError, match=r"not in both \(q0, stranger\)"):
+    with pytest.raises(InputError, match=r"not in both the splits and the values \(q0, stranger\)"):
         cross_validate(table(), splits, units=["stranger", *IDS[1:]])
-    with pytest.raises(InputError, match="stands twice"):
+    with pytest.raises(InputError, match="duplicate id"):
         cross_validate(table(), splits, units=[IDS[1], *IDS[1:]])
     with pytest.raises(InputError, match="with 3 ids"):
         cross_validate(table(), splits, units=["a", "b", "c"])
@@ -220,7 +220,7 @@ def test_a_train_side_without_values_is_named():
     values = table()
     splits = GivenFolds({one: int(one == "q0") for one in IDS}).splits(IDS)
     values[:, 1:] = np.nan
-    with pytest.raises(InputError, match="r0/f1: no unit of the train side"):
+    with pytest.raises(InputError, match="r0/f1: no training unit"):
         cross_validate(values, splits)
 
 

@@ -151,11 +151,11 @@ def test_wrong_input_is_refused(folder):
         tune_runs(QRELS, f"{folder}/x=*.run")
     with pytest.raises(InputError, match=r"there is no folder .*nowhere"):
         tune_runs(QRELS, f"{folder}/nowhere/x=*.run")
-    with pytest.raises(InputError, match="look at the folders"):
+    with pytest.raises(InputError, match="check the folders"):
         tune_runs(QRELS, f"{folder}/no*/x.run")
-    with pytest.raises(InputError, match="leaves nothing to choose"):
+    with pytest.raises(InputError, match="nothing to choose from"):
         tune_runs(QRELS, folder / "plain.run")
-    with pytest.raises(InputError, match="no run was given"):
+    with pytest.raises(InputError, match="no runs given"):
         tune_runs(QRELS, [])
     with pytest.raises(InputError, match="no system"):
         tune_runs(QRELS, {})
@@ -197,7 +197,7 @@ def test_runs_and_judgements_in_frames():
     for systems in (runs, {"mine": runs}):
         tuned = tune_runs(pd.DataFrame(judged), systems, "RR", plan=KFold(3))
         assert (tuned.systems[0].shipped, tuned.systems[0].sources) == ("w=0.6", ("w=0.1", "w=0.6"))
-    with pytest.raises(InputError, match=r"not paths need names: give {name: run}"):
+    with pytest.raises(InputError, match=r"not paths need names: pass {name: run}"):
         tune_runs(pd.DataFrame(judged), list(runs.values()), "RR")
     for wrong in (5, runs["w=0.1"]):
         with pytest.raises(InputError, match=r"expected paths or {name: run}"):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from heldout.cli.files import emit, show
+from heldout.cli.files import emit, show, terminal_width
 from heldout.cli.help import group
 from heldout.cli.options import add_alternative, add_level, add_seed
 from heldout.cli.progress import progress_bar
@@ -32,6 +32,10 @@ __all__ = [
     "compare_results",
     "present",
 ]
+
+
+_WIDE: Final = 140
+"""Columns of a terminal from which on all columns of a comparison are shown."""
 
 
 def add_claim_arguments(parser: argparse.ArgumentParser) -> None:
@@ -292,9 +296,20 @@ def _text(
         return gates_junit([result for found in gates for result in found])
     if options.format in {"csv", "parquet"}:
         claims = [claims_csv(comparisons)]
+    elif options.paper:
+        from heldout.report.paper import paper_table
+
+        claims = [paper_table(comparisons, options.format)]
     else:
         terminal = options.output is None and sys.stdout.isatty()
-        claims = claims_texts(comparisons, options.format, terminal=terminal)
+        claims = claims_texts(
+            comparisons,
+            options.format,
+            terminal=terminal,
+            full=options.full or (terminal and terminal_width() >= _WIDE),
+            pairs=options.pairs,
+            explain=options.explain,
+        )
     verdicts = [gates_markdown(found) for found in gates] if options.format == "md" else []
     return tables_page("\n".join([*verdicts, *claims]), options.format, "Scores")
 

@@ -24,7 +24,7 @@ from heldout.cli.inputs import (
     refuse_given,
 )
 from heldout.cli.measures import given_measures
-from heldout.cli.options import add_quiet
+from heldout.cli.options import add_detail, add_quiet
 from heldout.cli.output import TABLE_FORMATS, add_output, output_format
 from heldout.cli.progress import progress_bar
 from heldout.cli.scores import add_score_arguments, given_results, read_inputs
@@ -49,12 +49,14 @@ TEST_WORDS: Final = {
     "sign": "sign test of wins against losses",
     "mcnemar": "McNemar's test for scores of 0 and 1 (default for them)",
     "corrected-t": "t test for folds that share training data; needs --test-share",
+    "retuned-t": "t test that includes tuning in folds (default of heldout run)",
 }
 CORRECTION_WORDS: Final = {
-    "tukey": "all pairs, studentized range (default for all pairs)",
+    "romano-wolf": "stepwise bootstrap of studentized differences (default)",
+    "tukey": "all pairs, studentized range; assumes that all differences vary alike",
     "randomized-tukey": "all pairs, by permutation",
     "nemenyi": "all pairs, mean ranks",
-    "maxt": "by permutation, stepwise (default with --baseline)",
+    "maxt": "by permutation, stepwise",
     "dunnett": "against --baseline, by permutation",
     "dunnett-t": "against --baseline, Dunnett's t",
     "holm": "any test: stepwise Bonferroni (default with --test)",
@@ -122,8 +124,15 @@ def add_compare(command: Callable[..., argparse.ArgumentParser], commands: Any) 
         help="units are folds: n_test / n_train, 0.1111 for 10 folds (known for predictions)",
     )
     add_output(parser, FORMATS, auto="table")
-    add_quiet(parser, "print the result and the verdict of the gate only, no notes")
+    add_detail(parser)
     output = group(parser, "output")
+    output.add_argument("--pairs", action="store_true", help="print a table of all pairs")
+    output.add_argument(
+        "--paper",
+        action="store_true",
+        help="with --format latex or md: one table of systems by measures, the best in bold",
+    )
+    add_quiet(parser, "print the result and the verdict of the gate only, no notes")
     output.add_argument("--html", metavar="FILE", help="also write an HTML report")
     output.add_argument(
         "--collection", metavar="NAME", help="with an HTML report: collection with the texts"
@@ -145,6 +154,8 @@ def _compare(options: argparse.Namespace) -> int:
     options.format = output_format(options.format, options.output, FORMATS, "table")
     if options.format == "junit" and not options.gate:
         raise InputError("JUnit XML holds the verdicts of a gate: add --gate")
+    if options.paper and options.format not in {"latex", "md"}:
+        raise InputError("--paper goes with --format latex or md (-o FILE.tex or FILE.md)")
     pages = _pages(options)
     if options.gate:
         from heldout.report.gate import gate_test

@@ -21,6 +21,7 @@ __all__ = [
     "add_alternative",
     "add_analyzer_options",
     "add_collection_options",
+    "add_detail",
     "add_json",
     "add_level",
     "add_measures",
@@ -88,6 +89,13 @@ def add_quiet(
 ) -> None:
     """Add ``--quiet``."""
     group(parser, OUTPUT).add_argument("--quiet", action="store_true", help=words)
+
+
+def add_detail(parser: argparse.ArgumentParser) -> None:
+    """Add ``--full`` and ``--explain``."""
+    add = group(parser, OUTPUT).add_argument
+    add("--full", action="store_true", help="print all columns (default on a wide terminal)")
+    add("--explain", action="store_true", help="say what the numbers mean and how they were made")
 
 
 # Analysis

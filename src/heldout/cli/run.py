@@ -10,6 +10,7 @@ from heldout.cli.files import emit, is_file, show, split_paths
 from heldout.cli.groups import of_both
 from heldout.cli.help import group
 from heldout.cli.options import (
+    add_detail,
     add_json,
     add_level,
     add_measures,
@@ -156,6 +157,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     add = group(parser, "output").add_argument
     add("-o", "--output", metavar="FOLDER", help="keep the results in FOLDER")
     add_json(parser)
+    add_detail(parser)
     add_quiet(parser, "print the result only: no progress bar, no notes")
     add("--scores", metavar="FILE", help=argparse.SUPPRESS)  # an option of tune in 0.1
 
@@ -211,9 +213,15 @@ def _run(options: argparse.Namespace) -> int:
         return 130
     from heldout.report.experiment import json_results, results_text
 
-    text = json_results(results) if options.json else results_text(
-        results, terminal=sys.stdout.isatty()
-    )  # fmt: skip
+    if options.json:
+        text = json_results(results)
+    else:
+        text = results_text(
+            results,
+            terminal=sys.stdout.isatty(),
+            full=options.full,
+            explain=options.explain,
+        )
     if options.scores is not None:
         _write_scores(results, options.scores)
     (emit if options.json else show)(text)

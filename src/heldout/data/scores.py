@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -26,9 +26,25 @@ if TYPE_CHECKING:
 
     Table = Frame | Mapping[Any, Mapping[Any, float]] | Mapping[Any, Sequence[Any]]
 
-__all__ = ["Scores", "read_scores", "table_scores"]
+__all__ = ["ChoiceSpread", "Scores", "read_scores", "table_scores"]
 
 GREATEST: Final = 1e100
+
+
+class ChoiceSpread(NamedTuple):
+    """The variance of the mean difference of two systems that were tuned on the same splits.
+
+    Parameters
+    ----------
+    units
+        The variance of the mean over units, averaged over choices of parameters that could as well
+        have been made.
+    choices
+        The variance of the mean over those choices.
+    """
+
+    units: float
+    choices: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,6 +72,9 @@ class Scores:
     notes
         What a reader of any claim should know about the scores; a text becomes a note without a
         code.
+    choices
+        Of systems that were tuned in folds: what the choice of parameters adds to the variance of
+        the difference, by pair of names (in one order). Claims about these pairs include it.
     unit
         What a unit is called in sentences, such as ``query``, ``fold`` or ``segment``.
     range
@@ -76,6 +95,7 @@ class Scores:
     judged: tuple[float, ...] = ()
     data: str = ""
     notes: tuple[Note, ...] = ()
+    choices: Mapping[tuple[str, str], ChoiceSpread] = field(default_factory=dict)
     unit: str = "unit"
     range: tuple[float, float] = (-math.inf, math.inf)
 
@@ -161,6 +181,10 @@ class Scores:
     def column(self, system: str) -> Floats:
         """The scores of one system."""
         return self.values[:, self.index(system)]
+
+    def choice_spread(self, first: str, second: str) -> ChoiceSpread | None:
+        """What tuning in folds adds to the difference of two systems; None: nothing is known."""
+        return self.choices.get((first, second)) or self.choices.get((second, first))
 
     @property
     def size(self) -> str:

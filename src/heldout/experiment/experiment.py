@@ -90,7 +90,7 @@ class Experiment:
         many inner folds.
     method, target_size, replicates
         For documents: see `heldout.experiment.documents.methods`; the number of documents to speak
-        of; how often the documents are cut into halves for intervals. `method` was called
+        of; how many replicates intervals on new documents have. `method` was called
         `estimator`, and can still be called so.
     level, baseline
         The confidence level of intervals and tests, and the system that others are compared with.

@@ -10,6 +10,7 @@ import numpy as np
 from heldout.data.run import Run
 from heldout.data.scores import Scores
 from heldout.errors import InputError
+from heldout.experiment.choices import read_choices, unknown_choices
 from heldout.experiment.held_out import FoldPredictions, UnitName
 from heldout.measure.parse import parse_measure
 from heldout.resample.split import SplitKey
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from heldout.infer.results import Interval
     from heldout.measure.ranking.names import RankingMeasure
     from heldout.measure.undefined import Number
+    from heldout.notes import Note
 
 __all__ = ["HeldOutRankings"]
 
@@ -149,10 +151,20 @@ class HeldOutRankings:
             bool(wanted.higher_is_better),
             dropped=tuple(one for one in every if one not in set(common)),
             data=self._results.manifest["fingerprints"]["collection"],
-            notes=self._results.tuning_notes(),
+            notes=(*self._results.tuning_notes(), *self._choice_notes(systems)),
+            choices=read_choices(self._results.summary, str(wanted), systems),
             unit="query",
             range=wanted.range,
         )
+
+    def _choice_notes(self, systems: Sequence[str]) -> tuple[Note, ...]:
+        """Of tuned systems whose queries depend on more than the parameters, or of heldout 0.1."""
+        settings = self._results.manifest["settings"]
+        if settings["by"] != "query" or settings["splits"] < 2 or len(systems) < 2:
+            return ()
+        chosen = [one for one in self._results.summary if one["name"] in systems]
+        unknown = [one["name"] for one in chosen if one["tuned"] and one.get("choices") is None]
+        return unknown_choices(unknown)
 
     def _by_query(
         self, measure: RankingMeasure, systems: Sequence[str]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
+from heldout.experiment.choices import query_choices
 from heldout.experiment.documents.differences import document_differences
 from heldout.experiment.documents.estimate import ESTIMANDS, mean_of
 from heldout.experiment.results import Results
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from heldout.experiment.manifest import Manifest
     from heldout.experiment.settings import RankingSettings
-    from heldout.experiment.summary import EstimateRecord, SystemDifference
+    from heldout.experiment.summary import EstimateRecord, SharedChoices, SystemDifference
     from heldout.experiment.systems.outcomes import RankedOutcome
 
 __all__ = ["ranking_results"]
@@ -42,6 +43,9 @@ def ranking_results(
     if settings.by == "document":
         for one, found in zip(summary, document_differences(settings, outcomes), strict=True):
             one["differences"] = cast("list[SystemDifference]", found)
+    if settings.by == "query":
+        for one, spreads in zip(summary, query_choices(settings, outcomes), strict=True):
+            one["choices"] = cast("list[SharedChoices] | None", spreads)
     tables = make_tables(settings, outcomes)
     return Results(**tables, summary=summary, manifest=manifest, timings=timings)
 
@@ -75,7 +79,7 @@ def _averaged(settings: RankingSettings, outcome: RankedOutcome, row: int) -> Es
         "low": low,
         "high": high,
         "level": settings.level,
-        "interval": "half samples",
+        "interval": "document jackknife",
         "train": train,
         "optimism": optimism,
     }

@@ -24,6 +24,7 @@ from heldout.experiment.typed_json import (
     Count,
     FiniteNumber,
     Share,
+    Variance,
     read_into,
     refuse_edited,
 )
@@ -41,6 +42,7 @@ __all__ = [
     "Choice",
     "Edge",
     "EstimateRecord",
+    "SharedChoices",
     "SystemDifference",
     "SystemSummary",
     "read_summary",
@@ -102,6 +104,16 @@ class SystemDifference(TypedDict):
 
 
 @with_config(WRITTEN)
+class SharedChoices(TypedDict):
+    """What tuning in query folds adds to the variance of a difference."""
+
+    system: str
+    measure: str
+    units: Variance
+    choices: Variance
+
+
+@with_config(WRITTEN)
 class SystemSummary(TypedDict):
     """One system."""
 
@@ -114,6 +126,7 @@ class SystemSummary(TypedDict):
     ship_number: Count
     edges: list[Edge]
     differences: NotRequired[list[SystemDifference]]
+    choices: NotRequired[list[SharedChoices] | None]
     baseline: NotRequired[bool]
     notes: NotRequired[list[str | NoteRecord]]
 

@@ -13,12 +13,13 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from heldout.errors import InputError
 
-__all__ = ["WRITTEN", "Count", "FiniteNumber", "Share", "read_into", "refuse_edited"]
+__all__ = ["WRITTEN", "Count", "FiniteNumber", "Share", "Variance", "read_into", "refuse_edited"]
 
 T = TypeVar("T")
 
 FiniteNumber = Annotated[float, Field(gt=-1e300, lt=1e300, allow_inf_nan=False)]
 Share = Annotated[float, Field(gt=0, lt=1)]
+Variance = Annotated[float, Field(ge=0, lt=1e300)]
 Count = Annotated[int, Field(ge=0, lt=2**62)]
 
 WRITTEN: Final = ConfigDict(strict=True, extra="allow")

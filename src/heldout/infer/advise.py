@@ -9,7 +9,8 @@ import numpy as np
 from heldout.errors import InputError
 from heldout.infer.levels import refuse_old_names
 from heldout.infer.results import count_of, drop_noise
-from heldout.infer.tests.paired import is_constant
+from heldout.infer.simultaneous.romano_wolf import FEW
+from heldout.infer.tests.paired import SAME
 from heldout.notes import Note
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ __all__ = [
     "BY_RANK",
     "CORRECTIONS",
     "OWN_TEST",
+    "TAKEN_AS_GIVEN",
     "TESTS",
     "Advice",
     "advise",
@@ -31,7 +33,7 @@ __all__ = [
 
 TESTS: Final = (
     *("randomization", "t", "bootstrap-shift", "bootstrap-shift-studentized"),
-    *("wilcoxon", "sign", "mcnemar", "corrected-t"),
+    *("wilcoxon", "sign", "mcnemar", "corrected-t", "retuned-t"),
 )
 OTHER_NAMES: Final = {
     "fisher": "randomization",
@@ -42,13 +44,17 @@ OTHER_NAMES: Final = {
 """Tests by names that are used elsewhere."""
 UNPAIRED: Final = ("unpaired-t", "welch", "mann-whitney", "ks")
 CORRECTIONS: Final = (
+    "romano-wolf",
     *("tukey", "randomized-tukey", "nemenyi", "maxt", "dunnett", "dunnett-t"),
     *("holm", "hochberg", "hommel", "bonferroni", "bh", "by"),
 )
 ONE_BASELINE: Final = ("dunnett", "dunnett-t")
 ALL_PAIRS: Final = ("tukey", "randomized-tukey", "nemenyi")
 
-OWN_TEST: Final = ("tukey", "randomized-tukey", "nemenyi", "maxt", "dunnett", "dunnett-t")
+OF_MEANS: Final = ("tukey", "randomized-tukey", "nemenyi", "maxt", "dunnett", "dunnett-t")
+"""Tests of several systems for which the score must be a mean over units."""
+
+OWN_TEST: Final = ("romano-wolf", *OF_MEANS)
 """Corrections that do not adjust the p-values of a test, but are one."""
 
 BY_RANK: Final = ("sign", "wilcoxon", "nemenyi")
@@ -56,14 +62,24 @@ BY_RANK: Final = ("sign", "wilcoxon", "nemenyi")
 
 FALSE_DISCOVERIES: Final = ("bh", "by")
 
+TAKEN_AS_GIVEN: Final = "covered 80-94 % where 95 % was promised"
+"""Differences of tuned systems on query folds; benchmarks/fold_coverage.py, docs/methods.md."""
+
 FEW_UNITS: Final = 10
 SHIFT_NEEDS: Final = 100
+MANY_DIFFERENCES: Final = 200_000
+"""Pairs x units from which on pairs get a t test only, unless other tests are asked for."""
 MANY_TIES: Final = 0.5
 JUDGED_APART: Final = 0.05
 SHOWN: Final = 5
 """Pairs that a kind of warning names at most."""
 
-_HOW_ALL_PAIRS: Final = {
+_HOW: Final = {
+    "romano-wolf": (
+        "the Romano-Wolf step-down bootstrap, which lets every pair have a variance of its own and "
+        "was the only procedure to keep its level on real systems, keeps the rate of any false "
+        "alarm"
+    ),
     "tukey": "Tukey's test on the residuals of the block design keeps the rate of any false alarm",
     "randomized-tukey": (
         "Tukey's test by permuting the scores within each unit, which assumes no distribution, "
@@ -149,24 +165,30 @@ def advise(
             "a one-sided alternative asks whether systems are better than one of them: name it "
             "with --baseline"
         )
-    if linear is None:
-        chosen, why = _choose_tests(scores, tests, test_share)
+    own = scoring if scoring is not None and scoring.tests and linear is None else None
+    if own is not None:
+        fitting = own.tests[:1] if _many(scores, baseline) else own.tests
+        chosen = tuple(dict.fromkeys(tests)) or fitting
+        why = "The tests were asked for" if tests else own.why
+    elif linear is None:
+        chosen, why = _choose_tests(scores, tests, test_share, _many(scores, baseline))
     else:
         chosen = tuple(dict.fromkeys(tests)) or linear.tests
         why = f"{scores.measure} {linear.why}"
     adjusted = _choose_correction(several, correction, baseline)
-    if several and not correction and (tests or linear or test_share is not None):
+    if several and not correction and (tests or own or test_share is not None):
         adjusted = "holm"  # so that the test that was asked for, or that fits, decides
-    if several and linear is not None:
-        why += f"; {adjusted} corrects for the number of comparisons"
-    elif several and test_share is not None and adjusted in OWN_TEST:
+    if several and test_share is not None and adjusted in OWN_TEST:
         why += f"; {adjusted} was asked for"
     elif several:
         why += f"; {_why_correction(adjusted, _comparisons(len(scores.systems), baseline))}"
     warnings = [
         *_warnings(scores, chosen if linear is None else (), alternative),
         *_correction_warnings(several, tests, correction, adjusted),
+        *_resampling_warnings(scores, adjusted),
+        *_left_out_tests(scores, tests, chosen, baseline),
         *(_fold_warnings(chosen, adjusted) if test_share is not None else []),
+        *(_choice_warnings(tests, adjusted) if own is not None else []),
         *_tuning(scores, tuned),
         *(_few_to_draw(scores, chosen) if linear is not None else []),
     ]
@@ -195,10 +217,10 @@ def _check_linearised(
                 f"{scores.measure} {scoring.why}: it is compared by {' or '.join(scoring.tests)}, "
                 f"not by {test}"
             )
-    if correction in OWN_TEST:
+    if correction in OF_MEANS:
         raise InputError(
-            f"{correction} is a test of means, and {scores.measure} is none: take holm, hochberg, "
-            "hommel, bonferroni, bh or by"
+            f"{correction} is a test of means, and {scores.measure} is none: take romano-wolf, "
+            "holm, hochberg, hommel, bonferroni, bh or by"
         )
 
 
@@ -223,7 +245,7 @@ def _why_correction(correction: str, comparisons: int) -> str:
             f"{correction} controls the false discovery rate (the share of false alarms among the "
             f"differences found) {over}"
         )
-    found = _HOW_ALL_PAIRS.get(correction, f"{correction} keeps the rate of any false alarm")
+    found = _HOW.get(correction, f"{correction} keeps the rate of any false alarm")
     return f"{found} {over}"
 
 
@@ -252,6 +274,35 @@ def _correction_warnings(
     return found
 
 
+def _many(scores: Scores, baseline: str | None) -> bool:
+    """Whether there are too many differences for a randomization test of each pair."""
+    pairs = _comparisons(len(scores.systems), baseline)
+    return len(scores.systems) > 2 and pairs * len(scores.units) > MANY_DIFFERENCES
+
+
+def _left_out_tests(
+    scores: Scores, tests: Sequence[str], chosen: tuple[str, ...], baseline: str | None
+) -> list[Note]:
+    if tests or chosen not in {("t",), ("retuned-t",)} or not _many(scores, baseline):
+        return []
+    text = (
+        f"with {_comparisons(len(scores.systems), baseline):,} pairs, the randomization test of "
+        "each pair was left out; ask for it with --test randomization"
+    )
+    return [Note("many-pairs", text, "info")]
+
+
+def _resampling_warnings(scores: Scores, correction: str) -> list[Note]:
+    units = len(scores.units)
+    if correction != "romano-wolf" or units >= FEW:
+        return []
+    text = (
+        f"{count_of(units, 'unit')} are few for romano-wolf: below {FEW} it finds only "
+        "very large differences"
+    )
+    return [Note("few-resampled", text)]
+
+
 def _fold_warnings(tests: Sequence[str], correction: str) -> list[Note]:
     """Everything but the corrected t test takes folds for independent."""
     naive = [test for test in tests if test != "corrected-t"]
@@ -263,8 +314,21 @@ def _fold_warnings(tests: Sequence[str], correction: str) -> list[Note]:
     return [Note("folds-independent", text)]
 
 
+def _choice_warnings(tests: Sequence[str], correction: str) -> list[Note]:
+    """Everything but the t test with re-tuning takes the parameters as given."""
+    decides = correction if correction in OWN_TEST else "".join(tests[:1])
+    if decides in ("", "retuned-t"):
+        return []
+    text = (
+        f"{decides} takes the parameters that the folds selected as given; all folds select from "
+        f"nearly the same queries, and intervals made in this way {TAKEN_AS_GIVEN}: retuned-t is "
+        "the test that includes the selection"
+    )
+    return [Note("shared-choices", text)]
+
+
 def _choose_tests(
-    scores: Scores, tests: Sequence[str], test_share: float | None
+    scores: Scores, tests: Sequence[str], test_share: float | None, many: bool
 ) -> tuple[tuple[str, ...], str]:
     if tests:
         # Over folds the sound test stands beside whatever was asked for.
@@ -275,6 +339,8 @@ def _choose_tests(
             "The units are folds with overlapping training sides, so the variance is corrected "
             "(Nadeau & Bengio 2003)"
         )
+    if many:
+        return ("t",), "The t test of each pair stands beside the verdict"
     if ((scores.values == 0) | (scores.values == 1)).all():
         return (
             "mcnemar",
@@ -302,8 +368,8 @@ def _choose_correction(several: bool, correction: str, baseline: str | None) -> 
     if baseline is None and correction in ONE_BASELINE:
         raise InputError(f"{correction} compares with one system: name it with --baseline")
     if baseline is not None and correction in ALL_PAIRS:
-        raise InputError(f"{correction} is for all pairs: with a baseline use maxt or holm")
-    return correction or ("maxt" if baseline is not None else "tukey")
+        raise InputError(f"{correction} is for all pairs: with a baseline use romano-wolf or holm")
+    return correction or "romano-wolf"
 
 
 def _warnings(scores: Scores, tests: Sequence[str], alternative: str) -> list[Note]:
@@ -355,19 +421,21 @@ def _was(names: Sequence[str]) -> str:
 
 def _alike(scores: Scores) -> list[Note]:
     """Pairs that agree on most units, or differ by the same on all."""
-    ties, constant = [], []
+    ties: list[Note] = []
+    constant: list[Note] = []
     for second in range(1, len(scores.systems)):
-        for first in range(second):
-            gaps = drop_noise(scores.values[:, second], scores.values[:, first])
+        gaps = drop_noise(scores.values[:, second, None], scores.values[:, :second])
+        shares = np.mean(gaps == 0, axis=0)
+        flat = np.ptp(gaps, axis=0) <= SAME * np.abs(gaps).max(0)
+        for first in np.flatnonzero((shares > MANY_TIES) | flat).tolist():
             one, other = scores.systems[first], scores.systems[second]
-            share = float(np.mean(gaps == 0))
-            if share > MANY_TIES:
-                text = f"{one} and {other} have equal scores on {share:.0%} of the units"
+            if shares[first] > MANY_TIES:
+                text = f"{one} and {other} have equal scores on {shares[first]:.0%} of the units"
                 ties.append(Note("many-ties", text))
-            elif is_constant(gaps):
+            else:
                 text = (
-                    f"{other} - {one} is {gaps[0]:+.4g} on every unit: differences that do not "
-                    "vary leave nothing to judge by (are these the right scores?)"
+                    f"{other} - {one} is {gaps[0, first]:+.4g} on every unit: differences that do "
+                    "not vary leave nothing to judge by (are these the right scores?)"
                 )
                 constant.append(Note("constant-difference", text))
     return ties[:SHOWN] + constant[:SHOWN]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final, Literal
 
+import numpy as np
+
 from heldout.errors import InputError
 from heldout.infer.intervals.bounded import difference_inside
 from heldout.infer.results import TIE, Interval
@@ -36,9 +38,10 @@ def interval_coverage(correction: str) -> Coverage:
 def claim_intervals(design: Design, adjusted: Adjusted, kind: str = "") -> list[Interval]:
     """The intervals of the differences, one per pair.
 
-    Tukey's and Dunnett's tests bring theirs along. The permutation tests give the quantile of
-    their largest statistic, so that 0 is outside exactly if the single-step test rejects. Else, and
-    for a `kind` that was asked for, each interval has the level that Bonferroni would give it.
+    Tukey's and Dunnett's tests bring theirs along. Romano-Wolf and the permutation tests give the
+    quantile of their largest statistic, so that 0 is outside exactly if the single-step test
+    rejects. Else, and for a `kind` that was asked for, each interval has the level that Bonferroni
+    would give it.
     Corrections that control the false discovery rate, and ranks, leave the intervals as they are.
     One-sided intervals are open on the other side. Bounds are inside the range of the measure's
     differences.
@@ -73,9 +76,25 @@ def _own_intervals(design: Design, adjusted: Adjusted) -> list[Interval] | None:
         return _dunnett(design)
     if adjusted.table is None:
         return None
+    if design.correction == "romano-wolf":
+        return _romano_wolf(design, adjusted, adjusted.table)
     if design.correction == "randomized-tukey":
         return _randomized_tukey(design, adjusted.table)
     return [_max_t(design, adjusted.table, design.gaps(pair)) for pair in design.pairs]
+
+
+def _romano_wolf(design: Design, adjusted: Adjusted, table: Pairwise) -> list[Interval]:
+    """Bootstrap-t intervals with the quantile of the largest statistic of all pairs."""
+    seen = design.statistics()
+    critical = table.null.critical(design.alpha)
+    shown = np.array(adjusted.p) <= design.alpha
+    # Differences that do not vary have no standard error: the test alone decides about them.
+    half = np.where(seen.error > 0, critical * seen.error, np.where(shown, 0.0, np.inf))
+    half = np.where((seen.error == 0) & (seen.mean == 0), 0.0, half)
+    low = seen.mean - half if design.side != "less" else np.full(len(half), -np.inf)
+    high = seen.mean + half if design.side != "greater" else np.full(len(half), np.inf)
+    rows = zip(seen.mean.tolist(), low.tolist(), high.tolist(), strict=True)
+    return [Interval(*row, design.level, "Romano-Wolf") for row in rows]
 
 
 def _tukey(design: Design) -> list[Interval]:

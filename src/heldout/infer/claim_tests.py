@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from heldout.data.scores import Scores
-    from heldout.data.words import Floats
+    from heldout.data.words import Floats, Ints
     from heldout.infer.results import Alternative, Outcome
     from heldout.infer.scoring.base import Scoring
     from heldout.infer.simultaneous.pairwise import Pairwise
+    from heldout.infer.simultaneous.romano_wolf import PairStatistics
 
-__all__ = ["Adjusted", "Design", "adjust_claims", "claim_outcomes"]
+__all__ = ["Adjusted", "Design", "adjust_claims", "claim_outcomes", "tests_at_once"]
 
 
 class Design(NamedTuple):
@@ -80,6 +81,18 @@ class Design(NamedTuple):
         """The settings of tests that draw."""
         return {"replicates": self.replicates, "seed": self.seed}
 
+    @property
+    def columns(self) -> tuple[Ints, Ints]:
+        """The columns of the first and of the second system of each pair."""
+        first, second = np.array(self.pairs, np.intp).T
+        return first, second
+
+    def statistics(self) -> PairStatistics:
+        """Mean differences and their standard errors."""
+        from heldout.infer.simultaneous.romano_wolf import pair_statistics
+
+        return pair_statistics(self.scores.values, *self.columns)
+
     def gaps(self, pair: tuple[int, int]) -> Floats:
         """The differences of a pair, one a unit."""
         first, second = pair
@@ -117,12 +130,28 @@ def claim_outcomes(
     """All tests on all pairs. Outcomes name the alternative as it was asked for."""
     if "mcnemar" in tests:
         _check_zero_one(design.scores)
+    if tests_at_once(design, tests):
+        return [(one,) for one in _all_t_tests(design)]
     found = []
     for pair in design.pairs:
         found.append(_outcomes(design, tests, pair))
         if progress:
             progress(len(found), len(design.pairs))
     return found
+
+
+def tests_at_once(design: Design, tests: tuple[str, ...]) -> bool:
+    """Whether all pairs are tested in one step, however many there are."""
+    return tests == ("t",) and not design.scoring.linearised
+
+
+def _all_t_tests(design: Design) -> list[Outcome]:
+    """The t tests of all pairs at once: there may be very many."""
+    from heldout.infer.tests.paired import t_tests  # SciPy
+
+    seen = design.statistics()
+    found = t_tests(seen.mean, seen.error, len(design.scores.units), alternative=design.side)
+    return [one._replace(alternative=design.alternative) for one in found]
 
 
 def _check_zero_one(scores: Scores) -> None:
@@ -142,17 +171,37 @@ def _outcomes(design: Design, tests: tuple[str, ...], pair: tuple[int, int]) -> 
     return tuple(one._replace(alternative=design.alternative) for one in found)
 
 
-def adjust_claims(design: Design, outcomes: list[tuple[Outcome, ...]]) -> Adjusted:
+def adjust_claims(
+    design: Design,
+    outcomes: list[tuple[Outcome, ...]],
+    progress: Callable[[int, int], None] | None = None,
+) -> Adjusted:
     """The p-values of the verdicts, adjusted for the number of comparisons."""
     from heldout.infer.simultaneous import multiplicity  # SciPy
 
     how = design.correction
+    if how == "romano-wolf":
+        return _step_down(design, progress)
     if how in ALL_PAIRS:
         return _all_pairs(design)
     if how in {"maxt", "dunnett", "dunnett-t"}:
         return _against_the_largest(design)
     raw = [tests[0].p for tests in outcomes]
     return Adjusted(tuple(float(p) for p in multiplicity.adjust(raw, how or "none")))
+
+
+def _step_down(design: Design, progress: Callable[[int, int], None] | None) -> Adjusted:
+    from heldout.infer.simultaneous.romano_wolf import romano_wolf  # SciPy
+
+    pairs = len(design.pairs)
+
+    def tell(done: int, total: int) -> None:
+        if progress:
+            progress(pairs * done // total, pairs)
+
+    values, base = design.scores.values, design.baseline
+    table = romano_wolf(values, base, alternative=design.side, progress=tell, **design.draws)
+    return _permuted(design, table)
 
 
 def _all_pairs(design: Design) -> Adjusted:
@@ -188,5 +237,5 @@ def _against_the_largest(design: Design) -> Adjusted:
 
 
 def _permuted(design: Design, table: Pairwise) -> Adjusted:
-    draws = design.replicates if table.method == "monte carlo" else 0
-    return Adjusted(tuple(table[pair] for pair in design.pairs), table.detail, table, draws)
+    draws = len(table.null.values) if table.method == "monte carlo" else 0
+    return Adjusted(tuple(table.p[design.columns].tolist()), table.detail, table, draws)

@@ -88,7 +88,8 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
         that of the experiment.
     tests
         ``randomization``, ``t``, ``bootstrap-shift``, ``bootstrap-shift-studentized``,
-        ``wilcoxon``, ``sign``, ``mcnemar``, ``corrected-t``; by default those that fit the design.
+        ``wilcoxon``, ``sign``, ``mcnemar``, ``corrected-t``, ``retuned-t`` (of systems that were
+        tuned in folds); by default those that fit the design.
         The first gives the verdict. Scores that are no means over units have tests of their own:
         ``randomization`` and ``bootstrap-shift``, ``delong`` for an AUC.
     alternative
@@ -98,9 +99,10 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
         The confidence level of intervals; tests are at the significance level 1 - level (default
         0.95; of results that of the experiment).
     correction
-        ``tukey``, ``randomized-tukey``, ``nemenyi`` (all pairs), ``dunnett``, ``dunnett-t`` (with
-        a baseline), ``maxt``, ``holm``, ``hochberg``, ``hommel``, ``bonferroni``, ``bh``, ``by``;
-        by default what fits the design.
+        ``romano-wolf`` (the default for three or more systems), ``tukey``, ``randomized-tukey``,
+        ``nemenyi`` (all pairs), ``dunnett``, ``dunnett-t`` (with a baseline), ``maxt``, ``holm``
+        (the default for folds, and where `tests` are named), ``hochberg``, ``hommel``,
+        ``bonferroni``, ``bh``, ``by``.
     interval
         Of differences: ``t``, ``percentile``, ``bca``, ``randomization`` (inversion of the test);
         by default what belongs to the correction, else ``t``, or ``t`` corrected for folds. Of
@@ -111,7 +113,8 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
     tuned
         The systems that were tuned; a comparison in which only some were says so.
     replicates, seed
-        For tests that draw; the seed is 0 by default, of results that of the experiment.
+        For tests that draw (``romano-wolf`` draws fewer, but at least 10,000, of very many pairs
+        or units); the seed is 0 by default, of results that of the experiment.
     positive
         Of predictions: the positive one of two classes (default the last).
     by

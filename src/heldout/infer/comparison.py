@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from heldout.infer.simultaneous.blocks import Anova, Sphericity
     from heldout.infer.tests.ranks import Friedman, Nemenyi
 
-__all__ = ["Claim", "Comparison", "SystemRow", "claim_row", "note_measures"]
+__all__ = ["Claim", "Comparison", "SystemRow", "claim_row", "claim_rows", "note_measures"]
 
 
 class SystemRow(NamedTuple):
@@ -127,7 +127,7 @@ class Comparison:
         """A Polars frame with one row a claim."""
         import polars as pl  # slow to import, seldom needed
 
-        return pl.DataFrame([claim_row(self, claim) for claim in self.claims])
+        return pl.DataFrame(claim_rows(self))
 
     def __repr__(self) -> str:
         systems = ", ".join(self.scores.systems[:3]) + (", …" if len(self.systems) > 3 else "")
@@ -149,7 +149,20 @@ class Comparison:
 
 def claim_row(comparison: Comparison, claim: Claim) -> dict[str, Any]:
     """One claim as plain values."""
-    means = {system.name: system.mean.estimate for system in comparison.systems}
+    return _row(comparison, claim, _means(comparison))
+
+
+def claim_rows(comparison: Comparison) -> list[dict[str, Any]]:
+    """All claims as plain values."""
+    means = _means(comparison)
+    return [_row(comparison, claim, means) for claim in comparison.claims]
+
+
+def _means(comparison: Comparison) -> dict[str, float]:
+    return {system.name: system.mean.estimate for system in comparison.systems}
+
+
+def _row(comparison: Comparison, claim: Claim, means: dict[str, float]) -> dict[str, Any]:
     row: dict[str, Any] = {
         "measure": comparison.scores.measure,
         "first": claim.first,

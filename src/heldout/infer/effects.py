@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
 
 from heldout.errors import InputError
 from heldout.infer.results import as_values, drop_noise
-from heldout.infer.tests.paired import is_constant
+from heldout.infer.tests.paired import SAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from heldout.data.words import Floats
+    from heldout.data.words import Floats, Ints
 
-__all__ = ["Effects", "effect_sizes"]
+__all__ = ["Effects", "effect_sizes", "pair_effects"]
+
+BLOCK: Final = 1 << 20
+"""Differences that are held at a time."""
 
 
 class Effects(NamedTuple):
@@ -78,22 +83,49 @@ def effect_sizes(first: Iterable[float], second: Iterable[float]) -> Effects:
     one, two = as_values(first, "first"), as_values(second, "second")
     if len(one) != len(two):
         raise InputError(f"first has {len(one)} units, second {len(two)}: pair them by unit")
-    differences = drop_noise(one, two)
+    (found,) = pair_effects(np.column_stack([one, two]), np.array([0]), np.array([1]))
+    return found
+
+
+def pair_effects(values: Floats, first: Ints, second: Ints) -> list[Effects]:
+    """Effect sizes of many pairs of systems.
+
+    Parameters
+    ----------
+    values
+        Units x systems.
+    first, second
+        The columns of each pair.
+    """
+    size = max(1, BLOCK // len(values))
+    found: list[Effects] = []
+    for start in range(0, len(first), size):
+        part = slice(start, start + size)
+        found += _effects(drop_noise(values[:, first[part]], values[:, second[part]]))
+    return found
+
+
+def _effects(differences: Floats) -> list[Effects]:
+    """Of differences, one row per unit and one column per pair."""
     n = len(differences)
-    wins, losses = int((differences > 0).sum()), int((differences < 0).sum())
+    wins, losses = (differences > 0).sum(0), (differences < 0).sum(0)
     ties = n - wins - losses
-    standardised = _cohen_dz(differences)
-    unbiased = standardised if math.isinf(standardised) else standardised * _hedges_factor(n - 1)
+    mean = differences.mean(0)
+    standardised = _cohen_dz(differences, mean)
+    factor = np.where(np.isinf(standardised), 1.0, _hedges_factor(n - 1))
+    unbiased = standardised * factor
     superiority = (wins + ties / 2.0) / n
-    mean = float(differences.mean())
-    return Effects(mean, standardised, unbiased, superiority, wins, ties, losses, n)
+    columns = (mean, standardised, unbiased, superiority, wins, ties, losses)
+    return [
+        Effects._make((*row, n)) for row in zip(*(one.tolist() for one in columns), strict=True)
+    ]
 
 
-def _cohen_dz(differences: Floats) -> float:
-    mean = float(differences.mean())
-    if is_constant(differences):
-        return math.copysign(math.inf, mean) if mean else 0.0
-    return mean / float(differences.std(ddof=1))
+def _cohen_dz(differences: Floats, mean: Floats) -> Floats:
+    constant = np.ptp(differences, axis=0) <= SAME * np.abs(differences).max(0)
+    deviation = np.where(constant, 1.0, differences.std(0, ddof=1))
+    limit = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
+    return np.where(constant, limit, mean / deviation)
 
 
 def _hedges_factor(freedom: int) -> float:

@@ -1,4 +1,4 @@
-"""Predictions to one number per unit."""
+"""Measures: from predictions to one number per unit and per system."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What all measures have in common, whatever they measure: they score units under weights.
+"""The base of all measures: they score units under weights.
 
-A measure is asked for what it keeps of the units of one system (`UnitScores`); that knows the score
-of every weighting of them, which is what an interval or a resampling test needs. There are three
-kinds: a mean keeps a value per unit, a score of sums keeps statistics that are added (BLEU, F1,
-RMSE), and an order statistic is computed again under the weights (AUC, the median).
+For the units of one system a measure keeps a `UnitScores` object, which computes the score under
+any weights, as intervals and resampling tests need. There are three kinds: a mean keeps one value
+per unit, a score of sums keeps statistics that are added (BLEU, F1, RMSE), and an order statistic
+is recomputed under the weights (AUC, the median).
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ __all__ = [
 ]
 
 Task = Literal["ranking", "classification", "regression", "text"]
-"""What is measured: ranked lists, predicted classes, predicted numbers, or texts."""
+"""The kind of predictions: ranked lists, classes, numbers, or texts."""
 
 TASKS: Final[tuple[Task, ...]] = get_args(Task)
 
 Aggregate = Literal["mean", "sums", "order", "none"]
-"""How the score of a set of units is made; ``none``: they have no score (a text per unit)."""
+"""How the score of a set of units is computed; ``none``: there is no score (a text per unit)."""
 
 
 class UnitScores(ABC):
-    """What a measure keeps of the units of one system: enough to score them under any weights."""
+    """The data of one system's units from which a measure computes scores under any weights."""
 
     @property
     @abstractmethod
@@ -55,10 +55,10 @@ class UnitScores(ABC):
 
     @abstractmethod
     def weighted(self, weights: Floats) -> Floats:
-        """The score for each row of weights (one column per unit); NaN where it is not defined."""
+        """Return the score for each row of weights (one column per unit); NaN where undefined."""
 
     def value(self) -> float:
-        """The score of all units, each with weight 1."""
+        """Return the score of all units, each with weight 1."""
         return float(self.weighted(np.ones((1, self.count)))[0])
 
 
@@ -69,7 +69,7 @@ class UnitValues(UnitScores):
     Parameters
     ----------
     values
-        One per unit; a unit without a value (NaN) is left out.
+        One per unit; units without a value (NaN) are left out.
     """
 
     values: Floats
@@ -80,11 +80,11 @@ class UnitValues(UnitScores):
         return len(self.values)
 
     def weighted(self, weights: Floats) -> Floats:
-        """The weighted means."""
+        """Return the weighted means."""
         return self.sums().weighted(weights)
 
     def sums(self) -> UnitSums:
-        """The same as a score of sums: values, and the units that have one."""
+        """Return the same as a score of sums: values, and the units that have one."""
         defined = ~np.isnan(self.values)
         table = np.column_stack([np.where(defined, self.values, 0.0), defined.astype(np.float64)])
         return UnitSums(table, mean_of_sums)
@@ -99,7 +99,7 @@ class UnitSums(UnitScores):
     table
         Statistics, one row per unit; units with weights of their own have them multiplied in.
     score
-        The score for each row of sums; NaN where it is not defined.
+        Function from rows of sums to scores; NaN where undefined.
     """
 
     table: Floats
@@ -111,21 +111,21 @@ class UnitSums(UnitScores):
         return len(self.table)
 
     def weighted(self, weights: Floats) -> Floats:
-        """The scores of the weighted sums."""
+        """Return the scores of the weighted sums."""
         return self.score(weights @ self.table)
 
 
 @dataclass(frozen=True, eq=False)
 class UnitOrder(UnitScores):
-    """A score that has to be computed from all units for every weighting.
+    """A score that must be computed from all units for every weighting.
 
     Parameters
     ----------
     units
         The number of units.
     function
-        The score for each row of weights; NaN where it is not defined. Weights are whole numbers,
-        how often a unit is there, unless the measure knows better.
+        Function from rows of weights to scores; NaN where undefined. Weights are integers (how
+        often a unit was drawn) unless the measure also accepts others.
     """
 
     units: int
@@ -137,18 +137,18 @@ class UnitOrder(UnitScores):
         return self.units
 
     def weighted(self, weights: Floats) -> Floats:
-        """The scores under the weights."""
+        """Return the scores under the weights."""
         return self.function(weights)
 
 
 def mean_of_sums(sums: Floats) -> Floats:
-    """Sums over counts; NaN where nothing was counted."""
+    """Divide sums by counts; NaN where the count is 0."""
     counted = sums[:, 1] > 0
     return np.where(counted, sums[:, 0] / np.where(counted, sums[:, 1], 1.0), np.nan)
 
 
 class Measure(ABC):
-    """A measure with all its parameters: hashable, and equal to another iff all of them are.
+    """A measure with all its parameters: hashable, and equal to another if all of them are equal.
 
     ``str(measure)`` is its name, which `heldout.parse_measure` reads back.
     """
@@ -156,7 +156,7 @@ class Measure(ABC):
     __slots__ = ()
 
     # Fields in some kinds of measures, class variables or properties in others: only their types
-    # are the same, so that nothing stands here at run time.
+    # are declared here, so there is nothing at run time.
     if TYPE_CHECKING:
 
         @property
@@ -165,21 +165,21 @@ class Measure(ABC):
 
         @property
         def task(self) -> Task:
-            """What it measures."""
+            """The kind of predictions that it measures."""
 
         @property
         def higher_is_better(self) -> bool | None:
-            """The direction; None for mere counts."""
+            """Whether higher values are better; None for counts."""
 
     @property
     @abstractmethod
     def aggregate(self) -> Aggregate:
-        """How the score of a set of units is made."""
+        """How the score of a set of units is computed."""
 
     @property
     @abstractmethod
     def range(self) -> tuple[float, float]:
-        """The least and the greatest value."""
+        """The lowest and highest possible value."""
 
     @property
     @abstractmethod
@@ -188,29 +188,29 @@ class Measure(ABC):
 
     @abstractmethod
     def unit_scores(self, given: Any, positive: str | None = None) -> UnitScores | None:
-        """What is kept of the units of one system; None if they cannot be weighted.
+        """Return the data for scoring the units of one system; None if they cannot be weighted.
 
         Parameters
         ----------
         given
-            Truth and predictions as the task has them: `Judged`, `ClassPredictions`,
+            Truth and predictions, depending on the task: `Judged`, `ClassPredictions`,
             `NumberPredictions`, or a pair of `Segments` (references, then the system).
         positive
-            The positive one of two classes, for measures that need one.
+            The positive class of two, for measures that need one.
         """
 
     @property
     def needs_scores(self) -> bool:
-        """Whether it needs scores of classes, predicted classes not being enough."""
+        """Whether it needs scores for the classes, not only predicted classes."""
         return False
 
     def counting(self, undefined: float | None) -> Measure:
-        """The same, values of classes that do not exist counting as given, if it has such."""
+        """Return the measure with undefined values of classes counted as `undefined`."""
         del undefined
         return self
 
     def compute(self, given: Any, positive: str | None = None) -> Number:
-        """The score of all units; undefined, with the reason, where it does not exist.
+        """Return the score of all units, or `Undefined` with the reason.
 
         Parameters
         ----------
@@ -219,10 +219,10 @@ class Measure(ABC):
         """
         found = self.unit_scores(given, positive)
         score = math.nan if found is None else found.value()
-        return Undefined("it has no value for these units") if math.isnan(score) else score
+        return Undefined("undefined for these units") if math.isnan(score) else score
 
     def unit_values(self, given: Any, positive: str | None = None) -> Floats:
-        """The score of each unit alone; NaN where it does not exist.
+        """Return the score of each single unit; NaN where undefined.
 
         Parameters
         ----------
@@ -234,7 +234,7 @@ class Measure(ABC):
             return found.values
         if isinstance(found, UnitSums):
             return found.score(found.table)
-        raise MeasureError(f"{self} has no value for single units")
+        raise MeasureError(f"{self} is not defined for single units")
 
     def __repr__(self) -> str:
         return f"Measure({str(self)!r})"

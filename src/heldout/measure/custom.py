@@ -1,4 +1,4 @@
-"""A user's own measure: a function, with a decorator."""
+"""User-defined measures: a function with a decorator."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ __all__ = ["RankedList", "define_measure"]
 
 @dataclass(frozen=True, slots=True)
 class RankedList:
-    """What a measure of one's own sees of a query.
+    """The data that a user-defined measure gets for one query.
 
     Parameters
     ----------
     query
-        Its id.
+        Id of the query.
     grades
         The grades of the retrieved documents in rank order, down to the cutoff; -1 where a
-        document is not in the qrels, -2 where its grade there is negative.
+        document is not in the qrels, -2 where its grade is negative.
     judged
-        The grades of all judged documents, the greatest first.
+        The grades of all judged documents, in descending order.
     """
 
     query: str
@@ -74,23 +74,23 @@ def define_measure(
     bounds: tuple[float, float] = (0.0, 1.0),
     higher_is_better: bool = True,
 ) -> Own | Callable[[Own], Own]:
-    """Make a function a measure that can be named like any other.
+    """Register a function as a measure that can be used by name.
 
-    For rankings it is a function of a `RankedList`, and a cutoff ``@k`` shortens the list that it
-    sees; the measure is its mean over queries. For classes, numbers and texts it is a function of
-    the truth and the predictions of some units, and is called again for units that are resampled.
-    Its keyword-only parameters, with their defaults, become parameters of the measure.
+    For rankings the function takes a `RankedList`, a cutoff ``@k`` truncates that list, and the
+    measure is the mean over queries. For classes, numbers and texts it takes the truth and the
+    predictions of some units, and is called again for resampled units. Its keyword-only parameters,
+    which need defaults, become parameters of the measure.
 
     Parameters
     ----------
     name
-        What to call it; by default the function's name.
+        Name of the measure; by default the function's name.
     task
-        What it measures: ``ranking``, ``classification``, ``regression`` or ``text``.
+        Kind of predictions: ``ranking``, ``classification``, ``regression`` or ``text``.
     bounds
-        The least and the greatest value.
+        The lowest and highest possible value.
     higher_is_better
-        The direction.
+        Whether higher values are better.
 
     Examples
     --------
@@ -115,10 +115,10 @@ def define_measure(
         families()
         known = find_family(called)
         if known is not None and not hasattr(known.compute, "own"):
-            raise MeasureError(f"{called} is {known.name}, a measure already: choose another name")
+            raise MeasureError(f"{called} is already a measure ({known.name}): choose another name")
         defaults = keyword_defaults(called, own)
         if any(key == JUDGED_ONLY for key, _ in defaults):
-            raise MeasureError(f"{called}: every measure has the parameter {JUDGED_ONLY} already")
+            raise MeasureError(f"{called}: the parameter {JUDGED_ONLY} is reserved: rename it")
         compute = _over_queries(own)
         add_family(
             Family(
@@ -144,7 +144,7 @@ def _keep(
     else:
         raise MeasureError(f"task={task!r}: expected one of {', '.join(TASKS)}")
     if known is not None:
-        raise MeasureError(f"{called} is {known}, a measure already: choose another name")
+        raise MeasureError(f"{called} is already a measure ({known}): choose another name")
     keep_function(
         function_measure(own, task, name=called, bounds=bounds, higher_is_better=higher_is_better)
     )

@@ -1,4 +1,4 @@
-"""One evaluation for every task: truth and predictions in, values of measures out."""
+"""Evaluate predictions of any task against the truth."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _DEFAULTS: Final[dict[str, Any]] = {
     "single_precision": False,
     "skip_bad_lines": False,
 }
-"""Settings of rankings that are not None by default."""
+"""Settings for rankings whose default is not None."""
 
 
 def evaluate(  # noqa: PLR0913 - the settings of all tasks
@@ -59,23 +59,23 @@ def evaluate(  # noqa: PLR0913 - the settings of all tasks
         For rankings, judgements: `Qrels`, ``{query: {document: grade}}``, a pandas or Polars frame
         with the column names of PyTerrier, ir_measures or BEIR, or the path of a qrels file. For
         classes and numbers, one value per unit: a list, an array or ``{unit: value}``; None if the
-        predictions know it. For texts, references: one or more texts per segment, or a path.
+        predictions include it. For texts, references: one or more texts per segment, or a path.
     predictions
-        Runs, predicted classes or numbers, or texts, in the same forms; of one system, of several
-        as ``{name: predictions}``, or in a list of objects or paths.
+        Runs, predicted classes or numbers, or texts, in the same forms: of one system, of several
+        systems as ``{name: predictions}``, or as a list of objects or paths.
     measures
         Names such as ``"nDCG@10"``, ``"F1(macro)"``, ``"BLEU"``, measures of `heldout.measures` or
         ir_measures, or functions; by default the usual ones of the task.
     task
-        ``ranking``, ``classification``, ``regression`` or ``text``. By default what the data and
-        the measures tell.
+        ``ranking``, ``classification``, ``regression`` or ``text``. By default inferred from the
+        data and the measures.
     missing, depth, rel, judged_only, ties, single_precision, skip_bad_lines
         For rankings: see `heldout.measure.ranking.evaluate.evaluate_runs`.
     positive, undefined, threshold
-        For classes: the positive one of two; what precision, recall and F of a class count where
-        they do not exist; the score from which on the positive class is predicted.
+        For classes: the positive class of two; the value that undefined precision, recall and F of
+        a class count as; the score at or above which the positive class is predicted.
     progress
-        For rankings called with the name of each run, for texts with the measures that are counted
+        For rankings, called with the name of each run; for texts, with the number of measures done
         and the number of all.
 
     Returns
@@ -99,7 +99,7 @@ def evaluate(  # noqa: PLR0913 - the settings of all tasks
         raise InputError(f"task={task!r}: expected one of {', '.join(TASKS)}")
     wanted = None if measures is None else listed_measures(measures)
     if wanted == []:
-        raise MeasureError("no measure was given")
+        raise MeasureError("no measures given")
     known = task or task_of(truth, predictions, wanted)
     every: dict[str, Any] = {
         "missing": missing,
@@ -152,7 +152,7 @@ def _predictions(
 def _refuse_options(options: dict[str, Any], allowed: set[str], what: str) -> None:
     for name in options:
         if name not in allowed:
-            raise InputError(f"{name} is not a setting for {what}; there are {_shown(allowed)}")
+            raise InputError(f"{name} does not apply to {what}; use one of {_shown(allowed)}")
 
 
 def _shown(names: set[str]) -> str:
@@ -160,7 +160,7 @@ def _shown(names: set[str]) -> str:
 
 
 def task_of(truth: Any, predictions: Any, wanted: list[Any] | None) -> Task:
-    """What is measured, by the types of the data; by the measures where these do not tell."""
+    """Infer the task from the types of the data, or from the measures if these are ambiguous."""
     kind = type(predictions if _is_object(predictions) else _first(predictions)).__name__
     objects: dict[str, Task] = {
         "ClassPredictions": "classification",
@@ -180,7 +180,7 @@ def task_of(truth: Any, predictions: Any, wanted: list[Any] | None) -> Task:
 
 
 def _are_judgements(truth: Any) -> bool:
-    """Whether this is a frame, a dictionary, `Qrels`, or what ir_measures has for them."""
+    """Return whether this is a frame, a dictionary, `Qrels`, or their ir_measures equivalent."""
     if is_frame(truth) or is_nested(truth) or type(truth).__name__ == "Qrels":
         return True
     first = truth[0] if isinstance(truth, list | tuple) and truth else None
@@ -192,7 +192,7 @@ def _is_object(given: Any) -> bool:
 
 
 def _first(given: Any) -> Any:
-    """One of several systems; None if it is not known without consuming them."""
+    """Return one of several systems; None for an iterator, which it must not consume."""
     if isinstance(given, Mapping):
         return next(iter(given.values()), None)
     return given[0] if isinstance(given, list | tuple) and given else None
@@ -221,9 +221,9 @@ def _task_of_measures(
     if len(tasks) == 1:
         return tasks[0]
     if usual is not None or likely_tasks(wanted or [], ("ranking",)):
-        return "ranking"  # which says what it expects
+        return "ranking"  # its reader reports what it expects
     raise InputError(
-        f"what is measured? The data and the measures do not tell: say task= with one of "
+        f"cannot infer the task from the data and the measures: pass task= with one of "
         f"{', '.join(among)}"
     )
 

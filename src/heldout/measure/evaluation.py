@@ -1,4 +1,4 @@
-"""What came out of an evaluation: the values of systems in measures, of all units and of each."""
+"""The result of an evaluation: the values of systems in measures, overall and per unit."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ __all__ = ["Evaluation"]
 class Evaluation(ABC):
     """The values of systems in measures, on the same units.
 
-    Systems and measures are asked for by name or by number. With one system its name may be left
-    out: ``evaluation.value("AP")``.
+    Systems and measures are given by name or number. With a single system its name can be omitted:
+    ``evaluation.value("AP")``.
     """
 
     __slots__ = ()
@@ -41,15 +41,15 @@ class Evaluation(ABC):
 
         @property
         def task(self) -> Task:
-            """What was measured."""
+            """The task."""
 
         @property
         def measures(self) -> tuple[Measure, ...]:
-            """The measures, in the order in which they were asked for."""
+            """The measures, in the order requested."""
 
         @property
         def notes(self) -> tuple[Note, ...]:
-            """What a reader of the values should know."""
+            """Warnings about the values."""
 
     @property
     @abstractmethod
@@ -58,34 +58,34 @@ class Evaluation(ABC):
 
     @abstractmethod
     def units(self, system: System = 0) -> tuple[str, ...]:
-        """The ids of the units that values of single units are of."""
+        """Return the ids of the units."""
 
     @abstractmethod
     def _value(self, system: int, measure: int) -> Number:
-        """The value of a system in a measure, both by number."""
+        """Return the value of a system in a measure, both by number."""
 
     @abstractmethod
     def _per_unit(self, system: int, measure: int) -> Floats:
-        """The value of each unit, system and measure by number."""
+        """Return the value of each unit, system and measure by number."""
 
     @abstractmethod
     def scores(self, measure: Measured = 0) -> Scores:
-        """The scores of all systems in one measure, paired by unit, to make claims from."""
+        """Return the scores of all systems in one measure, paired by unit, for comparisons."""
 
     def value(self, system: Any = None, measure: Measured | None = None) -> Number:
-        """The value of a system in a measure; undefined, with the reason, where there is none.
+        """Return the value of a system in a measure, or `Undefined` with the reason.
 
         Parameters
         ----------
         system
-            Its name or number. If `measure` is left out, this is the measure of the only system.
+            Its name or number. If `measure` is omitted, this is the measure of the only system.
         measure
             The name or number of a measure, or the measure itself.
         """
         return self._value(*self._places(system, measure))
 
     def per_unit(self, system: Any = None, measure: Measured | None = None) -> Floats:
-        """The value of each of `units`; NaN where there is none.
+        """Return the value of each of `units`; NaN where undefined.
 
         Parameters
         ----------
@@ -95,39 +95,39 @@ class Evaluation(ABC):
         return self._per_unit(*self._places(system, measure))
 
     def measure(self, measure: Measured) -> Measure:
-        """One of the measures, by its name or number."""
+        """Return a measure by name or number."""
         return self.measures[self._measure(measure)]
 
     def summary(self) -> dict[str, dict[str, Number]]:
-        """``{system: {measure: value}}``."""
+        """Return the values as ``{system: {measure: value}}``."""
         return {
             name: {str(one): self._value(number, at) for at, one in enumerate(self.measures)}
             for number, name in enumerate(self.names)
         }
 
     def to_frame(self, library: Library = "polars") -> Any:
-        """A long table of values: one row per system, unit and measure.
+        """Return a long table of values: one row per system, unit and measure.
 
-        Measures without values of single units have one row per system, without a unit.
+        Measures that are not defined for single units have one row per system, without a unit.
 
         Parameters
         ----------
         library
-            Whose frame it is: ``polars`` or ``pandas``.
+            Library of the frame: ``polars`` or ``pandas``.
         """
         check_library(library)
-        import polars as pl  # slow to import, seldom needed
+        import polars as pl  # slow to import, rarely needed
 
         return frame_of(pl.concat(list(self._parts())), library)
 
     def _repr_html_(self) -> str:
         """Show the values as a table in a notebook."""
-        from heldout.notebook import evaluation_html  # it draws with the report
+        from heldout.notebook import evaluation_html  # imports the report
 
         return evaluation_html(self)
 
     _columns = ("system", "unit")
-    """What systems and units are called in a table."""
+    """Column names of systems and units in a table."""
 
     def _parts(self) -> Iterator[pl.DataFrame]:
         import polars as pl
@@ -146,7 +146,7 @@ class Evaluation(ABC):
                 yield pl.DataFrame(table, {**schema, "value": pl.Float64})
 
     def _rows(self, system: int, measure: int) -> tuple[list[str | None], Any]:
-        """Units and their values; one value of no unit, if single units have none."""
+        """Return units and their values, or one overall value if single units have none."""
         if self.measures[measure].aggregate == "mean":
             return list(self.units(system)), self._per_unit(system, measure)
         whole = self._value(system, measure)
@@ -156,9 +156,9 @@ class Evaluation(ABC):
         if measure is None:
             system, measure = None, system
         if system is None and len(self.names) > 1:
-            raise InputError(f"which system? There are {', '.join(self.names)}")
+            raise InputError(f"which system? Choose one of {', '.join(self.names)}")
         if measure is None and len(self.measures) > 1:
-            raise MeasureError(f"which measure? There are {', '.join(map(str, self.measures))}")
+            raise MeasureError(f"which measure? Choose one of {', '.join(map(str, self.measures))}")
         return self._system(0 if system is None else system), self._measure(measure or 0)
 
     def _system(self, system: System) -> int:

@@ -1,7 +1,7 @@
-"""Functions of a user's as measures of predictions and texts.
+"""User-defined functions as measures of predictions and texts.
 
-Such a function takes the truth and the predictions of some units and gives a number. It is an order
-statistic as far as heldout knows: under resampling it is called again for the units drawn.
+Such a function takes the truth and the predictions of some units and returns a number. It is
+treated as an order statistic: under resampling it is called again for the units drawn.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = [
     "keep_function",
 ]
 
-NO_WEIGHTS: Final = Undefined("a function of units knows nothing of their weights")
+NO_WEIGHTS: Final = Undefined("user-defined functions do not support weighted units")
 
 _known: dict[tuple[str, str], PredictedFunction | TextFunction] = {}
 
@@ -54,7 +54,7 @@ class PredictedFunction(Measure):
     Parameters
     ----------
     family
-        Its name.
+        Name of the measure.
     task
         ``classification`` (it gets the names of classes) or ``regression``.
     function
@@ -62,9 +62,9 @@ class PredictedFunction(Measure):
     params
         Its keyword-only parameters with their values.
     higher_is_better
-        The direction.
+        Whether higher values are better.
     bounds
-        The least and the greatest value.
+        The lowest and highest possible value.
     """
 
     family: str
@@ -79,12 +79,12 @@ class PredictedFunction(Measure):
 
     @property
     def aggregate(self) -> Aggregate:
-        """Called again for every set of units."""
+        """``order``: called again for every set of units."""
         return "order"
 
     @property
     def range(self) -> tuple[float, float]:
-        """The bounds that were given."""
+        """The given bounds."""
         return self.bounds
 
     @property
@@ -93,15 +93,15 @@ class PredictedFunction(Measure):
         return dict(self.params)
 
     def compute(self, given: Any, positive: str | None = None) -> Number:
-        """The value of the function."""
+        """Return the value of the function."""
         del positive
         if given.weights is not None:
             return NO_WEIGHTS
         value = _called(self, *self._values(given))
-        return Undefined("the function gives no number") if math.isnan(value) else value
+        return Undefined("the function returned NaN") if math.isnan(value) else value
 
     def unit_scores(self, given: Any, positive: str | None = None) -> UnitOrder | None:
-        """The function for any number of times that each unit is there."""
+        """Return the function as a score under integer weights."""
         del positive
         if given.weights is not None:
             return None
@@ -116,7 +116,7 @@ class PredictedFunction(Measure):
         if not isinstance(given, ClassPredictions):
             return given.truth, given.predicted
         if given.predicted is None:
-            raise MeasureError(f"{self}: {given.name} has scores and no predictions")
+            raise MeasureError(f"{self}: {given.name} has scores but no predictions")
         names = np.array(given.classes)
         return names[given.truth], names[given.predicted]
 
@@ -128,8 +128,8 @@ class TextFunction(CorpusMeasure):
     Parameters
     ----------
     name, function, params, higher, limits
-        As for `PredictedFunction`; the function gets two lists: of references (a text each, or a
-        tuple of texts where a segment has several), and of what a system wrote.
+        As for `PredictedFunction`. The function gets two lists: references (one text each, or a
+        tuple of texts where a segment has several), and the system's texts.
     """
 
     name: str
@@ -143,22 +143,22 @@ class TextFunction(CorpusMeasure):
 
     @property
     def family(self) -> str:
-        """Its name."""
+        """The name of the measure."""
         return self.name
 
     @property
     def higher_is_better(self) -> bool:  # type: ignore[override] # of the function, not of a class
-        """The direction."""
+        """Whether higher values are better."""
         return self.higher
 
     @property
     def aggregate(self) -> Aggregate:
-        """Called again for every set of segments."""
+        """``order``: called again for every set of segments."""
         return "order"
 
     @property
     def range(self) -> tuple[float, float]:
-        """The bounds that were given."""
+        """The given bounds."""
         return self.limits
 
     @property
@@ -167,21 +167,21 @@ class TextFunction(CorpusMeasure):
         return dict(self.params)
 
     def labels(self) -> list[tuple[str, Any]]:
-        """The parameters."""
+        """Return the parameters."""
         return list(self.params)
 
     def statistics(self, references: Segments, system: Segments) -> Floats:
-        """Nothing: a function has no sums."""
+        """Return an empty table: a function has no sums."""
         del system
         return np.zeros((len(references.ids), 0))
 
     def score(self, sums: Floats) -> Floats:
-        """Refuse: a function has no sums."""
+        """Raise an error: a function has no sums."""
         del sums
         raise MeasureError(f"{self} is a function of texts, not of sums over segments")
 
     def unit_scores(self, given: Any, positive: str | None = None) -> UnitOrder:  # type: ignore[override]
-        """The function for any number of times that each segment is there."""
+        """Return the function as a score under integer weights."""
         del positive
         references, system = given
         single = all(len(texts) == 1 for texts in references.texts)
@@ -195,7 +195,7 @@ class TextFunction(CorpusMeasure):
 
 
 def _resampled(drawn: Callable[[Any], float]) -> Callable[[Floats], Floats]:
-    """A function of chosen units as a function of how often each is there."""
+    """Turn a function of unit indexes into a function of unit counts."""
 
     def found(weights: Floats) -> Floats:
         units = np.arange(weights.shape[1])
@@ -220,7 +220,7 @@ def _shown(name: str, function: Own, params: tuple[tuple[str, Value], ...]) -> s
 
 
 def keyword_defaults(name: str, function: Own) -> tuple[tuple[str, Value], ...]:
-    """The keyword-only parameters of a function and their defaults; all must have one."""
+    """Return the keyword-only parameters of a function and their defaults; all must have one."""
     parameters = inspect.signature(function).parameters.values()
     keywords = [one for one in parameters if one.kind is one.KEYWORD_ONLY]
     if any(one.default is one.empty for one in keywords):
@@ -229,7 +229,7 @@ def keyword_defaults(name: str, function: Own) -> tuple[tuple[str, Value], ...]:
 
 
 def checked_name(name: str | None, function: Own) -> str:
-    """What a function is called as a measure: as given, else as it calls itself."""
+    """Return the name of a function as a measure: the given one, else the function's own."""
     called = name or str(getattr(function, "__name__", ""))
     if not isinstance(called, str) or not re.fullmatch(r"[^\W\d]\w*", called):
         raise MeasureError(f"{called!r} cannot name a measure: use letters, digits and _")
@@ -244,20 +244,20 @@ def function_measure(
     bounds: tuple[float, float] = (-math.inf, math.inf),
     higher_is_better: bool = True,
 ) -> PredictedFunction | TextFunction:
-    """A measure of predictions or texts that is a function.
+    """Return a measure of predictions or texts computed by a function.
 
     Parameters
     ----------
     function
-        Of the truth and the predictions of some units.
+        Function of the truth and the predictions of some units.
     task
         ``classification``, ``regression`` or ``text``.
     name
-        What to call it; by default the function's name.
+        Name of the measure; by default the function's name.
     bounds
-        The least and the greatest value.
+        The lowest and highest possible value.
     higher_is_better
-        The direction.
+        Whether higher values are better.
     """
     called = checked_name(name, function)
     params = keyword_defaults(called, function)
@@ -269,19 +269,19 @@ def function_measure(
 
 
 def keep_function(measure: PredictedFunction | TextFunction) -> None:
-    """Make a function known under its name in its task."""
+    """Register a function under its name and task."""
     _known[measure.task, measure.family.lower()] = measure
 
 
 def find_function(task: str, name: str) -> PredictedFunction | TextFunction | None:
-    """The function that a name stands for in a task, with the parameters of the name.
+    """Return the function registered under a name, with the parameters in the name.
 
     Parameters
     ----------
     task
-        Of which it must be a measure.
+        Task of the measure.
     name
-        Such as ``Spread`` or ``Spread(power=3)``.
+        For example ``Spread`` or ``Spread(power=3)``.
     """
     match = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*", name, re.DOTALL)
     known = _known.get((task, match[1].lower())) if match else None

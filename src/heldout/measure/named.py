@@ -14,14 +14,14 @@ __all__ = ["MeasureName"]
 
 
 class MeasureName:
-    """The name of a measure, perhaps not complete: a cutoff or parameters may follow.
+    """The name of a measure, possibly incomplete: a cutoff or parameters may follow.
 
-    Wherever a measure is asked for, it is taken as its name.
+    Accepted wherever a measure is.
 
     Parameters
     ----------
     name
-        What `heldout.parse_measure` reads, perhaps but for a cutoff.
+        A name for `heldout.parse_measure`, possibly without its cutoff.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class MeasureName:
         return f"MeasureName({self._name!r})"
 
     def __matmul__(self, cutoff: Any) -> Measure | list[Measure]:
-        """The measure at a cutoff; a list of measures for a list of cutoffs."""
+        """Return the measure at a cutoff; a list of measures for a list of cutoffs."""
         from heldout.measure.parse import parse_measure  # it reads these names
 
         if isinstance(cutoff, int | float):
@@ -51,14 +51,14 @@ class MeasureName:
         return [parse_measure(f"{self}@{show_value(one)}", "ranking") for one in cutoff]
 
     def __call__(self, *words: str, **parameters: Any) -> Any:
-        """The measure with parameters; a name still, if it needs a cutoff.
+        """Return the measure with parameters, or a name if it still needs a cutoff.
 
         Parameters
         ----------
         words
-            Values that need no name: ``macro``, ``ovo``.
+            Values without a name: ``macro``, ``ovo``.
         parameters
-            Others; ``class_`` is the parameter ``class``.
+            Named parameters; ``class_`` is the parameter ``class``.
         """
         from heldout.measure.parse import parse_measure  # it reads these names
 

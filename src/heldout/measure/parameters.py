@@ -1,4 +1,4 @@
-"""Parameters of measures: what kinds of values there are, which fit, and how they are printed."""
+"""Parameters of measures: kinds of values, validation, and printing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from heldout.errors import MeasureError
 __all__ = ["NUMBER", "NUMERAL", "Gains", "Value", "fit_parameter", "show_value", "whole_number"]
 
 Gains = tuple[tuple[int, float], ...]
-"""A gain for each grade, in order of the grades."""
+"""A gain for each grade, sorted by grade."""
 
 Value = bool | int | float | str | None | Gains
 
@@ -18,7 +18,7 @@ NUMERAL = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 MOST_DIGITS = 20
 NUMBER = re.compile(rf"[+-]?{NUMERAL}")
 
-# What parameters of our own families may be: at least, at most.
+# Lowest and highest allowed values of the parameters of built-in measures.
 _RANGES: dict[str, tuple[float, float]] = {
     "base": (1.0001, 1e9),
     "beta": (0.0, 1e9),
@@ -43,7 +43,7 @@ _CHOICES: dict[str, dict[str, str]] = {
 
 
 def fit_parameter(name: str, key: str, value: Value, default: Value) -> Value:
-    """Bring a parameter to the kind that its default has, or say what was expected."""
+    """Convert a parameter to the type of its default; raise an error if it does not fit."""
     choices = _CHOICES.get(key)
     if choices is not None and default in choices.values():
         fitted, expected = _fit_choice(value, choices)
@@ -80,7 +80,7 @@ def _fit_text(key: str, value: Value) -> tuple[Value, str]:
 
 
 def _fit_number(key: str, value: Value, default: Value) -> tuple[Value, str]:
-    kind = "a number" if isinstance(default, float) else "a whole number"
+    kind = "a number" if isinstance(default, float) else "an integer"
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return None, kind
     low, high = _RANGES.get(key, (-math.inf, math.inf))
@@ -92,7 +92,7 @@ def _fit_number(key: str, value: Value, default: Value) -> tuple[Value, str]:
 
 
 def show_value(value: object) -> str:
-    """A value as it stands in a name, so that it reads back the same."""
+    """Return a value as printed in a name, so that it can be parsed again."""
     if isinstance(value, tuple):
         return "{" + ", ".join(f"{grade}: {show_value(gain)}" for grade, gain in value) + "}"
     if isinstance(value, float):
@@ -101,7 +101,7 @@ def show_value(value: object) -> str:
 
 
 def whole_number(text: str, name: str) -> int:
-    """Digits as a number; Python refuses to read thousands of them, and no parameter needs 20."""
+    """Return digits as an integer; Python limits their number, and no parameter needs 20."""
     if len(text) > MOST_DIGITS:
-        raise MeasureError(f"{name[:60]!r}: {text[:20]}… is too great a number")
+        raise MeasureError(f"{name[:60]!r}: the number {text[:20]}… is too large")
     return int(text)

@@ -1,8 +1,8 @@
-"""The names of all measures: heldout's own, and those of the tools that people come from.
+"""The names of all measures: heldout's own and those of other tools.
 
 A name is ``Family(parameter=value, …)@cutoff``, for example ``nDCG(dcg='exp-log2')@10``,
 ``F1(macro)`` or ``BLEU(order=2)``. The spellings of ir_measures, ranx, trec_eval, scikit-learn and
-sacrebleu are understood too (``MAP``, ``ndcg_cut_10``, ``P.5,10``, ``f1_macro``, ``chrF2++``).
+sacrebleu are also accepted (``MAP``, ``ndcg_cut_10``, ``P.5,10``, ``f1_macro``, ``chrF2++``).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def parse_measure(name: Given, task: str | None = None) -> Measure:
     name
         As for `parse_measures`.
     task
-        What it measures, if its name does not tell.
+        Task of the measure, if its name is ambiguous.
 
     Examples
     --------
@@ -90,18 +90,18 @@ def parse_measures(names: Several, task: str | None = None, **defaults: Value) -
 
 
 def parse_measures(names: Several, task: str | None = None, **defaults: Value) -> Any:
-    """Parse names, some of which may stand for several measures (``P@[5,10]``, ``official``).
+    """Parse names, some of which may denote several measures (``P@[5,10]``, ``official``).
 
     Parameters
     ----------
     names
-        One or several; measures of ir_measures (``nDCG @ 10``) are taken too.
+        One or several; measures of ir_measures (``nDCG @ 10``) are accepted too.
     task
-        What they measure: ``ranking``, ``classification``, ``regression`` or ``text``. A name that
-        is known in one of them only needs none.
+        Task of the measures: ``ranking``, ``classification``, ``regression`` or ``text``. Not
+        needed for names that are known in one task only.
     defaults
-        Parameters for all names that do not set them, e.g. ``rel=2``. A `Measure` is taken as it
-        is: it has all its parameters set.
+        Parameters for all names that do not set them, e.g. ``rel=2``. A `Measure` is not changed:
+        all its parameters are set.
 
     Examples
     --------
@@ -131,10 +131,10 @@ def _of_task(measure: Measure, task: str | None) -> Measure:
 
 
 def _function(given: Any, task: str | None) -> Measure:
-    """A function of the user's as a measure of a task."""
+    """Return a user-defined function as a measure of a task."""
     if task is None:
-        raise MeasureError(f"{given!r} is a function: say what it measures with task=…")
-    from heldout.measure.custom import define_measure  # seldom needed
+        raise MeasureError(f"{given!r} is a function: give its task with task=…")
+    from heldout.measure.custom import define_measure  # rarely needed
 
     if task != "ranking":
         from heldout.measure.functions import function_measure
@@ -163,9 +163,9 @@ def _parse(name: str, task: str, defaults: Mapping[str, Value]) -> list[Measure]
 
 
 def _parse_any(name: str, defaults: Mapping[str, Value]) -> list[Measure]:
-    """The measures of a name in the one task that knows it best.
+    """Return the measures of a name in the task that matches it best.
 
-    ``F1`` is a family of classification, and an alias in ranking and for texts: it is the former.
+    ``F1`` is a family in classification and an alias in ranking and for texts: classification wins.
     """
     found: dict[Task, list[Measure]] = {}
     refusals: list[MeasureError] = []
@@ -179,17 +179,17 @@ def _parse_any(name: str, defaults: Mapping[str, Value]) -> list[Measure]:
             break
     if len(found) > 1:
         raise MeasureError(
-            f"{name} is a measure of {' and of '.join(found)}: say which with task=…"
+            f"{name} is a measure of {' and of '.join(found)}: choose one with task=…"
         )
     if found:
         return next(iter(found.values()))
     if refusals:
         raise refusals[0]
-    return _parse(name, "ranking", defaults)  # which knows measures of other packages
+    return _parse(name, "ranking", defaults)  # also knows measures of other packages
 
 
 def tasks_that_know(name: str) -> list[list[Task]]:
-    """Tasks that have a family of exactly this name; of this name but for case; that know it."""
+    """Return tasks with a family of exactly this name, of this name ignoring case, or an alias."""
     match = re.match(r"\s*([\w+²-]+)", name)
     stem = match[1] if match else ""
     ranked: list[list[Task]] = [[], [], []]
@@ -201,7 +201,7 @@ def tasks_that_know(name: str) -> list[list[Task]]:
 
 
 def _own_function(name: str, task: str) -> Measure | None:
-    """A function that was made a measure of a task; none unless there are any."""
+    """Return a function registered as a measure of a task; None if there is none."""
     functions = sys.modules.get("heldout.measure.functions")
     return None if functions is None else functions.find_function(task, name)
 
@@ -240,7 +240,7 @@ def _ranking_family(stem: str, name: str) -> str | None:
 
 
 def family_names() -> list[str]:
-    """The names of all families of all tasks."""
+    """Return the names of all families of all tasks."""
     from heldout.measure.prediction.names import CLASS_MEASURES, NUMBER_MEASURES
     from heldout.measure.ranking.names import EXTERNAL, families
     from heldout.measure.text.names import text_measure_kinds
@@ -250,14 +250,14 @@ def family_names() -> list[str]:
 
 
 def likely_tasks(wanted: list[Any], among: tuple[Task, ...]) -> list[Task]:
-    """Of some tasks, those in which all of the measures are known best.
+    """Return the tasks in which all of the measures are known best.
 
     Parameters
     ----------
     wanted
         Measures or names.
     among
-        The tasks that are possible.
+        The possible tasks.
     """
     possible = set(among)
     for given in wanted:

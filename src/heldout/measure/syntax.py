@@ -1,6 +1,6 @@
-"""How the names of measures are written: ``Name(word, parameter=value, …)@cutoff``.
+"""The syntax of measure names: ``Name(word, parameter=value, …)@cutoff``.
 
-Nothing is evaluated on the way.
+No part of a name is evaluated as code.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = [
     "written_name",
 ]
 
-# A bare value begins and ends with no blank: else a thousand blanks could be cut in a million ways.
+# A bare value has no blanks at its ends: otherwise many blanks could match in many ways.
 _BARE: Final = r"[^,'\"{}\s](?:[^,'\"{}]*[^,'\"{}\s])?"
 _ARGUMENT: Final = re.compile(
     rf"\s*(?:(\w+)\s*=\s*)?('[^']*'|\"[^\"]*\"|\{{[^}}]*\}}|{_BARE})\s*(?:,|$)"
@@ -37,7 +37,7 @@ _CUTOFFS: Final = re.compile(rf"(.*)@\s*\[\s*({NUMERAL}(?:\s*,\s*{NUMERAL})*)\s*
 
 
 def split_names(name: str) -> list[str]:
-    """Split ``"AP nDCG@10"`` at blanks and semicolons outside brackets, not before brackets."""
+    """Split ``"AP nDCG@10"`` at blanks and semicolons outside brackets, but not before brackets."""
     parts, depth, current = list[str](), 0, ""
     for character in [*name, " "]:
         depth += (character in "([") - (character in ")]")
@@ -53,7 +53,7 @@ def split_names(name: str) -> list[str]:
 
 
 def split_cutoffs(name: str) -> list[str]:
-    """One name for each cutoff of ``P@[1,5,10]``; any other name is left as it is.
+    """Return one name for each cutoff of ``P@[1,5,10]``; any other name is left as it is.
 
     Examples
     --------
@@ -67,16 +67,17 @@ def split_cutoffs(name: str) -> list[str]:
 
 
 def read_arguments(name: str, text: str | None, *, words: bool = False) -> dict[str, str]:
-    """Parameters in brackets and their values as they are written.
+    """Return the parameters in brackets with their values as text.
 
     Parameters
     ----------
     name
         The whole name, for messages.
     text
-        What is between the brackets.
+        The text between the brackets.
     words
-        Whether a word without a name is allowed, as in ``F1(macro)``; it is its own name.
+        Whether a word without a name is allowed, as in ``F1(macro)``; the word is then its own
+        name.
     """
     found: dict[str, str] = {}
     rest = (text or "").strip()
@@ -93,16 +94,16 @@ def read_arguments(name: str, text: str | None, *, words: bool = False) -> dict[
 
 
 def read_value(name: str, text: str, *, bare: bool = False) -> Value:
-    """The value of a parameter.
+    """Parse the value of a parameter.
 
     Parameters
     ----------
     name
         The whole name, for messages.
     text
-        The value as it is written.
+        The value as text.
     bare
-        Whether any text without quotes is a text; else it has letters, digits, _ and - only.
+        Whether unquoted text may have any characters; otherwise only letters, digits, _ and -.
     """
     if text[0] in "'\"":
         return text[1:-1]
@@ -131,19 +132,19 @@ def _read_gains(name: str, text: str) -> Gains:
 
 
 def written_name(given: object) -> str:
-    """The name as text; measures of ir_measures (``nDCG @ 10``) and `heldout.measures` have one."""
+    """Return the name of a measure as text, also for measures of ir_measures."""
     if not isinstance(given, str | MeasureName) and not _is_of_ir_measures(given):
-        raise MeasureError(f"{given!r} is not the name of a measure: give a text such as AP")
+        raise MeasureError(f"{given!r} is not the name of a measure: give a string such as 'AP'")
     return str(given)
 
 
 def _is_of_ir_measures(given: object) -> bool:
-    """Whether an object is a measure of ir_measures; that package is not imported for it."""
+    """Return whether an object is a measure of ir_measures, without importing that package."""
     return any(kind.__module__.split(".")[0] == "ir_measures" for kind in type(given).__mro__)
 
 
 def listed_measures(given: Any) -> list[Any]:
-    """Measures in a list, whether one or several were given."""
+    """Return measures as a list, given one or several."""
     if is_one_measure(given):
         return [given]
     if not isinstance(given, Iterable):
@@ -152,12 +153,12 @@ def listed_measures(given: Any) -> list[Any]:
 
 
 def is_one_measure(given: object) -> bool:
-    """Whether this is a single measure or name, not several."""
+    """Return whether this is a single measure or name, not several."""
     known = isinstance(given, str | Measure | MeasureName) or _is_of_ir_measures(given)
     return known or is_function(given)
 
 
 def is_function(given: object) -> bool:
-    """Whether this is a function of the user's: what can be called and is nothing else."""
+    """Return whether this is a user-defined function: callable, and nothing else."""
     named = isinstance(given, str | Measure | MeasureName) or _is_of_ir_measures(given)
     return callable(given) and not named

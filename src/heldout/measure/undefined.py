@@ -1,4 +1,4 @@
-"""Undefined: what a measure is when its formula divides by nothing."""
+"""Undefined: the value of a measure whose formula divides by 0."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ __all__ = ["Number", "Undefined", "defined_or", "mean_of", "ratio"]
 
 @dataclass(frozen=True, slots=True)
 class Undefined:
-    """A value that does not exist, with the reason; never 0 and never NaN.
+    """A value that is undefined, with the reason; never 0 and never NaN.
 
     Parameters
     ----------
     reason
-        Why there is none.
+        Why the value is undefined.
 
     Examples
     --------
-    >>> print(Undefined("nothing was predicted positive"))
+    >>> print(Undefined("no unit was predicted positive"))
     —
     """
 
@@ -33,23 +33,23 @@ class Undefined:
 
 
 Number = float | Undefined
-"""A value of a measure, which may not exist."""
+"""The value of a measure, which may be undefined."""
 
 
 def defined_or(value: Number, other: float | None) -> Number:
-    """A value; where it does not exist another one, if there is any."""
+    """Return a value, or `other` if the value is undefined and `other` is given."""
     return other if isinstance(value, Undefined) and other is not None else value
 
 
 def ratio(above: float, below: float, reason: str) -> Number:
-    """A quotient; undefined where the divisor is 0."""
+    """Return a quotient; undefined where the divisor is 0."""
     return float(above) / float(below) if below else Undefined(reason)
 
 
 def mean_of(
     values: Sequence[Number], names: Sequence[str], weights: Sequence[float] | None = None
 ) -> Number:
-    """The mean over classes; undefined if it is for any class that has weight."""
+    """Return the mean over classes; undefined if a class with weight is undefined."""
     shares = [1.0] * len(values) if weights is None else [float(one) for one in weights]
     total = 0.0
     for value, name, share in zip(values, names, shares, strict=True):
@@ -58,4 +58,4 @@ def mean_of(
         if isinstance(value, Undefined):
             return Undefined(f"class {name}: {value.reason}")
         total += share * value
-    return ratio(total, sum(shares), "no class has any unit")
+    return ratio(total, sum(shares), "no class has units")

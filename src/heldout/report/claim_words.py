@@ -35,8 +35,10 @@ _NAMES = {
     "sign": "sign test",
     "mcnemar": "McNemar's test",
     "corrected-t": "corrected resampled t test",
+    "retuned-t": "t test with re-tuning",
 }
 _CORRECTIONS = {
+    "romano-wolf": "Romano-Wolf step-down bootstrap",
     "tukey": "Tukey's HSD on the block design",
     "randomized-tukey": "randomized Tukey HSD",
     "nemenyi": "Nemenyi's test of mean ranks",

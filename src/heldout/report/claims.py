@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 import shutil
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
 from heldout.as_json import json_text, plain
-from heldout.infer.compare import claim_row, note_measures
+from heldout.infer.compare import note_measures
+from heldout.infer.comparison import claim_rows
 from heldout.notes import note_texts
 from heldout.report.claim_words import (
     analysis_lines,
     bounds,
     sentences,
     show_p,
+    verdict_of_many,
 )
 from heldout.report.short_claims import short_text, wrapped
 from heldout.report.tables import (
@@ -44,8 +47,12 @@ __all__ = [
     "interval_heading",
     "json_claims",
     "p_heading",
+    "readable",
     "sentences",
 ]
+
+MOST_SHOWN: Final = 2_000
+"""Pairs up to which all are listed for people."""
 
 
 def _system_table(comparison: Comparison) -> Table:
@@ -199,15 +206,45 @@ def claims_text(
     explain
         Of the few lines: add a sentence for each claim, and why this analysis was made.
     """
+    shown = comparison if kind == "tsv" else readable(comparison)
     if kind == "table" and not full:
         width = shutil.get_terminal_size().columns if terminal else None
         text = short_text(comparison, pairs=pairs, known=known, width=width)
         if not explain:
             return text
-        return text + "\n" + wrapped([*sentences(comparison), *analysis_lines(comparison)], width)
-    text = tables_text(claim_tables(comparison), kind, terminal=terminal)
+        return text + "\n" + wrapped([*sentences(shown), *analysis_lines(comparison)], width)
+    text = tables_text(claim_tables(shown), kind, terminal=terminal)
     gap = {"table": "\n", "md": "\n"}.get(kind, "")
-    return text + gap + notes_text(_prose(comparison, known), kind)
+    lines = [*_not_shown(comparison, shown), *_prose(shown, known)]
+    return text + gap + notes_text(lines, kind)
+
+
+def readable(comparison: Comparison) -> Comparison:
+    """The comparison, or of very many pairs those with the best system.
+
+    Parameters
+    ----------
+    comparison
+        What is to be shown to people.
+    """
+    if len(comparison.claims) <= MOST_SHOWN:
+        return comparison
+    sign = 1 if comparison.scores.higher_is_better else -1
+    best = max(comparison.systems, key=lambda row: sign * row.mean.estimate).name
+    with_best = [one for one in comparison.claims if best in (one.first, one.second)]
+    return replace(comparison, claims=tuple(with_best))
+
+
+def _not_shown(comparison: Comparison, shown: Comparison) -> list[str]:
+    """How many of all pairs differ, where not all are listed, and where the others are."""
+    if shown is comparison:
+        return []
+    left_out = len(comparison.claims) - len(shown.claims)
+    text = (
+        f"{verdict_of_many(comparison)}. Pairs with the best system are listed; the other "
+        f"{left_out:,} are in the formats csv, tsv, json and parquet."
+    )
+    return [text]
 
 
 def claims_frame(comparisons: Sequence[Comparison]) -> pl.DataFrame:
@@ -251,11 +288,13 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
         ],
         "claims": [
             {
-                **claim_row(comparison, claim),
+                **row,
                 "tests": [outcome._asdict() for outcome in claim.outcomes],
                 "sentence": sentence,
             }
-            for claim, sentence in zip(comparison.claims, sentences(comparison), strict=True)
+            for row, claim, sentence in zip(
+                claim_rows(comparison), comparison.claims, sentences(comparison), strict=True
+            )
         ],
         "anova": anova._asdict() if anova is not None else None,
         "anova_corrected_for_folds": comparison.fold_f,

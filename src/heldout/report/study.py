@@ -14,9 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heldout.experiment.studies.bias import BiasStudy
+    from heldout.experiment.studies.coverage import CoverageRow, CoverageStudy
     from heldout.experiment.studies.curve import CurvePoint
 
 __all__ = [
+    "coverage_json",
+    "coverage_records",
+    "coverage_table",
+    "coverage_text",
     "curve_json",
     "curve_records",
     "curve_table",
@@ -192,3 +197,74 @@ def curve_records(points: Sequence[CurvePoint]) -> list[dict[str, Any]]:
 def curve_json(points: Sequence[CurvePoint], title: str) -> str:
     """The same at full precision."""
     return json_text({"title": title, "points": curve_records(points)}, indent=None)
+
+
+def coverage_table(study: CoverageStudy) -> Table:
+    """One row per interval; those that heldout reports are marked."""
+    rows = [
+        [
+            _of(row),
+            f"{row.method}{' *' if row.default else ''}",
+            f"{row.truth:+.4f}" if row.minus else f"{row.truth:.4f}",
+            f"{row.bias:+.4f}",
+            f"{row.se:.4f}",
+            _percent(row.coverage),
+            _percent(row.coverage_se),
+            f"{row.width:.4f}",
+            _percent(row.claims),
+            _percent(row.wrong),
+        ]
+        for row in study.rows
+    ]
+    head = ["score", "interval", "truth", "bias", "± se", "covers", "± se", "width"]
+    return Table([*head, "claims", "wrong"], rows, texts=2)
+
+
+def _of(row: CoverageRow) -> str:
+    return f"{row.system} - {row.minus}" if row.minus else row.system
+
+
+def coverage_text(study: CoverageStudy) -> str:
+    """The table, what its columns mean, and whether the reported intervals hold."""
+    settings = study.settings
+    title = (
+        f"{study.measure}: {count_of(settings.draws, 'sample')} of "
+        f"{count_of(study.sample_size, 'query', 'queries')}, drawn with replacement from "
+        f"{study.population:,} judged ones; {settings.folds} folds"
+    )
+    legend = (
+        "covers: share of intervals that include the truth (nominal "
+        f"{settings.level:.0%}); claims: share without 0; wrong: share with the wrong sign; "
+        "* the interval that heldout reports"
+    )
+    return "\n".join([title, "", aligned(coverage_table(study)), legend, _holds(study), ""])
+
+
+def _holds(study: CoverageStudy) -> str:
+    """Whether the lowest coverage is below its level by more than two standard errors."""
+    lowest = min((row for row in study.rows if row.default), key=lambda row: row.coverage)
+    level, found = study.settings.level, f"{lowest.coverage:.1%} ± {lowest.coverage_se:.1%}"
+    where = f"Lowest coverage: {found} ({_of(lowest)})"
+    if lowest.coverage_se > COVERAGE_KNOWN:
+        return f"{where}; {count_of(study.settings.draws, 'draw')} are too few to judge that."
+    short = lowest.coverage + 2 * lowest.coverage_se < level
+    words = "below" if short else "not below"
+    return f"{where}, {words} {level:.0%} by more than two standard errors."
+
+
+def coverage_records(study: CoverageStudy) -> list[dict[str, Any]]:
+    """One record per interval, at full precision, the settings of the study in each."""
+    shared = {
+        "measure": study.measure,
+        **asdict(study.settings),
+        "population": study.population,
+        "sample_size": study.sample_size,
+        "estimand": "new queries on these documents",
+    }
+    return [{**asdict(row), **shared} for row in study.rows]
+
+
+def coverage_json(study: CoverageStudy) -> str:
+    """The same as JSON, one line per interval."""
+    lines = [json_text(one, indent=None).rstrip("\n") for one in coverage_records(study)]
+    return "[\n" + ",\n".join(lines) + "\n]\n"

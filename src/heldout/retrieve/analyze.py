@@ -1,8 +1,8 @@
-"""From text to terms: tokens, lower case, stop words, stems, n-grams.
+"""Turn text into terms: tokens, lower case, stop words, stems, n-grams.
 
-`Analyzer.analyze` is the readable definition, and what queries go through. Documents go through
+`Analyzer.analyze` is the readable definition and analyses queries. Documents are analysed by
 compiled loops that give the same terms (a test compares them over all of Unicode): they find the
-raw terms, and stop words and stems are then one map over the vocabulary, never over the text.
+raw terms, and stop words and stems are then applied once per raw term, never to the text.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Tokens = Literal["word", "character", "mixed"]
 TokenFunction = Callable[[str], Sequence[str]]
 
 UNSPACED_SIZE: Final = 2
-"""What the mode "mixed" cuts scripts without spaces into: pairs of characters."""
+"""N-gram sizes of the mode "mixed" for scripts without spaces: pairs of characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,28 +46,28 @@ class Analyzer:
     tokens
         ``"word"``: the longest runs of letters, marks, digits and underscores (Python's ``\w``,
         and combining marks). ``"character"``: the characters (code points) of such runs, for
-        languages without spaces; `ngrams` gives how many stand together, and a run that is
+        languages without spaces; `ngrams` gives the numbers of adjacent characters, and a run
         shorter than the smallest number stays whole. ``"mixed"``: words, and pairs of characters
         where the script is Han, Hiragana, Katakana, Thai, Lao, Khmer or Myanmar.
     lower
-        Put text into lower case first, as `str.lower` does: a Greek Σ at the end of a word
-        becomes ς, and İ becomes i with a combining dot. Nothing else is folded: é and e are two.
+        Convert text to lower case first, as `str.lower` does: a Greek Σ at the end of a word
+        becomes ς, and İ becomes i with a combining dot. Accents are kept: é and e are different.
     stop
         Words to leave out: ``"none"``, ``"english"`` (33 words), the path of a file with words
-        between white space (``#`` begins a comment), or the words. A file is read at once, and
-        its words are kept in order of the alphabet. What is not one word (``don't``) is cut like
+        separated by white space (``#`` begins a comment), or the words. A file is read at once,
+        and its words are sorted. An entry that is not a single word (``don't``) is tokenized like
         text, and its parts are left out.
     stemmer
         The name of a Snowball stemmer ("english", "porter", "german", …), or None.
     ngrams
-        The least and the greatest number of neighbouring words (or characters) in a term. Each
-        word of an n-gram is stemmed, and an n-gram that holds a stop word is left out.
+        The smallest and largest number of adjacent words (or characters) in a term. Each word
+        of an n-gram is stemmed, and n-grams that contain a stop word are left out.
     min_length
-        Words (or characters that stand together) of fewer characters are left out.
+        Words (or character n-grams) with fewer characters are left out.
     function
-        A named function from text to tokens, in place of all of the above, which must then stay
-        as it is. It is called for every document and so is slow; an index built with it must be
-        opened with it.
+        A named function from text to tokens that replaces all of the above, which must keep
+        their defaults. It is called for every document and is therefore slow; an index built
+        with it must be opened with it.
 
     Examples
     --------
@@ -92,12 +92,12 @@ class Analyzer:
     def __post_init__(self) -> None:
         if self.tokens not in get_args(Tokens):
             known = ", ".join(get_args(Tokens))
-            raise InputError(f"tokens {self.tokens!r} are not known: use one of {known}")
+            raise InputError(f"unknown tokens {self.tokens!r}: use one of {known}")
         low, high = _two_numbers(self.ngrams)
         object.__setattr__(self, "ngrams", (low, high))
         object.__setattr__(self, "stop", _stop_words(self.stop))
         if self.min_length < 1:
-            raise InputError(f"min_length is {self.min_length}: use 1 or more")
+            raise InputError(f"min_length={self.min_length}: expected a positive integer")
         self._check_stemmer()
         if self.tokens == "mixed" and self.ngrams != (1, 1):
             raise InputError('tokens "mixed" are words and pairs of characters: leave ngrams out')
@@ -113,28 +113,28 @@ class Analyzer:
 
         if self.stemmer not in Stemmer.algorithms():
             known = ", ".join(sorted(Stemmer.algorithms()))
-            raise InputError(f"stemmer {self.stemmer!r} is not known: use one of {known}")
+            raise InputError(f"unknown stemmer {self.stemmer!r}: use one of {known}")
 
     def _check_function(self) -> None:
         name = function_name(self.function)
         if name.endswith("<lambda>"):
-            raise InputError("a lambda has no name to know it by: define the function with def")
+            raise InputError("a lambda has no name to identify it: define the function with def")
         for field in fields(self):
             if field.name != "function" and getattr(self, field.name) != field.default:
                 raise InputError(
-                    f"{field.name} has no effect beside a function, which gives the final terms: "
+                    f"{field.name} has no effect with a function, which returns the final terms: "
                     f"leave {field.name} out"
                 )
 
     def signature(self) -> str:
-        """Every field with its value, in one line: equal for equal analyzers only."""
+        """Return every field with its value in one line; equal only for equal analyzers."""
         return "|".join(
             f"{field.name}={_printed(field.name, getattr(self, field.name))}"
             for field in fields(self)
         )
 
     def analyze(self, text: str) -> list[str]:
-        """The terms of a text, in its order."""
+        """Return the terms of a text, in order."""
         if self.function is not None:
             return [token for token in self.function(text) if token]
         if self.lower:
@@ -146,7 +146,7 @@ class Analyzer:
         return [term for term in self.final_words(raw) if term]
 
     def final_words(self, words: list[str]) -> list[str]:
-        """The stem of each raw word; nothing for a word that is left out."""
+        """Return the stem of each raw word, or an empty string if the word is left out."""
         stop = self.stop_set()
         stems = words if self.stemmer is None else _stemmer(self.stemmer).stemWords(words)
         return [
@@ -155,11 +155,11 @@ class Analyzer:
         ]
 
     def stop_set(self) -> frozenset[str]:
-        """The stop words as they are compared: after lower-casing, and cut like text."""
+        """Return the stop words as they are compared: lower-cased and tokenized."""
         return _cut_stop_words(self.stop, self.lower)
 
     def keeps_raw_terms(self) -> bool:
-        """Whether the raw terms are the final ones: no stop words, no stems, no short words."""
+        """Return whether raw terms are final: no stop words, no stemming, no minimum length."""
         return self.function is not None or (
             self.stemmer is None and self.min_length == 1 and not self.stop_set()
         )
@@ -186,12 +186,12 @@ class Analyzer:
 
 @dataclass(frozen=True, slots=True)
 class AbsentFunction:
-    """Stands for the function of an index that was opened without it."""
+    """Placeholder for the function of an index that was opened without it."""
 
     name: str
 
     def __call__(self, text: str) -> Sequence[str]:
-        """Refuse: nobody knows what the function does."""
+        """Raise an error: the function is not known."""
         raise InputError(
             f"{text[:40]!r} cannot be analysed: the index was built with the function {self.name}; "
             "open the index with it: Index.open(path, function=...)"
@@ -199,7 +199,7 @@ class AbsentFunction:
 
 
 def function_name(function: Any) -> str:
-    """By what name an analyzer knows a user's function: its module and its own."""
+    """Return the name that identifies a user's function: its module and its own name."""
     if isinstance(function, AbsentFunction):
         return function.name
     own = getattr(function, "__qualname__", None) or type(function).__qualname__
@@ -207,14 +207,14 @@ def function_name(function: Any) -> str:
 
 
 def _runs(text: str) -> list[str]:
-    r"""The longest runs of word characters; among ASCII characters these are those of ``\w``."""
+    r"""Return the longest runs of word characters (``\w`` for ASCII text)."""
     if text.isascii():
         return re.findall(r"\w+", text)
     return ["".join(run) for good, run in groupby(text, is_word) if good]
 
 
 def _cut(run: str, low: int, high: int) -> list[str]:
-    """All stretches of `low` to `high` characters; a run that is shorter stays whole."""
+    """Return all substrings of `low` to `high` characters; a shorter run stays whole."""
     if len(run) < low:
         return [run]
     return [
@@ -225,7 +225,7 @@ def _cut(run: str, low: int, high: int) -> list[str]:
 
 
 def _segments(run: str) -> list[tuple[bool, str]]:
-    """A run cut where scripts with and without spaces meet; marks stay with what they mark."""
+    """Split a run where scripts with and without spaces meet; marks stay with their base."""
     segments: list[tuple[bool, str]] = []
     for character in run:
         unspaced = is_unspaced(character)
@@ -242,10 +242,10 @@ def _two_numbers(ngrams: Any) -> tuple[int, int]:
     try:
         low, high = (int(one) for one in ngrams)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"ngrams are {ngrams!r}: give two numbers, such as (1, 2)") from None
+        raise InputError(f"ngrams={ngrams!r}: expected two integers, such as (1, 2)") from None
     if not 1 <= low <= high:
         raise InputError(
-            f"ngrams are {low} to {high}: the first is at least 1, the second not less"
+            f"ngrams={low, high}: the first must be at least 1 and not above the second"
         )
     return low, high
 
@@ -265,7 +265,7 @@ def _read_words(path: Path) -> list[str]:
         known = ", ".join(STOP_LISTS)
         raise InputError(f"stop list {str(path)!r} is neither a file nor one of {known}") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read as a stop list ({error})") from None
+        raise InputError(f"{path}: cannot read the stop list ({error})") from None
     return [word for line in text.splitlines() for word in line.partition("#")[0].split()]
 
 
@@ -280,7 +280,7 @@ def _cut_stop_words(stop: str | tuple[str, ...], lower: bool) -> frozenset[str]:
 def _stemmer(language: str) -> Any:
     import Stemmer
 
-    # Every raw word comes once, or is one of a query: remembering stems would only cost.
+    # Every raw word occurs once, so a cache of stems would cost more than it saves.
     return Stemmer.Stemmer(language, 0)
 
 

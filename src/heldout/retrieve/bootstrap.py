@@ -1,4 +1,4 @@
-"""Ranked lists of bootstrap replicates of the documents, without a single new index."""
+"""Rank bootstrap replicates of the documents without building new indexes."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
 __all__ = ["ReplicateLists", "draw_documents", "rank_bootstrap", "rank_times", "rank_weighted"]
 
 _CELLS = 1 << 27
-"""Documents × replicates that are held at a time (a byte each)."""
+"""Maximum of documents × replicates held at a time (one byte each)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReplicateLists:
-    """The best documents of each query in each replicate.
+    """The top documents of each query in each replicate.
 
     Parameters
     ----------
     documents, scores
-        Queries × replicates × k; a document that was drawn twice stands twice; −1: no more.
+        Queries × replicates × k; a document drawn twice appears twice; −1: end of the list.
     scored
-        Per query, how many documents had to be scored (in stretches of replicates).
+        Per query, the number of documents scored (summed over batches of replicates).
     """
 
     documents: NDArray[np.int32]
@@ -49,13 +49,12 @@ class ReplicateLists:
 
 
 def draw_documents(documents: int, replicates: int, seed: int, first: int = 0) -> NDArray[np.uint8]:
-    """Multiplicities: each replicate draws as many documents as there are, with replacement.
+    """Return multiplicities: each replicate draws M of the M documents with replacement.
 
     Parameters
     ----------
     first
-        Number of the first replicate; replicate ``r`` of a seed is the same whatever it is drawn
-        with.
+        Number of the first replicate; replicate ``r`` of a seed does not depend on the others.
 
     Examples
     --------
@@ -88,15 +87,15 @@ def rank_bootstrap(
     k: int = 10,
     side: Literal["seen", "unseen"] = "seen",
 ) -> ReplicateLists:
-    """Rank the documents of bootstrap replicates, each by the statistics of its own draw.
+    """Rank the documents of bootstrap replicates, each by the statistics of its own sample.
 
     Parameters
     ----------
     replicates
-        How many times the documents are drawn anew.
+        Number of bootstrap replicates.
     side
-        ``seen``: the documents that were drawn, as often as they were drawn; ``unseen``: those that
-        were not, each scored as if it were added to the draw.
+        ``seen``: the documents in the sample, as often as they were drawn; ``unseen``: the others,
+        each scored as if it were added to the sample.
     """
     count = len(vocabulary.offsets) - 1
     documents = np.full((count, replicates, k), -1, np.int32)
@@ -139,16 +138,16 @@ def rank_times(
     added: bool,
     k: int,
 ) -> ReplicateLists:
-    """Rank some documents by the statistics of each replicate's train side.
+    """Rank documents by the statistics of each replicate's training data.
 
     Parameters
     ----------
     known
-        The statistics of each replicate's train side.
+        The statistics of each replicate's training data.
     times
-        Documents × replicates: how often a document comes into the list; 0: not at all.
+        Documents × replicates: how often a document is listed (0: not listed).
     added
-        Whether a document is scored as if it were added to the train side.
+        Whether a document is scored as if it were added to the training data.
     """
     from heldout.retrieve.kernels.replicates import rank_replicates
 
@@ -181,7 +180,7 @@ def _rank_part(
     added: bool,
     k: int,
 ) -> ReplicateLists:
-    """The lists of one part's documents, by the statistics of all."""
+    """Return the lists of one part's documents, using the statistics of all documents."""
     from heldout.retrieve.kernels.replicates import Replicates, rank_replicates
     from heldout.retrieve.kernels.scoring import Queries
 

@@ -1,7 +1,7 @@
-"""What each character of Unicode is to the analyzer, and the same as a table for compiled loops.
+"""Classes of Unicode characters for the analyzer, as predicates and as a table for compiled loops.
 
-The predicates are the definition; the table holds their answers for all code points, and lower
-case besides, so that text is cut without a Python string for each word.
+The predicates are the definition; the table holds their values and the lower case of all code
+points, so that text is tokenized without a Python string for each word.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ UNSPACED: Final = 1 << 25
 MARK: Final = 1 << 26
 """Set for combining marks."""
 DOTTED: Final = 1 << 27
-"""Set for the one character whose lower case is two: İ becomes i and a dot above (U+0307)."""
+"""Set for İ, whose lower case has two characters: i and a dot above (U+0307)."""
 
 _ALL: Final = 0x110000
-# The others are empty, or for private use.
+# The other planes are empty or for private use.
 _PLANES_WITH_WORDS: Final = (0, 1, 2, 3, 14)
 
 # By block, as Unicode assigns them: Thai and Lao, Myanmar, Khmer, kana with the ideographic
@@ -66,30 +66,30 @@ _UNSPACED_BLOCKS: Final = (
 
 
 def is_mark(character: str) -> bool:
-    """Whether a character is a combining mark (an accent, a vowel sign)."""
+    """Return whether a character is a combining mark (an accent, a vowel sign)."""
     return unicodedata.category(character).startswith("M")
 
 
 def is_word(character: str) -> bool:
-    r"""Whether a character belongs to words: Python's ``\w``, and combining marks."""
+    r"""Return whether a character belongs to words: Python's ``\w``, and combining marks."""
     return character.isalnum() or character == "_" or is_mark(character)
 
 
 def is_unspaced(character: str) -> bool:
-    """Whether a character is of a script that puts no spaces between words."""
+    """Return whether a character belongs to a script without spaces between words."""
     code = ord(character)
     return any(first <= code <= last for first, last in _UNSPACED_BLOCKS)
 
 
 @cache
 def ascii_table(lower: bool) -> NDArray[np.int32]:
-    """The entries of the first 128 characters, all that plain English needs."""
+    """Return the entries of the first 128 characters."""
     return _frozen(_entries(range(128), lower))
 
 
 @cache
 def ascii_letters(lower: bool) -> NDArray[np.uint8]:
-    """For each byte the (lower-cased) ASCII character of a word that it is, else 0."""
+    """Return, for each byte, the (lower-cased) ASCII word character that it is, else 0."""
     letters = np.zeros(256, np.uint8)
     table = ascii_table(lower)
     letters[:128] = np.where(table & WORD, table & CODE_POINT, 0)
@@ -99,7 +99,7 @@ def ascii_letters(lower: bool) -> NDArray[np.uint8]:
 
 @cache
 def unicode_table(lower: bool) -> NDArray[np.int32]:
-    """The entries of all code points; made when the first text that is not ASCII comes in."""
+    """Return the entries of all code points; computed at the first text that is not ASCII."""
     table = np.arange(_ALL, dtype=np.int32)
     for plane in _PLANES_WITH_WORDS:
         begin = plane << 16

@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 __all__ = ["Index", "QueryTerms"]
 
 MEMORY: Final = 1 << 30
-"""Bytes that building takes, beside the vocabulary, unless told otherwise."""
+"""Default memory in bytes for building an index, in addition to the vocabulary."""
 
 
 class HasDocuments(Protocol):
-    """A collection, or what looks like one."""
+    """A collection, or an object with the same attributes."""
 
     @property
     def documents(self) -> Documents: ...
@@ -60,12 +60,12 @@ class QueryTerms:
     offsets
         The terms of query ``i`` are ``offsets[i]`` to ``offsets[i + 1]``.
     terms
-        The different terms of each query that the vocabulary holds, ascending.
+        The distinct terms of each query that are in the vocabulary, ascending.
     counts
-        How often each stands in its query.
+        How often each occurs in its query.
     numbers
-        Of an index of several parts: parts × terms, the number that each has there; −1: none.
-        `terms` are columns of it then.
+        For an index of several parts: parts × terms, the number of each term in each part; −1:
+        none. `terms` are then columns of this array.
     """
 
     offsets: NDArray[np.int64]
@@ -79,32 +79,32 @@ class QueryTerms:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Index:
-    """Which terms stand in which documents, and how often.
+    """The terms of each document and their counts.
 
     Made by `Index.build` or `Index.open`. All arrays are read-only. Terms are numbered in bytewise
     order of their final form and documents in the order of the collection, so that an index does
-    not depend on how many threads or how much memory built it.
+    not depend on the number of threads or the memory used to build it.
 
     Attributes
     ----------
     offsets
         The postings of term ``t`` are ``offsets[t]`` to ``offsets[t + 1]``.
     documents, counts
-        Of each posting the document's number (ascending within a term) and how often the term
-        stands there: 16 bits, or 32 for the whole index if some count takes more.
+        For each posting, the number of the document (ascending within a term) and the count of
+        the term there: 16 bits, or 32 for the whole index if some count needs more.
     lengths, distinct
-        Of each document the sum of its counts and the number of its terms.
+        For each document, the sum of its counts and the number of its distinct terms.
     id_order
-        Of each document the rank of its id among all ids, bytewise: ties are broken by it.
+        For each document, the rank of its id among all ids, bytewise; ties are broken by it.
     terms, document_ids
-        The vocabulary and the ids, decoded when asked for.
+        The vocabulary and the ids, decoded on access.
     analyzer
-        How documents were and queries are turned into terms.
+        How documents and queries are turned into terms.
     fingerprint
-        A name for analyzer and content: equal for equal indexes only.
+        Identifies analyzer and content: equal only for equal indexes.
     documents_digest
-        `Documents.digest` of what was indexed, by which an index and its collection know each
-        other.
+        `Documents.digest` of the indexed documents, to check that an index and a collection belong
+        together.
 
     Examples
     --------
@@ -143,17 +143,17 @@ class Index:
 
     @property
     def n_documents(self) -> int:
-        """How many documents."""
+        """The number of documents."""
         return len(self.lengths)
 
     @property
     def n_terms(self) -> int:
-        """How many terms."""
+        """The number of terms."""
         return len(self.offsets) - 1
 
     @property
     def n_postings(self) -> int:
-        """How many pairs of a term and a document with it."""
+        """The number of postings (pairs of a term and a document that contains it)."""
         return len(self.documents)
 
     @property
@@ -162,7 +162,7 @@ class Index:
         return int(self.lengths.sum(dtype=np.int64))
 
     def term_numbers(self, terms: Sequence[str]) -> NDArray[np.int32]:
-        """The numbers of some (final) terms; -1 for a term that no document has."""
+        """Return the numbers of (final) terms; -1 for a term that is in no document."""
         packed = pack([term.encode(errors="surrogatepass") for term in terms])
         words, lengths = leading_words(packed), np.diff(packed.offsets)
         low = np.searchsorted(self._term_words, words, "left")
@@ -170,7 +170,7 @@ class Index:
         found = np.full(len(packed), -1, np.int32)
         rows = np.flatnonzero(low < high)
         first = low[rows]
-        # A term of up to eight bytes is the first of those that begin with it: no need to look.
+        # A term of up to eight bytes is the first of those that begin with it: no search needed.
         same = (lengths[rows] <= 8) & (self._term_lengths(first) == lengths[rows])
         found[rows[same]] = first[same]
         for row in rows[~same].tolist():
@@ -178,31 +178,31 @@ class Index:
         return found
 
     def _term_lengths(self, numbers: NDArray[np.integer]) -> NDArray[np.int64]:
-        """How many bytes some terms take."""
+        """Return the lengths of terms in bytes."""
         lengths: NDArray[np.int64] = self.terms.offsets[numbers + 1] - self.terms.offsets[numbers]
         return lengths
 
     def _find(self, term: bytes, low: int, high: int) -> int:
-        """The number of a term that can only stand between `low` and `high`, or -1."""
+        """Return the number of a term between `low` and `high`, or -1 if it is not there."""
         number = bisect_left(range(self.n_terms), term, low, high, key=self.terms.raw)
         return number if number < high and self.terms.raw(number) == term else -1
 
     def encode(self, queries: Sequence[str]) -> QueryTerms:
-        """Analyse queries and look their terms up; terms that no document has are left out."""
+        """Analyse queries and look up their terms; terms that are in no document are left out."""
         return encode_queries(self.analyzer, queries, self.term_numbers)
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The ranges of documents that are walked one after another: all of them in one."""
+        """The ranges of documents that are processed one after another: here a single one."""
         return (Part(self, 0, 0, np.asarray(self.id_order), self._path),)
 
     def release(self) -> None:
-        """Give back the memory of a mapped file; what is needed again is read again."""
+        """Release the memory of a mapped file; its pages are read again when needed."""
         if self._content is not None:
             release(self._content)
 
     def made_of(self, documents: Documents) -> bool:
-        """Whether these are the documents that were indexed."""
+        """Return whether these are the documents that were indexed."""
         return self.documents_digest == documents.digest()
 
     @classmethod
@@ -227,12 +227,12 @@ class Index:
         path
             Where to write the index, which is then opened from there; None keeps it in memory.
         memory
-            How many bytes building may take when it writes to `path`, beside the vocabulary and a
-            few bytes a document; what does not fit goes to a temporary file beside `path`.
+            Memory in bytes for building an index at `path`, in addition to the vocabulary and a few
+            bytes per document; the rest is spilled to a temporary file next to `path`.
         threads
-            How many threads; by default as many as there are cores.
+            Number of threads; by default the number of cores.
         progress
-            Called with the number of documents that are done and of all documents.
+            Called with the number of documents done and the number of all documents.
         """
         from heldout.retrieve.indexing.build import Plan, build_arrays, build_file
 
@@ -248,22 +248,22 @@ class Index:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, function: TokenFunction | None = None) -> Index:
-        """Open an index that stands on disk; it is read as far as it is used.
+        """Open an index file; pages are read when they are used.
 
         Parameters
         ----------
         path
             The file.
         function
-            The analyzer's function, if the index was built with one: without it the index can be
-            looked at, but no query can be analysed.
+            The analyzer's function, if the index was built with one. Without it the index can be
+            inspected, but queries cannot be analysed.
         """
         opened = open_sections(path)
         try:
             analyzer = restored_analyzer(os.fspath(path), opened.header, function)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise InputError(
-                f"{os.fspath(path)}: the index does not say how it was made ({error}): build it "
+                f"{os.fspath(path)}: the index does not say how it was built ({error}): build it "
                 "again"
             ) from None
         _check_shapes(os.fspath(path), opened.arrays)
@@ -293,16 +293,16 @@ class Index:
             writer.finish(self.analyzer.signature(), described)
 
     def verify(self) -> None:
-        """Compare every byte with the checksums that were taken when the index was built."""
+        """Check every byte against the checksums stored when the index was built."""
         for name, array in self._arrays().items():
             if digest(array) != self._digests[name]:
                 raise InputError(f"the index is damaged in its {name}: build the index again")
 
     def check_postings(self, terms: NDArray[np.integer]) -> None:
-        """Refuse postings of some terms that are damaged, once for each term of a file.
+        """Raise an error if postings of these terms are damaged; each term is checked once.
 
-        Compiled loops write where a posting says. To read the whole file when it is opened would
-        take long, so postings are looked at when their term is first asked for.
+        Compiled loops write where a posting points to. Checking the whole file when it is opened
+        would take too long, so the postings of a term are checked when it is first used.
         """
         for term in terms[~self._sound[terms]].tolist():
             begin, end = int(self.offsets[term]), int(self.offsets[term + 1])
@@ -311,7 +311,7 @@ class Index:
             self._sound[term] = True
 
     def _rising(self, begin: int, end: int) -> bool:
-        """Whether some postings are of documents that there are, in order, each with a count."""
+        """Return whether postings name existing documents, in order, each with a positive count."""
         own = self.documents[begin:end]
         if not len(own):
             return True
@@ -356,7 +356,7 @@ class Index:
         )
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
-        """All sections, in the order in which they are written."""
+        """Return all sections, in the order in which they are written."""
         return {
             "offsets": self.offsets,
             "lengths": self.lengths,
@@ -377,7 +377,7 @@ def encode_queries(
     queries: Sequence[str],
     numbers_of: Callable[[Sequence[str]], NDArray[np.int32]],
 ) -> QueryTerms:
-    """Analyse queries; terms that `numbers_of` gives no number from 0 on are left out."""
+    """Analyse queries; terms to which `numbers_of` gives a negative number are left out."""
     counted = [Counter(analyzer.analyze(query)) for query in queries]
     different = list(dict.fromkeys(term for one in counted for term in one))
     numbers = dict(zip(different, numbers_of(different).tolist(), strict=True))
@@ -396,7 +396,7 @@ def encode_queries(
 
 
 def describe_index(analyzer: Analyzer, documents_digest: str) -> dict[str, Any]:
-    """What the header says beside the sections."""
+    """Return the entries of the header other than the sections."""
     return {**analyzer_settings(analyzer), "documents": documents_digest}
 
 
@@ -406,7 +406,7 @@ def source_documents(source: Any) -> Documents:
 
 
 def _check_shapes(name: str, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Refuse arrays that do not belong together; see `Index.check_postings` for what they hold."""
+    """Raise an error if the arrays do not fit together; `Index.check_postings` checks contents."""
     n_documents = len(arrays["lengths"])
     n_terms = len(arrays["term_words"])
     n_postings = len(arrays["documents"])

@@ -1,12 +1,12 @@
-"""Scoring rules: a name, parameters, an idf and a few coefficients.
+"""Retrieval models: a name, parameters, an idf and a few coefficients.
 
-A model never sees documents. It turns train-side statistics into the weight of each term, and
-parameter values into the coefficients of one of three forms that the compiled loops know (see
-`heldout.retrieve.kernels.scoring`). Parameters are data: a grid is an axis of an array.
+A model never sees documents. It turns statistics of the training documents into the weight of each
+term, and parameter values into the coefficients of one of three forms that the compiled loops know
+(see `heldout.retrieve.kernels.scoring`). Parameters are data: a grid is an axis of an array.
 
 Conventions
 -----------
-M documents with the average length avdl, df and cf of a term come from the train side alone.
+M documents with average length avdl, and df and cf of a term, come from the training data alone.
 λ of Jelinek–Mercer smoothing weighs the DOCUMENT (in MeTA and Lucene it weighs the collection).
 """
 
@@ -61,7 +61,7 @@ def _idf_bm25l(m: Floats, df: Floats) -> Floats:
 
 
 def _saturated(v: Values, top: Floats) -> Floats:
-    """C·x / (x + I + J·r) with C = `top`, I = k1(1 − b), J = k1·b."""
+    """Return the coefficients of C·x / (x + I + J·r), C = `top`, I = k1(1 − b), J = k1·b."""
     return np.stack([top, v["k1"] * (1 - v["b"]), v["k1"] * v["b"]])
 
 
@@ -80,7 +80,7 @@ def _bm25_plus(v: Values) -> Floats:
 
 
 def _bm25_l(v: Values) -> Floats:
-    """(k1+1)(x/n + δ) / (k1 + x/n + δ) with n = 1 − b + b·r, multiplied through by n."""
+    """Return the form of (k1+1)(x/n + δ) / (k1 + x/n + δ), n = 1 − b + b·r, multiplied by n."""
     k, b, delta = v["k1"], v["b"], v["delta"]
     below, above = k + delta, (k + 1) * delta
     return np.stack(
@@ -89,14 +89,14 @@ def _bm25_l(v: Values) -> Floats:
 
 
 def _over_length(v: Values) -> Floats:
-    """Coefficients of x / (1 − s + s·r)."""
+    """Return the coefficients of x / (1 − s + s·r)."""
     s = v["s"]
     zero = np.zeros_like(s)
     return np.stack([zero + 1, 1 - s, s, zero, zero, zero, zero])
 
 
 def _smoothed(lam: Floats, kappa: Floats, mu: Floats, delta: Floats) -> Floats:
-    """λ, κ, μ, δ, and the logarithm of what they leave to the collection (−∞: nothing)."""
+    """Return λ, κ, μ, δ, and the logarithm of the collection's share (−∞ if it is 0)."""
     with np.errstate(divide="ignore"):
         return np.stack([lam, kappa, mu, delta, np.log(kappa + mu + delta)])
 
@@ -130,22 +130,22 @@ def _double_log(x: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What a model is made of.
+    """The definition of a model.
 
     Parameters
     ----------
     kind
-        Which compiled form it has.
+        Its compiled form.
     defaults, ranges
-        Its parameters, and the least and greatest value of each.
+        Its parameters, and the lowest and highest value of each.
     idf
-        Weight of a term from M and df (sums only).
+        Weight of a term from M and df (only for sums).
     coefficients
-        Parameter values to the coefficients of the form, one column a value.
+        Maps parameter values to the coefficients of the form, one column per parameter setting.
     count
-        What is made of c(w, d) before it comes into the sum.
+        Transformation of c(w, d) before it enters the sum.
     about
-        One line for people.
+        One-line description.
     """
 
     kind: int
@@ -239,7 +239,7 @@ MODELS: Final[dict[str, Form]] = {
 
 
 _SPELLINGS: Final = {"lam": "lambda", "λ": "lambda", "μ": "mu", "δ": "delta"}
-"""Other ways to write a parameter; ``lambda`` cannot be an argument's name in Python."""
+"""Other spellings of parameters; ``lambda`` cannot be an argument name in Python."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,10 +251,10 @@ class Model:
     name
         A key of `MODELS`.
     parameters
-        Name and value of each; what is not given has its default.
+        Name and value of each parameter, including defaults.
     k3
-        Weight of a word that a query has c times: (k3+1)c/(k3+c); infinite (the default): c.
-        A sum only.
+        Weight of a word that occurs c times in a query: (k3+1)c/(k3+c); infinite (the default): c.
+        Only for sums.
 
     Examples
     --------
@@ -272,7 +272,7 @@ class Model:
 
     @classmethod
     def make(cls, name: str, /, **parameters: float) -> Model:
-        """A model by name, with the parameters that shall not have their default."""
+        """Return a model by name; parameters that are not given have their defaults."""
         form = _form(name)
         parameters = {_SPELLINGS.get(key, key): value for key, value in parameters.items()}
         k3 = _real(name, "k3", parameters.pop("k3", math.inf))
@@ -286,7 +286,7 @@ class Model:
         if k3 < math.inf and form.kind == LIKELIHOOD:
             raise InputError(f"{name} has no parameter k3: it is a query likelihood")
         if math.isnan(k3) or k3 < 0:
-            raise InputError(f"{name}: k3 = {k3:g} must not be below 0")
+            raise InputError(f"{name}: k3 = {k3:g} is below 0")
         values = tuple((key, _real(name, key, parameters.get(key, known[key]))) for key in known)
         for (key, value), (low, high) in zip(values, form.ranges, strict=True):
             if not low <= value <= high or math.isinf(value):
@@ -308,27 +308,27 @@ class Model:
 
     @property
     def form(self) -> Form:
-        """What the model is made of."""
+        """The definition of the model."""
         return MODELS[self.name]
 
     def query_weights(self, counts: Floats) -> Floats:
-        """Weight of each term in its query."""
+        """Return the weight of each term in its query."""
         if math.isinf(self.k3):
             return counts
         return (self.k3 + 1) * counts / (self.k3 + counts)
 
     def term_weights(self, statistics: TermStatistics, added: int) -> Floats:
-        """Weight of each term under each train side, `added` documents joining it."""
+        """Return the weight of each term for each training set with `added` more documents."""
         if self.form.kind == LIKELIHOOD:
             return statistics.cf
         df = statistics.df + added
-        # A term that no train document has weighs nothing; no ranked document has it either.
+        # A term that is in no training document has weight 0; it is in no ranked document either.
         return np.where(df > 0, self.form.idf(statistics.documents + added, np.maximum(df, 1)), 0.0)
 
 
 def _form(name: str) -> Form:
     if name not in MODELS:
-        raise InputError(f"there is no model {name!r}; there are {', '.join(MODELS)}")
+        raise InputError(f"unknown model {name!r}: expected one of {', '.join(MODELS)}")
     return MODELS[name]
 
 
@@ -336,16 +336,16 @@ def _real(name: str, key: str, value: float) -> float:
     try:
         return float(value)
     except OverflowError:
-        raise InputError(f"{name}: {key} is a whole number too large for any use") from None
+        raise InputError(f"{name}: {key} is too large an integer") from None
     except (TypeError, ValueError):
         raise InputError(f"{name}: {key} = {value!r} is not a number") from None
 
 
 def coefficients(models: Sequence[Model]) -> Floats:
-    """The coefficients of models of one name, one column each."""
+    """Return the coefficients of models with the same name, one column each."""
     first = models[0]
     if any(other.name != first.name or other.k3 != first.k3 for other in models):
-        raise InputError("models that are scored together must have one name and one k3")
+        raise InputError("models scored together must have the same name and the same k3")
     columns = {
         key: np.array([model.parameters[place][1] for model in models])
         for place, (key, _) in enumerate(first.parameters)
@@ -354,7 +354,7 @@ def coefficients(models: Sequence[Model]) -> Floats:
 
 
 def grid(name: str, /, k3: float = math.inf, **axes: Sequence[float]) -> tuple[Model, ...]:
-    """All combinations of parameter values, the last axis fastest.
+    """Return models for all combinations of parameter values, the last axis fastest.
 
     Examples
     --------
@@ -371,7 +371,7 @@ _CALL: Final = re.compile(r"\s*([\w-]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
 def parse_model(text: str) -> Model:
-    """Read a model as it is printed.
+    """Read a model in its printed form.
 
     Examples
     --------
@@ -396,7 +396,7 @@ def parse_model(text: str) -> Model:
 
 
 def model_table() -> list[tuple[str, str, str]]:
-    """Name, parameters with defaults, and a line about each model."""
+    """Return name, parameters with defaults, and a one-line description of each model."""
     return [
         (name, ", ".join(f"{key}={value:g}" for key, value in form.defaults), form.about)
         for name, form in MODELS.items()

@@ -1,8 +1,8 @@
-"""Parts of an index: ranges of documents that are walked one after another, or side by side.
+"""Parts of an index: ranges of documents that are processed one after another, or in parallel.
 
-An index in one file has one part. Of several, each is an index of its own; what they share are
-statistics, which are sums, and the order of ids, by which ties are broken. A document is scored by
-those alone, so its score and its place do not depend on the part that it is in.
+An index in one file has one part. In an index of several parts each part is an index of its own;
+they share statistics, which are sums, and the order of ids, which breaks ties. The score and rank
+of a document depend only on these, not on the part that it is in.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ class Part:
     ----------
     index
         The index of these documents alone, numbered from 0.
-    number
+    The number of the part.
         Which part it is.
     first
-        The number of its first document among all.
+        The number of its first document among all documents.
     id_order
-        Of each of its documents the rank of its id among all ids of all parts.
+        For each of its documents, the rank of its id among the ids of all parts.
     path
-        Where the whole stands, by which another process finds the part; empty: in memory.
+        The path of the whole index, by which another process finds the part; empty: in memory.
     """
 
     index: Index
@@ -54,28 +54,28 @@ class Part:
     path: str = ""
 
     def rows(self) -> slice:
-        """Its documents among all."""
+        """Return the slice of all documents that belongs to the part."""
         return slice(self.first, self.first + self.index.n_documents)
 
     def place(self) -> tuple[str, int, str]:
-        """What `heldout.retrieve.shards.open_part` needs to open it in another process."""
+        """Return what `heldout.retrieve.shards.open_part` needs to open it in another process."""
         if not self.path:
             raise InputError(
-                "an index in memory is not sent to other processes: write it to a file that they "
-                "see (heldout index -o FILE), and name that"
+                "an index in memory cannot be sent to other processes: write it to a file that "
+                "they can read (heldout index -o FILE), and pass that file"
             )
         return self.path, self.number, self.index.fingerprint
 
 
 class EachPart(Protocol):
-    """Does some work for each part: here, or elsewhere; results come in any order."""
+    """Runs work for each part, here or elsewhere; results come in any order."""
 
     def __call__(self, work: Callable[[Part], _R], parts: Sequence[Part], /) -> Iterable[_R]:
-        """Do `work` for each of `parts`."""
+        """Run `work` for each of `parts`."""
 
 
 def in_turn(work: Callable[[Part], _R], parts: Sequence[Part], /) -> Iterator[_R]:
-    """Do the work here, one part after another: no more than one is in memory."""
+    """Run the work here, one part after another: only one part is in memory at a time."""
     for part in parts:
         yield work(part)
         if len(parts) > 1:
@@ -83,12 +83,12 @@ def in_turn(work: Callable[[Part], _R], parts: Sequence[Part], /) -> Iterator[_R
 
 
 class Best:
-    """The best documents of many lists, while parts come in.
+    """The best documents of many lists, merged part by part.
 
     Parameters
     ----------
     shape
-        Of the lists; the last axis has their places.
+        Shape of the lists; the last axis has the ranks.
     """
 
     def __init__(self, shape: tuple[int, ...]) -> None:
@@ -97,11 +97,11 @@ class Best:
         self._order = np.full(shape, -1, np.int32)
 
     def add(self, part: Part, documents: Numbers, scores: Floats) -> None:
-        """Take the lists of a part, numbers counted from its first document."""
+        """Merge the lists of a part, with document numbers relative to its first document."""
         from heldout.retrieve.kernels.merging import merge
 
         if not documents.size:
-            return  # ranks alone are wanted
+            return  # only ranks are needed
         there = documents >= 0
         order = np.where(there, part.id_order[np.maximum(documents, 0)], -1).astype(np.int32)
         numbers = np.where(there, documents + part.first, -1).astype(np.int32)

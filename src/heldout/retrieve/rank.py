@@ -1,4 +1,4 @@
-"""Ranked lists, and ranks of judged documents, of all queries, lists and parameter values."""
+"""Ranked lists, and ranks of judged documents, for all queries, lists and parameter settings."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 __all__ = ["JudgedDocuments", "Ranking", "document_ratios", "rank", "rank_part", "score_room"]
 
 _LANES: Final = 32
-"""Lanes that are scored together at most: a block of documents must stay in cache."""
+"""Maximum number of lanes scored together: a block of documents must stay in cache."""
 _WIDTH: Final = 8
-"""Lanes are filled up to a multiple of this, the width of the widest vector unit."""
+"""Lanes are padded to a multiple of this, the width of the widest vector unit."""
 _BLOCK_CELLS: Final = 1 << 15
 
 
@@ -47,17 +47,17 @@ class JudgedDocuments:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranking:
-    """Ranked lists of every query, list and value.
+    """Ranked lists of every query, list and parameter setting.
 
     Parameters
     ----------
     documents, scores
-        Queries × lists × values × k: numbers of the documents, the best first; −1 where a list is
+        Queries × lists × settings × k: numbers of the documents, the best first; −1 where a list is
         shorter than k.
     ranks
-        Judged documents × values: rank from 1 in the document's list; 0: not retrieved.
+        Judged documents × settings: rank from 1 in the document's list; 0: not retrieved.
     retrieved
-        Queries × lists: how many documents have a term of the query.
+        Queries × lists: number of documents that contain a query term.
     """
 
     documents: NDArray[np.int32]
@@ -67,12 +67,12 @@ class Ranking:
 
 
 def _wide(lanes: int) -> int:
-    """How many lanes there are when they are filled up."""
+    """Return the number of lanes after padding."""
     return lanes if lanes <= _WIDTH // 2 else lanes + -lanes % _WIDTH
 
 
 def score_room(index: AnyIndex, vocabulary: Vocabulary, model: Model, values: int) -> int:
-    """Bytes at most that the scores of a model take while queries are ranked, on all threads."""
+    """Return the maximum bytes that scores of a model take while ranking, on all threads."""
     queries = np.repeat(np.arange(len(vocabulary.offsets) - 1), np.diff(vocabulary.offsets))
     widest = 0
     spans = in_turn(vocabulary.stretches, index.parts)
@@ -86,10 +86,10 @@ def score_room(index: AnyIndex, vocabulary: Vocabulary, model: Model, values: in
 
 
 def _padded(values: Floats) -> Floats:
-    """Fill up the lanes (copies of the last one) so that vectors are always full.
+    """Pad the lanes (with copies of the last one) so that vectors are always full.
 
-    The result is always a new array in C order: for another layout the loops would be compiled
-    once more.
+    The result is always a new array in C order: the loops would be compiled again for another
+    layout.
     """
     lanes = values.shape[2]
     filled = np.empty((*values.shape[:2], _wide(lanes)))
@@ -100,7 +100,7 @@ def _padded(values: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Job:
-    """What the compiled loops are given."""
+    """The arguments of the compiled loops."""
 
     postings: Postings
     queries: Queries
@@ -110,13 +110,13 @@ class _Job:
 
     @property
     def block(self) -> int:
-        """Documents in a block."""
+        """The number of documents in a block."""
         fitting = int(_BLOCK_CELLS // self.rule.values.shape[2])
         return min(max(fitting, 64), 4096, max(len(self.documents.lengths), 1))
 
 
 def document_ratios(lengths: NDArray[np.integer], side: Side) -> Floats:
-    r"""\|d\| over the average length of the train side that scores d (0 where that is empty)."""
+    r"""Return \|d\| over the average length of the training documents for d (0 if none)."""
     place = np.maximum(side.statistics, 0)
     total = side.terms.length[place] + side.added * lengths
     count = side.terms.documents[place] + side.added
@@ -129,7 +129,7 @@ def _document_columns(part: Part, side: Side, priors: Floats) -> Documents:
     from heldout.retrieve.kernels.scoring import Documents
 
     lengths = np.asarray(part.index.lengths)
-    # Copies: loops that know writable arrays would be compiled again for one that is not.
+    # Copies: the loops are compiled for writable arrays, and would be compiled again otherwise.
     return Documents(
         np.array(side.statistics, np.int32, order="C"),
         np.array(side.lists, np.int32, order="C"),
@@ -143,12 +143,12 @@ def _document_columns(part: Part, side: Side, priors: Floats) -> Documents:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Task:
-    """What is to be ranked, of one part of the index.
+    """What to rank in one part of the index.
 
     Parameters
     ----------
     side, priors
-        The documents of the part, and what is added to their scores.
+        The documents of the part, and the priors added to their scores.
     """
 
     part: Part
@@ -166,15 +166,15 @@ class _Task:
         side: Side,
         priors: Floats | None,
     ) -> _Task:
-        """Take from a side of all documents those of a part."""
+        """Restrict a side of all documents to those of a part."""
         own = None if priors is None else priors[part.rows()]
         return cls(part, vocabulary, models, side.within(part), own)
 
 
 def _jobs(task: _Task, postings: Postings) -> Iterator[_Job]:
-    """Cut the values into pieces that are scored together.
+    """Split the parameter settings into batches that are scored together.
 
-    The models are one sequence of values for all train sides, or one for each.
+    The models are one sequence of settings for all training sets, or one for each.
     """
     from heldout.retrieve.kernels.scoring import Queries, Rule
 
@@ -205,16 +205,16 @@ def _jobs(task: _Task, postings: Postings) -> Iterator[_Job]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Standing:
-    """Where the judged documents stand; see `heldout.retrieve.kernels.lists.Judged`.
+class _Positions:
+    """The positions of the judged documents; see `heldout.retrieve.kernels.lists.Judged`.
 
     Parameters
     ----------
     offsets, documents
         The documents of each query, numbers in the part; −1: of another part.
     lists, order, scores, before
-        Written by the loops, or read: list, place of the id, scores (judged × values), and how many
-        documents stand before (judged × values).
+        Written by the loops, or read: list, rank of the id, scores (judged × settings), and the
+        number of documents ranked above (judged × settings).
     """
 
     offsets: NDArray[np.int64]
@@ -225,8 +225,8 @@ class _Standing:
     before: NDArray[np.int32]
 
     @classmethod
-    def unknown(cls, asked: JudgedDocuments, values: int) -> _Standing:
-        """Nothing is known of these documents."""
+    def unknown(cls, asked: JudgedDocuments, values: int) -> _Positions:
+        """Return positions that are not yet known."""
         shape = len(asked.documents), values
         return cls(
             np.array(asked.offsets),
@@ -237,20 +237,20 @@ class _Standing:
             np.zeros(shape, np.int32),
         )
 
-    def within(self, part: Part) -> _Standing:
-        """The same rows, numbers counted from the first document of a part."""
+    def within(self, part: Part) -> _Positions:
+        """Return the same rows with document numbers relative to the first document of a part."""
         local = self.documents - np.int32(part.first)
         own = np.where((local >= 0) & (local < part.index.n_documents), local, np.int32(-1))
         return replace(self, documents=own)
 
     def ranks(self) -> NDArray[np.int32]:
-        """Ranks from 1; 0: not retrieved."""
+        """Return ranks from 1; 0: not retrieved."""
         return np.where(self.lists[:, None] >= 0, self.before + 1, 0).astype(np.int32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Lists:
-    """Ranked lists of one part, and how many documents have a term of each query."""
+    """Ranked lists of one part, and the number of documents that contain a term of each query."""
 
     documents: NDArray[np.int32]
     scores: Floats
@@ -267,42 +267,42 @@ def rank(
     judged: JudgedDocuments | None = None,
     priors: Floats | None = None,
 ) -> Ranking:
-    """Rank the documents of a side for each query and value.
+    """Rank the documents of a side for each query and parameter setting.
 
     Parameters
     ----------
     models
-        The values: one sequence for all train sides of `side`, or one for each train side.
+        The parameter settings: one sequence for all training sets of `side`, or one for each.
     k
-        How many documents of each list are wanted.
+        Number of documents in each list.
     judged
-        Documents whose ranks are wanted, however deep they stand.
+        Documents whose ranks are needed, even below rank k.
     priors
-        Documents × values: what is added to the score of each document under each value.
+        Documents × settings: added to the score of each document under each setting.
     """
     from heldout.retrieve.kernels.lists import rank as compiled
 
     announce("the ranker", compiled)
     count, number = len(vocabulary.offsets) - 1, len(models[0])
     asked = judged or JudgedDocuments(np.zeros(count + 1, np.int64), np.zeros(0, np.int32))
-    standing = _Standing.unknown(asked, number)
+    positions = _Positions.unknown(asked, number)
     tasks = (_Task.of(part, vocabulary, models, side, priors) for part in index.parts)
     if len(index.parts) == 1:
         task = next(tasks)
-        found = _rank(task, vocabulary.postings(task.part), k, standing)
-        return Ranking(found.documents, found.scores, standing.ranks(), found.retrieved)
-    return _rank_parts(list(tasks), k, standing)
+        found = _rank(task, vocabulary.postings(task.part), k, positions)
+        return Ranking(found.documents, found.scores, positions.ranks(), found.retrieved)
+    return _rank_parts(list(tasks), k, positions)
 
 
 def rank_part(
     part: Part, vocabulary: Vocabulary, model: Model, side: Side, k: int
 ) -> tuple[NDArray[np.int32], Floats]:
-    """Numbers and scores (queries × k) of the best documents of one part.
+    """Return numbers and scores (queries × k) of the best documents of one part.
 
     Parameters
     ----------
     side
-        The documents of the part alone, by whatever statistics.
+        The documents of the part only, with any statistics.
     """
     from heldout.retrieve.kernels.lists import rank as compiled
 
@@ -310,53 +310,53 @@ def rank_part(
     none = np.zeros(0, np.int32)
     nobody = JudgedDocuments(np.zeros(len(vocabulary.offsets), np.int64), none)
     task = _Task(part, vocabulary, [[model]], side, None)
-    found = _rank(task, vocabulary.postings(part), k, _Standing.unknown(nobody, 1))
+    found = _rank(task, vocabulary.postings(part), k, _Positions.unknown(nobody, 1))
     return found.documents[:, 0, 0], found.scores[:, 0, 0]
 
 
-def _rank_parts(tasks: Sequence[_Task], k: int, standing: _Standing) -> Ranking:
-    """Rank part by part: first look up how judged documents score, then count all before them."""
-    if len(standing.documents):
+def _rank_parts(tasks: Sequence[_Task], k: int, positions: _Positions) -> Ranking:
+    """Rank part by part: first score the judged documents, then count all documents above them."""
+    if len(positions.documents):
         for task in tasks:
-            _look_up(task, standing)
+            _look_up(task, positions)
             task.part.index.release()
     vocabulary, models, side = tasks[0].vocabulary, tasks[0].models, tasks[0].side
     best = Best((len(vocabulary.offsets) - 1, side.n_lists, len(models[0]), k))
-    before = np.zeros_like(standing.before)
+    before = np.zeros_like(positions.before)
     retrieved = np.zeros(best.documents.shape[:2], np.int64)
     for task in tasks:
-        own = replace(standing.within(task.part), before=np.zeros_like(before))
+        own = replace(positions.within(task.part), before=np.zeros_like(before))
         found = _rank(task, vocabulary.postings(task.part), k, own, look_up=False)
         best.add(task.part, found.documents, found.scores)
         before += own.before
         retrieved += found.retrieved
         task.part.index.release()
-    ranks = replace(standing, before=before).ranks()
+    ranks = replace(positions, before=before).ranks()
     return Ranking(best.documents, best.scores, ranks, retrieved)
 
 
-def _look_up(task: _Task, standing: _Standing) -> None:
-    """Score the judged documents of a part: the very loops, over the postings of these alone."""
+def _look_up(task: _Task, positions: _Positions) -> None:
+    """Score the judged documents of a part, with the same loops over their postings alone."""
     own = replace(
-        standing.within(task.part),
-        lists=np.empty_like(standing.lists),
-        order=np.empty_like(standing.order),
-        scores=np.empty_like(standing.scores),
+        positions.within(task.part),
+        lists=np.empty_like(positions.lists),
+        order=np.empty_like(positions.order),
+        scores=np.empty_like(positions.scores),
     )
     mine = own.documents >= 0
     wanted = np.zeros(task.part.index.n_documents, np.bool_)
     wanted[own.documents[mine]] = True
     _rank(task, _postings_of(task.vocabulary.postings(task.part), wanted), 0, own, count=False)
     for into, found in (
-        (standing.lists, own.lists),
-        (standing.order, own.order),
-        (standing.scores, own.scores),
+        (positions.lists, own.lists),
+        (positions.order, own.order),
+        (positions.scores, own.scores),
     ):
         into[mine] = found[mine]
 
 
 def _postings_of(postings: Postings, wanted: NDArray[np.bool_]) -> Postings:
-    """The postings of some documents."""
+    """Return the postings of some documents."""
     from heldout.retrieve.kernels.scoring import Postings
 
     spans = zip(postings.begin.tolist(), postings.end.tolist(), strict=True)
@@ -366,7 +366,7 @@ def _postings_of(postings: Postings, wanted: NDArray[np.bool_]) -> Postings:
     places = np.concatenate([*rows, np.zeros(0, np.int64)])
     documents, counts = postings.documents[places], postings.counts[places]
     for array in (documents, counts):
-        array.flags.writeable = False  # as those of an index: loops are compiled for one kind
+        array.flags.writeable = False  # like those of an index: loops are compiled for one kind
     return Postings(ends - sizes, ends, documents, counts)
 
 
@@ -374,7 +374,7 @@ def _rank(
     task: _Task,
     postings: Postings,
     k: int,
-    standing: _Standing,
+    positions: _Positions,
     *,
     look_up: bool = True,
     count: bool = True,
@@ -390,20 +390,20 @@ def _rank(
         lists = (scores[:, :, job.lanes], documents[:, :, job.lanes])
         top = (np.array(lists[0], order="C"), np.array(lists[1], order="C"))
         judged = Judged(
-            standing.offsets,
-            standing.documents,
-            standing.lists,
-            standing.order,
-            np.array(standing.scores[:, job.lanes], order="C"),
+            positions.offsets,
+            positions.documents,
+            positions.lists,
+            positions.order,
+            np.array(positions.scores[:, job.lanes], order="C"),
             int(look_up),
             int(count),
         )
         before = np.zeros(judged.scores.shape, np.int32)
         sizes = np.zeros(top[0].shape[:3], np.int64)
-        retrieved[:] = 0  # the same for all values
+        retrieved[:] = 0  # the same for all parameter settings
         run_stretches(partial(_rank_some, job, (*top, sizes), judged, before, retrieved), queries)
         scores[:, :, job.lanes], documents[:, :, job.lanes] = top
-        standing.scores[:, job.lanes], standing.before[:, job.lanes] = judged.scores, before
+        positions.scores[:, job.lanes], positions.before[:, job.lanes] = judged.scores, before
     return _Lists(documents, scores, retrieved)
 
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["LOWEST_SCORE", "run_of_lists", "search", "search_numbers"]
 
 LOWEST_SCORE = -1e30
-"""Stands for −∞ in a run: a document without any chance of the query, which still has a rank."""
+"""Replaces −∞ in a run: the score of a document with probability 0, which still has a rank."""
 
 
 def search(
@@ -59,14 +59,14 @@ def search(
     queries
         Queries, ``{id: text}``, or pairs of id and text.
     model
-        A model, or how it is written: ``bm25(k1=0.9, b=0.4)``.
+        A model, or its printed form: ``bm25(k1=0.9, b=0.4)``.
     k
-        How many documents to give for each query, at most; only documents that have a word of the
-        query are given.
+        Maximum number of documents per query; only documents that contain a query term are
+        returned.
     name
         The run's name; by default the model's.
     each
-        Who searches the parts of the index; by default this process, one after another.
+        How the parts of the index are searched; by default in this process, one after another.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def search(
     dict_keys(['d2', 'd1'])
     """
     if k < 1:
-        raise InputError(f"k is {k}: give at least 1")
+        raise InputError(f"k={k}: expected a positive integer")
     asked, rule = queries_of(queries), parse_model(model) if isinstance(model, str) else model
     documents, scores = search_numbers(index, asked.texts, rule, k, each=each)
     return run_of_lists(index, asked.ids, documents, scores, name or str(rule))
@@ -85,7 +85,7 @@ def search(
 def search_numbers(
     index: AnyIndex, texts: Sequence[str], model: Model, k: int, *, each: EachPart = in_turn
 ) -> tuple[Numbers, Floats]:
-    """Numbers and scores (queries × k) of the best documents; −1 where there are fewer."""
+    """Return numbers and scores (queries × k) of the best documents; −1 where there are fewer."""
     vocabulary = Vocabulary.of(index.encode(texts))
     shape = len(texts), max(min(k, index.n_documents), 1)  # no list is longer
     if not len(vocabulary):
@@ -107,12 +107,12 @@ def search_numbers(
 
 
 def _is_quick(model: Model, known: TermStatistics) -> bool:
-    """Whether scores are sums of fractions that are never negative, for which there is a loop."""
+    """Return whether scores are sums of non-negative fractions, for which there is a fast loop."""
     return model.form.kind == FRACTION and float(model.term_weights(known, 0).min()) >= 0
 
 
 def _count_part(part: Part, vocabulary: Vocabulary) -> tuple[Floats, ...]:
-    """Statistics of one part, as plain arrays: they may come from another process."""
+    """Return the statistics of one part as plain arrays: they may come from another process."""
     zero = np.zeros(part.index.n_documents, np.int32)
     own = part_statistics(part, vocabulary, zero, 1)
     return own.documents, own.length, own.df, own.cf
@@ -121,14 +121,14 @@ def _count_part(part: Part, vocabulary: Vocabulary) -> tuple[Floats, ...]:
 def _search_part(
     part: Part, vocabulary: Vocabulary, model: Model, known: TermStatistics, k: int
 ) -> tuple[int, Numbers, Floats]:
-    """Its number, and numbers (from its first document on) and scores of its best documents."""
+    """Return the number of a part, and the numbers (within it) and scores of its top documents."""
     if not _is_quick(model, known):
         zero = np.zeros(part.index.n_documents, np.int32)
         found = rank_part(part, vocabulary, model, Side(zero, zero, 1, known, added=False), k)
         return part.number, *found
     weights = model.term_weights(known, 0)
     top, fixed, by_length = coefficients([model])[:, 0]
-    # |d| over the average length, by the very operations of `document_ratios`.
+    # |d| over the average length, by exactly the operations of `document_ratios`.
     ratios = np.asarray(part.index.lengths) * known.documents / np.maximum(known.length, 1)
     norms = fixed + by_length * ratios
     found = _search_fraction(
@@ -147,7 +147,7 @@ def _search_fraction(
     norms: Floats,
     k: int,
 ) -> tuple[Numbers, Floats]:
-    """The quick way, for sums of fractions that are never negative."""
+    """Search with the fast loop for sums of non-negative fractions."""
     from heldout.retrieve.kernels.scoring import Queries as Terms
     from heldout.retrieve.kernels.search import search as compiled
 
@@ -169,7 +169,7 @@ def _search_fraction(
 def run_of_lists(
     index: AnyIndex, query_ids: Sequence[str], documents: Numbers, scores: Floats, name: str
 ) -> Run:
-    """Ranked lists (queries × k) as a run; queries without a document are left out of it."""
+    """Return ranked lists (queries × k) as a run; queries without documents are left out."""
     kept = documents >= 0
     counts = kept.sum(axis=1)
     asked = np.flatnonzero(counts)

@@ -1,8 +1,8 @@
-"""An index of several parts: for collections that one machine cannot hold or build at once.
+"""An index of several parts, for collections that one machine cannot hold or build at once.
 
-A folder: an index for each range of the documents, each a file like any other, the order of all
-ids, and ``shards.json``, which is written last and names the files. Parts can be built one after
-another in the memory of one, or on as many machines, and joined then.
+A folder with an index file for each range of the documents, the order of all ids, and
+``shards.json``, which is written last and names the files. Parts can be built one after another
+in the memory of one, or on several machines, and then joined.
 """
 
 from __future__ import annotations
@@ -59,19 +59,19 @@ _ORDER: Final = "ids.order"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ShardedIndex:
-    """Several indexes, of one range of the documents each, searched as one.
+    """Several indexes, each of one range of the documents, searched as one.
 
-    Made by `ShardedIndex.build`, `ShardedIndex.join` or `ShardedIndex.open`. Rankings are those of
-    one index of all documents, to the last bit.
+    Made by `ShardedIndex.build`, `ShardedIndex.join` or `ShardedIndex.open`. Rankings are identical
+    to those of a single index of all documents, to the last bit.
 
     Attributes
     ----------
     parts
         The ranges in order.
     id_order
-        Of each document the rank of its id among all ids, bytewise.
+        For each document, the rank of its id among all ids, bytewise.
     analyzer, fingerprint
-        As of an `Index`.
+        As in `Index`.
     path
         The folder.
 
@@ -101,17 +101,17 @@ class ShardedIndex:
 
     @property
     def n_documents(self) -> int:
-        """How many documents."""
+        """The number of documents."""
         return len(self.id_order)
 
     @property
     def n_terms(self) -> int:
-        """How many terms the part with the most of them has."""
+        """The number of terms of the part with the most terms."""
         return max(part.index.n_terms for part in self.parts)
 
     @property
     def n_postings(self) -> int:
-        """How many pairs of a term and a document with it."""
+        """The number of postings (pairs of a term and a document that contains it)."""
         return sum(part.index.n_postings for part in self.parts)
 
     @cached_property
@@ -121,16 +121,16 @@ class ShardedIndex:
 
     @cached_property
     def document_ids(self) -> Sequence[str]:
-        """All ids, decoded when asked for."""
+        """All ids, decoded on access."""
         return _JoinedIds([part.index.document_ids for part in self.parts])
 
     @cached_property
     def documents_digest(self) -> str:
-        """A name for the documents, and for how they are cut into parts."""
+        """A digest of the documents and of their division into parts."""
         return _joined_hash(part.index.documents_digest for part in self.parts)
 
     def made_of(self, documents: Documents) -> bool:
-        """Whether these are the documents that were indexed."""
+        """Return whether these are the documents that were indexed."""
         if len(documents) != self.n_documents:
             return False
         sizes = [part.index.n_documents for part in self.parts]
@@ -139,12 +139,12 @@ class ShardedIndex:
         return all(one == other for one, other in zip(known, found, strict=True))
 
     def encode(self, queries: Sequence[str]) -> QueryTerms:
-        """Analyse queries and look their terms up; terms that no document has are left out."""
+        """Analyse queries and look up their terms; terms that are in no document are left out."""
         table = np.zeros((len(self.parts), 0), np.int32)
 
         def numbers_of(terms: Sequence[str]) -> NDArray[np.int32]:
             nonlocal table
-            # Numbered bytewise, as in one index: scores are summed in the order of terms.
+            # Numbered bytewise, as in a single index: scores are summed in the order of terms.
             ordered = sorted(terms, key=partial(str.encode, errors="surrogatepass"))
             each = in_turn(lambda part: part.index.term_numbers(ordered), self.parts)
             found = np.stack(list(each))
@@ -158,7 +158,7 @@ class ShardedIndex:
         return QueryTerms(coded.offsets, coded.terms, coded.counts, table)
 
     def verify(self) -> None:
-        """Compare every byte with the checksums that were taken when the parts were built."""
+        """Check every byte against the checksums stored when the parts were built."""
         for part in self.parts:
             part.index.verify()
             part.index.release()
@@ -166,11 +166,11 @@ class ShardedIndex:
             raise InputError("the order of the ids is damaged: join the parts again")
 
     def size(self) -> int:
-        """Bytes of all its files."""
+        """Return the size of all files in bytes."""
         return sum(one.stat().st_size for one in self.files())
 
     def files(self) -> list[Path]:
-        """All its files."""
+        """Return all its files."""
         folder = Path(self.path)
         found = read_manifest(folder)
         names = [MANIFEST, found.order, *(one.file for one in found.parts)]
@@ -188,22 +188,24 @@ class ShardedIndex:
         threads: int | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> ShardedIndex:
-        """Build parts of about equally many documents, one after another, in one reading.
+        """Build parts with about equally many documents, one after another, in one pass.
 
         Parameters
         ----------
         documents, analyzer, memory, threads, progress
-            As for `Index.build`; the vocabulary that comes on top of `memory` is that of one part.
+            As for `Index.build`; the vocabulary that is added to `memory` is that of one part.
         path
             The folder to make.
         shards
-            How many parts.
+            Number of parts.
         """
         from heldout.retrieve.indexing.build import Plan, build_file
 
         source = source_documents(documents)
         if not 1 <= shards <= len(source):
-            raise InputError(f"{shards} parts of {len(source):,} documents: give 1 to that many")
+            raise InputError(
+                f"shards={shards}: expected 1 to {len(source):,}, the number of documents"
+            )
         analyzer = Analyzer() if analyzer is None else analyzer
         plan = Plan.checked(analyzer, memory, threads, None)
         sizes = even_sizes(len(source), shards)
@@ -225,7 +227,7 @@ class ShardedIndex:
     ) -> ShardedIndex:
         """Join all ``*.index`` files of a folder, in the order of their names.
 
-        They must have been built with one analyzer, of different documents.
+        They must have been built with the same analyzer, from different documents.
         """
         _join(Path(folder), function=function)
         return cls.open(folder, function=function)
@@ -234,7 +236,7 @@ class ShardedIndex:
     def open(
         cls, path: str | os.PathLike[str], *, function: TokenFunction | None = None
     ) -> ShardedIndex:
-        """Open the parts of a folder; they are read as far as they are used.
+        """Open the parts of a folder; pages are read when they are used.
 
         Parameters
         ----------
@@ -262,7 +264,7 @@ AnyIndex = Index | ShardedIndex
 
 
 def open_index(path: str | os.PathLike[str], *, function: TokenFunction | None = None) -> AnyIndex:
-    """Open an index, of one part or of several.
+    """Open an index of one or several parts.
 
     Parameters
     ----------
@@ -276,19 +278,19 @@ def open_index(path: str | os.PathLike[str], *, function: TokenFunction | None =
 
 
 def open_part(path: str, number: int, fingerprint: str) -> Part:
-    """A part of an index that stands on disk, as another process has named it."""
+    """Open a part of an index on disk, identified by another process."""
     found = _part_at(path, number, fingerprint)
     if found.index.fingerprint != fingerprint:
         raise InputError(
-            f"{path} is another index here than where the search was started: it must be the same "
-            "for all workers"
+            f"{path} is a different index here than where the search was started: it must be the "
+            "same for all workers"
         )
     return found
 
 
 @lru_cache(maxsize=16)
 def _part_at(path: str, number: int, fingerprint: str) -> Part:
-    del fingerprint  # an index that was built anew is opened anew
+    del fingerprint  # part of the cache key: a rebuilt index is opened again
     return open_index(path).parts[number]
 
 
@@ -319,7 +321,7 @@ class _JoinedIds(Sequence[str]):
 def _from(
     done: int, of: int, progress: Callable[[int, int], None] | None
 ) -> Callable[[int, int], None] | None:
-    """Progress of one part as that of all documents."""
+    """Translate the progress of one part into the progress of all documents."""
     if progress is None:
         return None
     return lambda own, _: progress(done + own, of)
@@ -327,7 +329,7 @@ def _from(
 
 @contextmanager
 def _made_aside(path: Path) -> Iterator[Path]:
-    """A folder that gets its name when all is in it; an index that had the name before goes."""
+    """Yield a temporary folder that is renamed when complete, replacing an existing index."""
     try:
         path.absolute().parent.mkdir(parents=True, exist_ok=True)
         aside = make_aside(path.absolute(), Path.mkdir)
@@ -348,9 +350,7 @@ def _join(folder: Path, *, function: TokenFunction | None) -> None:
     """Write the order of all ids and the manifest."""
     files = sorted(one for one in folder.glob(f"*{_ENDING}") if one.is_file())
     if not files:
-        raise InputError(
-            f"{folder}: there is no file *{_ENDING} to join: build some with heldout index"
-        )
+        raise InputError(f"{folder}: no *{_ENDING} files to join: build some with heldout index")
     indexes = [Index.open(one, function=function) for one in files]
     _check_analyzers(indexes, [one.name for one in files])
     order = merged_order(indexes, [one.name for one in files])
@@ -366,7 +366,7 @@ def _opened(folder: Path, part: PartFile, function: TokenFunction | None) -> Ind
     index = Index.open(folder / part.file, function=function)
     if index.fingerprint != part.fingerprint:
         raise InputError(
-            f"{folder / part.file}: another index than the one that was joined: join the parts "
+            f"{folder / part.file}: not the index that was joined: join the parts "
             f"again with heldout index {folder} --join"
         )
     return index
@@ -378,7 +378,7 @@ def _check_analyzers(indexes: Sequence[Index], names: Sequence[str]) -> None:
         if index.analyzer.signature() != first:
             raise InputError(
                 f"{name} was built with {index.analyzer.signature()}, {names[0]} with {first}: "
-                "parts of one index need one analyzer; build one of them again"
+                "all parts must have the same analyzer; build one of them again"
             )
 
 
@@ -391,7 +391,7 @@ def _read_order(path: Path, total: int) -> NDArray[np.int32]:
     order = np.asarray(found).view(np.ndarray)
     if len(order) != total:
         raise InputError(
-            f"{path}: the order of {len(order):,} ids for {total:,} documents: join the parts again"
+            f"{path}: order of {len(order):,} ids for {total:,} documents: join the parts again"
         )
     order.flags.writeable = False
     return order

@@ -1,4 +1,4 @@
-"""Which documents are ranked, into which lists, by the statistics of which train side."""
+"""Which documents are ranked, into which lists, using the statistics of which training data."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ __all__ = ["Side", "held_out_side", "seen_side", "unseen_side", "whole_side"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """A part of the documents that is ranked.
+    """The documents to rank, and how.
 
     Parameters
     ----------
     statistics
-        For each document the train side that scores it; −1: it is not ranked.
+        For each document, the training set by which it is scored; −1: it is not ranked.
     lists
-        For each document the ranked list that it comes into.
+        For each document, the ranked list in which it appears.
     n_lists
-        How many lists a query has.
+        Number of lists per query.
     terms
-        The statistics of the train sides.
+        The statistics of the training sets.
     added
-        Whether a document joins the statistics while it is scored: a held-out document is scored
-        as if it alone were added to the train side.
+        Whether a document is added to the statistics while it is scored: a held-out document is
+        scored as if it alone were added to the training data.
     relative
-        Whether likelihoods are given relative to a document without any word of the query. Lists of
-        one train side are ordered alike either way; where documents of several train sides come
-        into one list, the likelihood of such a document must not differ between them.
+        Whether likelihoods are given relative to a document without any query term. Within one
+        training set the order is the same either way; where one list has documents of several
+        training sets, the likelihood of such a document must not differ between them.
     """
 
     statistics: Numbers
@@ -52,19 +52,19 @@ class Side:
     relative: bool = False
 
     def within(self, part: Part) -> Side:
-        """The documents of one part of the index, by the same statistics."""
+        """Return the same for the documents of one part of the index."""
         rows = part.rows()
         return replace(self, statistics=self.statistics[rows], lists=self.lists[rows])
 
 
 def whole_side(index: AnyIndex, vocabulary: Vocabulary) -> Side:
-    """All documents, by the statistics of all documents: plain search."""
+    """Return the side of all documents, scored by the statistics of all: plain search."""
     zero = np.zeros(index.n_documents, np.int32)
     return Side(zero, zero, 1, cell_statistics(index, vocabulary, zero, 1), added=False)
 
 
 def seen_side(index: AnyIndex, vocabulary: Vocabulary, seen: NDArray[np.bool_]) -> Side:
-    """The documents of a train side, by its own statistics."""
+    """Return the side of the training documents, scored by their own statistics."""
     cells = np.where(seen, 0, -1).astype(np.int32)
     known = cell_statistics(index, vocabulary, cells, 1)
     return Side(cells, np.zeros_like(cells), 1, known, added=False)
@@ -73,16 +73,16 @@ def seen_side(index: AnyIndex, vocabulary: Vocabulary, seen: NDArray[np.bool_]) 
 def held_out_side(
     index: AnyIndex, vocabulary: Vocabulary, folds: Numbers, number: int, *, pooled: bool = False
 ) -> Side:
-    """Every document by the statistics of the folds that it is not in, itself added.
+    """Return the side of all documents, each scored by the other folds with itself added.
 
     Parameters
     ----------
     folds
-        The fold of each document, from 0; −1: it is neither seen nor ranked.
+        The fold of each document, from 0; −1: it is neither used for statistics nor ranked.
     number
-        How many folds there are.
+        Number of folds.
     pooled
-        One ranked list of all folds together instead of a list a fold.
+        One ranked list of all folds together instead of one list per fold.
     """
     known = cell_statistics(index, vocabulary, folds, number).complement()
     lists = np.zeros_like(folds) if pooled else np.maximum(folds, 0)
@@ -90,7 +90,7 @@ def held_out_side(
 
 
 def unseen_side(index: AnyIndex, vocabulary: Vocabulary, seen: NDArray[np.bool_]) -> Side:
-    """The documents outside a train side, each scored as if it were added to it."""
+    """Return the side of the held-out documents, each scored as if added to the training data."""
     cells = np.where(seen, 0, -1).astype(np.int32)
     known = cell_statistics(index, vocabulary, cells, 1)
     ranked = np.where(seen, -1, 0).astype(np.int32)

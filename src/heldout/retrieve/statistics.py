@@ -1,7 +1,7 @@
-"""Statistics of a train side: number and length of documents, and frequencies of query terms.
+"""Statistics of training documents: their number and length, and frequencies of query terms.
 
-A train side is a weight for every document: 0 or 1, or a multiplicity. Nothing is indexed anew;
-only the postings of the terms that the queries have are counted, for all train sides at once.
+A training set is a weight for every document: 0 or 1, or a multiplicity. No new index is built:
+only the postings of the query terms are counted, for all training sets at once.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Vocabulary:
-    """The distinct terms of a set of queries, and where their postings are.
+    """The distinct terms of a set of queries, and the positions of their postings.
 
     Parameters
     ----------
     numbers
-        Parts of the index × terms: the number that each term has in each part (rising); −1: no
-        document of the part has it.
+        Parts of the index × terms: the number of each term in each part (ascending); −1: not in the
+        part.
     offsets, places, counts
-        Row ``offsets[q]`` to ``offsets[q + 1]``: columns of `numbers` of the terms of query ``q``,
-        and how often the query has each.
+        Rows ``offsets[q]`` to ``offsets[q + 1]``: columns of `numbers` of the terms of query ``q``,
+        and their counts in the query.
     """
 
     numbers: NDArray[np.int64]
@@ -72,7 +72,7 @@ class Vocabulary:
         return int(self.numbers.shape[1])
 
     def postings(self, part: Part) -> Postings:
-        """Where the postings of the terms are in a part of the index."""
+        """Return the postings of the terms in a part of the index."""
         from heldout.retrieve.kernels.scoring import Postings
 
         index, (begin, end) = part.index, self.stretches(part)
@@ -81,7 +81,7 @@ class Vocabulary:
         return Postings(begin, end, np.asarray(index.documents), np.asarray(index.counts))
 
     def stretches(self, part: Part) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Where the postings of each term begin and end in a part, as its index says."""
+        """Return the beginning and end of the postings of each term in a part."""
         numbers = self.numbers[part.number]
         begin, end = np.zeros((2, len(numbers)), np.int64)
         known = numbers >= 0
@@ -92,16 +92,16 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TermStatistics:
-    """What a model may know of the documents it has seen, for one or more train sides.
+    """Statistics available to a model, for one or more training sets.
 
     Parameters
     ----------
     documents
-        M: how many documents each train side has.
+        M: the number of documents of each training set.
     length
         The sum of their lengths.
     df, cf
-        Terms × train sides: documents that have the term, and its occurrences.
+        Terms × training sets: documents that contain the term, and its occurrences.
     """
 
     documents: Floats
@@ -114,12 +114,12 @@ class TermStatistics:
 
     @classmethod
     def sum(cls, several: Iterable[TermStatistics]) -> TermStatistics:
-        """Add up the statistics of several sets of documents; whole numbers, so exactly."""
+        """Add the statistics of several sets of documents (integers, so the sum is exact)."""
         columns = [(one.documents, one.length, one.df, one.cf) for one in several]
         return cls(*(np.sum(column, axis=0) for column in zip(*columns, strict=True)))
 
     def complement(self, total: TermStatistics | None = None) -> TermStatistics:
-        """For each part the statistics of all the others: train sides of the folds."""
+        """Return, for each part, the statistics of all others: the training data of the folds."""
         whole = total or self.merged()
         return TermStatistics(
             whole.documents - self.documents,
@@ -129,14 +129,14 @@ class TermStatistics:
         )
 
     def take(self, columns: Sequence[int]) -> TermStatistics:
-        """The statistics of some of the train sides."""
+        """Return the statistics of some of the training sets."""
         some = list(columns)
         return TermStatistics(
             self.documents[some], self.length[some], self.df[:, some], self.cf[:, some]
         )
 
     def merged(self) -> TermStatistics:
-        """The statistics of all parts together."""
+        """Return the sum of the statistics of all parts."""
         return TermStatistics(
             self.documents.sum(keepdims=True),
             self.length.sum(keepdims=True),
@@ -148,14 +148,14 @@ class TermStatistics:
 def cell_statistics(
     index: AnyIndex, vocabulary: Vocabulary, cells: NDArray[np.int32], number: int
 ) -> TermStatistics:
-    """Statistics of each cell of a division of the documents.
+    """Compute the statistics of each cell of a partition of the documents.
 
     Parameters
     ----------
     cells
-        The cell that each document is in, from 0; −1: in none.
+        The cell of each document, from 0; −1: in none.
     number
-        How many cells there are.
+        Number of cells.
     """
     return TermStatistics.sum(
         in_turn(
@@ -167,7 +167,7 @@ def cell_statistics(
 def part_statistics(
     part: Part, vocabulary: Vocabulary, cells: NDArray[np.int32], number: int
 ) -> TermStatistics:
-    """What `cell_statistics` counts, of one part of the index and its documents' `cells`."""
+    """Compute `cell_statistics` for one part of the index and the `cells` of its documents."""
     from heldout.retrieve.kernels.counting import count_cells
 
     postings = vocabulary.postings(part)
@@ -182,7 +182,7 @@ def part_statistics(
 
 
 def whole_statistics(index: AnyIndex, vocabulary: Vocabulary) -> TermStatistics:
-    """Statistics of all documents that need no walk: all but cf, which stays 0."""
+    """Return the statistics of all documents that need no traversal: all but cf, which stays 0."""
     df = np.zeros(len(vocabulary))
     for begin, end in in_turn(vocabulary.stretches, index.parts):
         df += end - begin
@@ -202,14 +202,14 @@ def weighted_statistics(
     occurrences: bool = True,
     documents: bool = True,
 ) -> TermStatistics:
-    """Statistics of documents with multiplicities.
+    """Compute the statistics of documents with multiplicities.
 
     Parameters
     ----------
     weights
-        Documents × replicates: how often each train side has each document.
+        Documents × replicates: how often each training set contains each document.
     occurrences, documents
-        Whether cf, and df, are wanted; what is not stays 0.
+        Whether cf and df are needed; the other stays 0.
     """
     kinds = [kind for kind, wanted in ((True, occurrences), (False, documents)) if wanted]
     return TermStatistics.sum(
@@ -222,7 +222,7 @@ def weighted_statistics(
 def _part_weighted(
     part: Part, vocabulary: Vocabulary, weights: NDArray[np.uint8], kinds: Sequence[bool]
 ) -> TermStatistics:
-    """What `weighted_statistics` counts, of one part; `kinds`: occurrences (True), documents."""
+    """Compute `weighted_statistics` for one part; `kinds`: occurrences (True), documents."""
     from heldout.retrieve.kernels.counting import count_weighted, sum_weights
 
     replicates = weights.shape[1]

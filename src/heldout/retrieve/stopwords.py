@@ -1,4 +1,4 @@
-"""Words that carry no topic, by the name of their list."""
+"""Stop lists by name."""
 
 from __future__ import annotations
 
@@ -14,4 +14,4 @@ _ENGLISH: Final = (
 )
 
 STOP_LISTS: Final = {"none": frozenset[str](), "english": frozenset(_ENGLISH.split())}
-"""Stop lists that can be named."""
+"""Stop lists by name."""

@@ -1,4 +1,4 @@
-"""Tuning: a search space, and a choice that is made on a train side alone."""
+"""Tuning: search spaces, and the selection of parameters on the training data alone."""
 
 from __future__ import annotations
 

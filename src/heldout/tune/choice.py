@@ -1,4 +1,4 @@
-"""Choose one of several points by its values on the units of a train side."""
+"""Choose one of several points by its values on the training units."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ Rule = Literal["best", "one-se"]
 """The best mean, or the earliest (simplest) point within one standard error of it."""
 
 TIE: Final = 1e-12
-"""Means that differ by a smaller share than this are equal."""
+"""Relative differences between means below this count as ties."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice:
-    """The point that was chosen.
+    """The chosen point.
 
     Parameters
     ----------
     number
-        Of the point.
+        Number of the chosen point.
     mean
         Its mean over the units.
     means
@@ -41,7 +41,7 @@ class Choice:
     best
         The number of the best point; another one may be chosen under ``one-se``.
     units
-        How many units had a say, each counted as often as it was drawn.
+        Number of units used, each counted as often as it was drawn.
     """
 
     number: int
@@ -64,21 +64,21 @@ def choose(
     Parameters
     ----------
     values
-        One row a point, one column a unit. NaN is an undefined value: a unit that some point lacks
-        is left out for all points, so that means are over the same units. A point without any
-        value is never chosen.
+        One row per point, one column per unit. NaN is an undefined value: a unit on which some
+        point is undefined is left out for all points, so that all means are over the same units. A
+        point without any value is never chosen.
     weights
-        How often each unit counts (0: not at all, and its values are not looked at); None: once.
+        How often each unit counts (0: it is ignored); by default once.
     rule
         ``best``: the best mean. ``one-se``: the earliest point that is worse than the best by no
         more than one standard error of the mean of their paired differences over the units.
     higher_is_better
-        The direction of the values.
+        Whether higher values are better.
 
     Returns
     -------
     Choice
-        Of points that are equal but for rounding, the earliest.
+        Ties (up to rounding) go to the earliest point.
 
     Examples
     --------
@@ -113,14 +113,14 @@ def choose(
 
 
 def as_table(values: ArrayLike) -> Floats:
-    """The values as an array of points and units."""
+    """Return the values as an array with one row per point and one column per unit."""
     try:
         table = np.asarray(values, np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"values: not a table of numbers ({error})") from None
     if table.ndim != 2 or not table.size:
         raise InputError(
-            f"values: shape {table.shape}, expected a row for each point and a column for each unit"
+            f"values: shape {table.shape}, expected one row per point and one column per unit"
         )
     return table
 
@@ -132,12 +132,12 @@ def _as_weights(weights: ArrayLike | None, units: int) -> NDArray[Any]:
     if found.shape != (units,):
         raise InputError(f"weights: shape {found.shape}, expected one for each of {units} units")
     if found.dtype.kind not in "iub" or (found.size and found.min() < 0):
-        raise InputError("weights: expected whole numbers from 0 on, how often each unit counts")
+        raise InputError("weights: expected non-negative integers (how often each unit counts)")
     return found.astype(np.int64)
 
 
 def complete_units(values: Floats) -> Flags:
-    """The units for which every point has a value, but for points that have none at all."""
+    """Return the units on which every point has a value, ignoring points without any value."""
     defined = ~np.isnan(values)
     has_values = defined.any(axis=1)
     if not has_values.any():
@@ -148,12 +148,12 @@ def complete_units(values: Floats) -> Flags:
 
 def _nothing_to_choose_by(units: int, values: Floats) -> str:
     if not units:
-        return "no unit to choose by: all weights are 0"
+        return "nothing to choose by: all weights are 0"
     if np.isnan(values).all():
         return f"nothing to choose by: no point has a value on any of {units} units"
     return (
-        f"nothing to choose by: on each of {units} units some point has no value; leave out the "
-        "points that lack many"
+        f"nothing to choose by: on each of {units} units some point is undefined; remove points "
+        "that are undefined on many units"
     )
 
 
@@ -162,25 +162,25 @@ def _refuse_infinite(values: Floats, places: NDArray[Any]) -> None:
     if endless.any():
         point, at = np.argwhere(endless)[0]
         raise InputError(
-            f"values: point {point}, unit {places[at]} is {values[point, at]}, which no mean can "
-            "hold: give a finite floor, or NaN where a value is undefined"
+            f"values: point {point}, unit {places[at]} is {values[point, at]}: expected finite "
+            "numbers, or NaN where a value is undefined"
         )
 
 
 def _means(values: Floats, counts: NDArray[Any]) -> Floats:
-    # Summed by NumPy itself: the order of BLAS depends on the number of threads.
+    # Summed by NumPy itself: the summation order of BLAS depends on the number of threads.
     return (values * counts).sum(axis=1) / counts.sum()  # type: ignore[no-any-return]
 
 
 def _first_of_the_best(better: Floats) -> int:
-    """The first of those that equal the best; NaN equals nothing."""
+    """Return the first point that ties with the best; NaN never ties."""
     top = np.nanmax(better)
     scale = np.maximum(np.abs(better), abs(top))
     return int(np.argmax(top - better <= TIE * scale))
 
 
 def _simplest(values: Floats, counts: NDArray[Any], better: Floats, best: int) -> int:
-    """The earliest point that may well be as good as the best."""
+    """Return the earliest point within one standard error of the best."""
     for number in range(best):
         gap = better[best] - better[number]
         if gap <= _standard_error(values[best] - values[number], counts):
@@ -189,7 +189,7 @@ def _simplest(values: Floats, counts: NDArray[Any], better: Floats, best: int) -
 
 
 def _standard_error(values: Floats, counts: NDArray[Any]) -> float:
-    """Of the mean; a unit that was drawn twice is two draws."""
+    """Return the standard error of the mean; a unit drawn twice counts as two draws."""
     total = int(counts.sum())
     if total < 2:
         return math.nan

@@ -1,4 +1,4 @@
-"""Grids for the built-in models, for those who name none."""
+"""Default grids of the built-in models."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["default_space"]
 
 
 def default_space(model: str) -> Space:
-    """The grid of a model: wide enough that its edges are rarely chosen.
+    """Return the default grid of a model, wide enough that its edges are rarely chosen.
 
     Examples
     --------
@@ -28,5 +28,5 @@ def default_space(model: str) -> Space:
     elif model in ("tf-idf", "pivoted"):
         axes = (linear("s", 0, 1, 11),)
     else:
-        raise InputError(f"there is no grid for {model}: name its axes, such as --param k1=0.5:3:6")
+        raise InputError(f"no default grid for {model}: name its axes, such as --param k1=0.5:3:6")
     return Space(axes)

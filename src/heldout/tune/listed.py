@@ -1,4 +1,4 @@
-"""Points that stand in a list: run files, or draws, which need not fill a whole grid."""
+"""Points given as a list (run files, random samples) that need not form a complete grid."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["Listed", "read_names", "read_parameters"]
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Some points of a space, in an order of their own; the earlier one is the simpler one.
+    """Some points of a space, in a given order; of two points the earlier one is the simpler.
 
     Parameters
     ----------
     rows
-        The points, which all have the same parameters.
+        The points, all with the same parameters.
     axes
-        The parameters, each with the values it has somewhere; made of the rows.
+        The parameters, each with the values that occur; derived from the rows.
 
     Examples
     --------
@@ -49,25 +49,25 @@ class Listed:
         return len(self.rows)
 
     def points(self) -> tuple[Point, ...]:
-        """All points, in order."""
+        """Return all points, in order."""
         return self.rows
 
     def point(self, number: int) -> Point:
-        """One of the points."""
+        """Return one point by number."""
         return self.rows[number]
 
     def edges(self, number: int) -> tuple[str, ...]:
-        """The parameters that have their lowest or highest value at this point."""
+        """Return the parameters that have their lowest or highest value at this point."""
         point = self.rows[number]
         return tuple(axis.name for axis in self.axes if axis.at_edge(point[axis.name]))
 
 
 def _values(rows: Sequence[Point], name: str) -> list[float | int | str | bool]:
-    """The different values of a parameter, in the order of the rows."""
+    """Return the distinct values of a parameter, in the order of the rows."""
     return list(dict.fromkeys(row[name] for row in rows))
 
 
-# A name follows the start or a joint; its value goes on to the next joint that a name follows.
+# A name follows the start or a separator; its value ends at the next separator before a name.
 _NAME: Final = r"[^\W\d_][^\W_]*"
 _PART: Final = re.compile(rf"(?:^|[,_\s-])({_NAME})=(.*?)(?=[,_\s-]{_NAME}=|$)")
 _NUMBER_FIRST: Final = re.compile(
@@ -77,7 +77,7 @@ _DIGITS: Final = re.compile(r"(\d+(?:\.\d+)?)")
 
 
 def read_parameters(name: str) -> Point:
-    """The parameters in a name: parts ``name=value``, joined by a comma, ``_`` or ``-``.
+    """Read the parameters in a name: parts ``name=value``, joined by a comma, ``_`` or ``-``.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def read_parameters(name: str) -> Point:
     """
     found: Point = {}
     for key, text in _PART.findall(name):
-        number = _NUMBER_FIRST.match(text)  # what follows it is a remark
+        number = _NUMBER_FIRST.match(text)  # text after the number is a comment
         value = number[0] if number else text
         if not value or key in found:
             return {}
@@ -97,18 +97,18 @@ def read_parameters(name: str) -> Point:
 
 
 def read_names(names: Sequence[str]) -> tuple[list[int], Listed | None]:
-    """Put names in order, and find the parameters in them.
+    """Sort names by the parameters found in them.
 
     Parameters
     ----------
     names
-        Of runs.
+        Names of runs.
 
     Returns
     -------
     order, points
-        The names by their parameters, the lowest value first; without parameters by the number in
-        them if they differ in one number only; else by name, and then there are no points.
+        The order by parameters, lowest value first. Names without parameters that differ in one
+        number are sorted by that number; other names are sorted as text, and `points` is None.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def read_names(names: Sequence[str]) -> tuple[list[int], Listed | None]:
 
 
 def _tells_apart(rows: Iterable[Point]) -> bool:
-    """Whether all have the same parameters, and no two the same values."""
+    """Return whether all rows have the same parameters and no two the same values."""
     listed = list(rows)
     first = listed[0].keys()
     if not first or any(row.keys() != first for row in listed):
@@ -136,7 +136,7 @@ def _tells_apart(rows: Iterable[Point]) -> bool:
 
 
 def _one_number(names: Sequence[str]) -> list[Point]:
-    """``run2``, ``run10``: the number, if it is all that the names differ in."""
+    """Return the number in names such as ``run2`` and ``run10`` that differ in nothing else."""
     parts = [_DIGITS.split(name) for name in names]
     if len({len(part) for part in parts}) > 1:
         return [{}]
@@ -149,7 +149,7 @@ def _one_number(names: Sequence[str]) -> list[Point]:
 
 
 def _sort_key(rows: list[Point], key: str) -> list[tuple[float, str]]:
-    """Numbers by size; a parameter with other values by its text."""
+    """Return sort keys: numbers by size, other values by their text."""
     values = [row[key] for row in rows]
     if all(isinstance(value, int | float) for value in values):
         return [(float(value), "") for value in values]
@@ -157,6 +157,6 @@ def _sort_key(rows: list[Point], key: str) -> list[tuple[float, str]]:
 
 
 def _natural(name: str) -> list[tuple[float, str]]:
-    """Numbers in a name count as numbers: run2 comes before run10."""
+    """Return a sort key by which run2 comes before run10."""
     split = _DIGITS.split(name)
     return [(float(one), "") if at % 2 else (0.0, one) for at, one in enumerate(split)]

@@ -1,4 +1,4 @@
-"""Which runs belong to a system, by what names, and in which order they are tried."""
+"""Group runs by system: their names, and the order in which they are tried."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ __all__ = ["RunGroup", "file_stem", "matching", "run_groups"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunGroup:
-    """The runs of one system, the simplest first.
+    """The runs of one system, simplest first.
 
     Parameters
     ----------
     name
-        Of the system.
+        Name of the system.
     runs
-        The names of its runs.
+        Names of its runs.
     sources
-        Runs, or the paths of their files.
+        Runs, or paths to their files.
     points
-        The parameters in the names, if all have the same; None else.
+        The parameters in the names if all have the same ones; otherwise None.
     """
 
     name: str
@@ -45,18 +45,18 @@ class RunGroup:
 
 
 def run_groups(systems: Any) -> list[RunGroup]:
-    """The runs of each system; see `heldout.tune.runs.tune_runs` for what may come in."""
+    """Return the runs of each system; see `heldout.tune.runs.tune_runs` for accepted forms."""
     several = isinstance(systems, Mapping) and not any(
         isinstance(one, Run) or is_frame(one) for one in systems.values()
     )
     named = systems if several else {"tuned": systems}
     if not named:
-        raise InputError("no system was given")
+        raise InputError("no systems given")
     groups = [_group(str(name), runs) for name, runs in named.items()]
     if all(len(group.runs) == 1 for group in groups):
         raise InputError(
-            f"one run ({groups[0].sources[0]}) leaves nothing to choose: give several, such as "
-            "'runs/lambda=*.run'; heldout eval evaluates one"
+            f"only one run ({groups[0].sources[0]}), nothing to choose from: give several, such as "
+            "'runs/lambda=*.run', or use heldout eval to evaluate one run"
         )
     return groups
 
@@ -69,7 +69,7 @@ def _group(name: str, runs: Any) -> RunGroup:
         sources = list(dict.fromkeys(path for one in given for path in matching(os.fspath(one))))
         labels = _labels(sources)
     if not sources:
-        raise InputError(f"system {name}: no run was given")
+        raise InputError(f"system {name}: no runs given")
     order, points = read_names(labels)
     return RunGroup(
         name, tuple(labels[at] for at in order), tuple(sources[at] for at in order), points
@@ -77,20 +77,20 @@ def _group(name: str, runs: Any) -> RunGroup:
 
 
 def _paths(name: str, runs: Any) -> list[Any]:
-    """The paths in a list; runs themselves need names, from which parameters are read."""
+    """Return the paths in a list; other runs need names, from which parameters are read."""
     if not isinstance(runs, Iterable) or is_frame(runs):
         kind = type(runs).__name__
         raise InputError(f"system {name}: expected paths or {{name: run}}, not a {kind}")
     listed = list(runs)
     if not all(isinstance(one, str | os.PathLike) for one in listed):
-        raise InputError(f"system {name}: runs that are not paths need names: give {{name: run}}")
+        raise InputError(f"system {name}: runs that are not paths need names: pass {{name: run}}")
     return listed
 
 
 def matching(pattern: str) -> list[str]:
-    """The files that a path with ``*``, ``?`` or ``[…]`` stands for, or the file of that name."""
+    """Return the files that match a path with ``*``, ``?`` or ``[…]``, or the file of that name."""
     if is_there(pattern) or not glob.has_magic(pattern):
-        return [pattern]  # whoever reads it says it if it is not there
+        return [pattern]  # the reader reports a missing file
     found = sorted(path for path in glob.glob(pattern) if Path(path).is_file())  # noqa: PTH207
     if not found:
         raise InputError(f"no run matches {pattern}: {_nearby(pattern)}")
@@ -98,10 +98,10 @@ def matching(pattern: str) -> list[str]:
 
 
 def _nearby(pattern: str) -> str:
-    """What is in the folder that was looked at."""
+    """Describe the contents of the folder that was searched."""
     folder = Path(pattern).parent
     if glob.has_magic(str(folder)):
-        return "look at the folders named in it"
+        return "check the folders in the pattern"
     if not folder.is_dir():
         return f"there is no folder {folder}"
     files = sorted(one.name for one in folder.iterdir() if one.is_file())
@@ -113,7 +113,7 @@ _PACKED: Final = (".gz", ".xz", ".bz2", ".zst")
 
 
 def _labels(paths: list[str]) -> list[str]:
-    """The names of files without folders and endings, or with them where they are the same."""
+    """Return file names without folders and extensions, or with them where they clash."""
     for shorten in (file_stem, lambda path: Path(path).name, str):
         names = [shorten(path) for path in paths]
         if len(set(names)) == len(names):
@@ -122,8 +122,8 @@ def _labels(paths: list[str]) -> list[str]:
 
 
 def file_stem(path: str) -> str:
-    """The name of a file without folders and endings."""
-    # Only known endings: the .5 of lambda=0.5 is none.
+    """Return the name of a file without folders and extensions."""
+    # Only known extensions: the .5 of lambda=0.5 is not one.
     name = Path(path).name
     for endings in (_PACKED, _ENDINGS):
         for ending in endings:

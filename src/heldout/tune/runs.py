@@ -1,4 +1,4 @@
-"""Existing runs as the points of a grid: the run is chosen on the train queries of each split."""
+"""Tune over existing runs: each split selects a run on its training queries."""
 
 from __future__ import annotations
 
@@ -15,6 +15,14 @@ from heldout.errors import InputError, MeasureError
 from heldout.measure.parse import parse_measure
 from heldout.measure.ranking.evaluate import Missing, evaluate_runs
 from heldout.notes import Note, distinct
+from heldout.tune.rechoose import (
+    REPLICATES,
+    Sides,
+    TunedPoints,
+    choice_spreads,
+    draw_counts,
+    rechoose,
+)
 from heldout.tune.run_groups import run_groups
 from heldout.tune.tuned_folds import cross_validate
 
@@ -23,6 +31,7 @@ if TYPE_CHECKING:
 
     from heldout.data.given import QrelsLike, RunLike
     from heldout.data.run import Qrels
+    from heldout.data.scores import ChoiceSpread
     from heldout.data.words import Floats
     from heldout.measure.ranking.evaluate import RankingEvaluation
     from heldout.measure.ranking.names import RankingMeasure
@@ -39,27 +48,29 @@ if TYPE_CHECKING:
 __all__ = ["VERY_DIFFERENT", "TunedRuns", "TunedSystem", "relevant_a_query", "tune_runs"]
 
 VERY_DIFFERENT: Final = 3
-"""A system tuned over this many times as many points as another is warned about, everywhere."""
+"""Warn when one system was tuned over this many times as many points as another."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TunedSystem:
-    """A system whose runs were the points of a grid.
+    """A system tuned by selecting among its runs.
 
     Parameters
     ----------
     name
-        Of the system.
+        Name of the system.
     runs
         The names of its runs, in the order in which ties are broken.
     sources
-        Where they come from: paths, or their names again.
+        Paths of the runs, or their names.
     points
-        The parameters in the names, if all have the same; None else.
+        The parameters in the names if all have the same ones; otherwise None.
     folds
-        What was chosen, and what it is worth.
+        The selected runs and their scores.
     judged
         The share of judged documents in the held-out top 10.
+    values
+        Runs × queries, in the measure, as the splits order the queries.
     """
 
     name: str
@@ -68,53 +79,54 @@ class TunedSystem:
     points: Listed | None
     folds: TunedFolds
     judged: float
+    values: Floats
 
     @property
     def tuned(self) -> bool:
-        """Whether there was something to choose from."""
+        """Whether there was more than one run to choose from."""
         return len(self.runs) > 1
 
     @property
     def shipped(self) -> str:
-        """The run that was chosen on all queries."""
+        """The run selected on all queries."""
         return self.runs[self.folds.final.number]
 
     def edge_notes(self) -> list[Note]:
-        """Parameters whose chosen value is at an end of what was tried."""
+        """Return warnings about selected values at the edge of the range tried."""
         count = len(self.folds.folds)
         return [_edge_note(edge, count) for edge in self.folds.edges if self.tuned]
 
 
 def _edge_note(edge: Edge, count: int) -> Note:
     times = f"in {edge.folds} of {count_of(count, 'split')}" if edge.folds else ""
-    ships = "to ship" if edge.shipped else ""
-    where = " and ".join(one for one in (times, ships) if one)
+    overall = "on all queries" if edge.shipped else ""
+    where = " and ".join(part for part in (times, overall) if part)
     joint = " " if "*" in edge.name else "="  # a pattern of names is not a parameter
     text = (
-        f"{edge.name}{joint}{edge.value}, the {edge.side} value tried, was chosen {where}; the "
-        "best may lie beyond it: try more values there, unless there are none"
+        f"{edge.name}{joint}{edge.value}, the {edge.side} value tried, was selected {where}; "
+        "extend the grid beyond it if possible"
     )
     return Note("at-an-end", text)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TunedRuns:
-    """Systems tuned on the same train sides.
+    """Systems tuned on the same training data.
 
     Parameters
     ----------
     measure
-        By which runs were chosen and are scored.
+        The measure used to select and score runs.
     systems
-        At least one.
+        One or more systems.
     splits
         The splits of the queries, the same for all systems.
     data
         A fingerprint of the judgements.
     notes
-        What a reader of the scores should know.
+        Warnings about the scores.
     policies
-        In words: how ties, missing queries and unjudged documents were treated.
+        How ties, missing queries and unjudged documents were treated, in words.
     """
 
     measure: str
@@ -125,7 +137,7 @@ class TunedRuns:
     policies: tuple[tuple[str, str], ...]
 
     def system(self, name: str) -> TunedSystem:
-        """A system by its name."""
+        """Return a system by name."""
         for one in self.systems:
             if one.name == name:
                 return one
@@ -134,7 +146,7 @@ class TunedRuns:
 
     @property
     def all_notes(self) -> tuple[Note, ...]:
-        """The notes of the splits, of the scores, and of values at an end of what was tried."""
+        """All warnings: about the splits, the scores, and values at the edge of the range tried."""
         several = len(self.systems) > 1
         edges = [
             note.of(system.name) if several else note
@@ -144,7 +156,7 @@ class TunedRuns:
         return distinct([*self.splits.notes, *self.notes, *edges])
 
     def scores(self) -> Scores:
-        """The held-out value of every query and system, to make claims from."""
+        """Return the held-out value of every query and system, for comparisons."""
         table = np.stack([system.folds.units for system in self.systems], axis=1)
         kept = ~np.isnan(table).any(axis=1)
         ids = self.splits.ids
@@ -158,14 +170,39 @@ class TunedRuns:
             judged=tuple(system.judged for system in self.systems),
             data=self.data,
             notes=self.notes,
+            choices=_choices(self),
             unit="query",
             range=self.range,
         )
 
     @property
     def range(self) -> tuple[float, float]:
-        """The least and the greatest value of the measure."""
+        """The lowest and highest possible value of the measure."""
         return parse_measure(self.measure, "ranking").range
+
+
+def _choices(tuned: TunedRuns) -> dict[tuple[str, str], ChoiceSpread]:
+    """What the selection of runs adds to the variance of differences."""
+    sides = Sides.of(tuned.splits)
+    if len(tuned.systems) < 2 or not sides.shared:
+        return {}
+    counts = draw_counts(len(tuned.splits.ids), REPLICATES, tuned.splits.seed or 0)
+    systems = {
+        one.name: TunedPoints(
+            one.values,
+            rechoose(
+                one.values,
+                sides,
+                counts,
+                rule=one.folds.rule,
+                higher_is_better=one.folds.higher_is_better,
+            )
+            if one.tuned
+            else None,
+        )
+        for one in tuned.systems
+    }
+    return choice_spreads(systems, sides)
 
 
 def tune_runs(
@@ -178,7 +215,7 @@ def tune_runs(
     missing: Missing = "zero",
     progress: Callable[[str], None] | None = None,
 ) -> TunedRuns:
-    """Choose a run on the train queries of every split, and score it on the held-out queries.
+    """Select a run on the training queries of every split and score it on the held-out queries.
 
     Parameters
     ----------
@@ -189,15 +226,15 @@ def tune_runs(
         is an object, a frame or a path; or several systems as ``{system: runs}``, where `runs` is
         a list of paths, a path with ``*``, or ``{name: run}``. A system with one run is not tuned.
     measure
-        By which to choose and to score; a name, or a measure, also of ir_measures.
+        The measure used to select and score: a name or a measure, including those of ir_measures.
     plan
-        How to divide the queries; ten folds by default. All systems share the splits.
+        How to split the queries; 10-fold cross-validation by default. All systems share the splits.
     rule
         ``best`` or ``one-se``, see `heldout.tune.choice.choose`. The simpler run is the one with
         the lower parameters in its name.
     missing
-        What a judged query counts that a run lacks: ``zero``, or ``skip`` to leave out, for all
-        runs, the queries that some run lacks.
+        How to treat judged queries that a run lacks: ``zero`` counts them 0, ``skip`` leaves out,
+        for all runs, the queries that some run lacks.
     progress
         Called with the name of each run when it is read.
 
@@ -229,12 +266,12 @@ def tune_runs(
 
 
 def _comparable(measure: RankingMeasure) -> RankingMeasure:
-    """A measure by which something can be better than another thing."""
+    """Return the measure if runs can be ranked by it; otherwise raise an error."""
     family = measure.definition
     if family.aggregate in {"text", "gmean"}:
-        raise MeasureError(f"{measure} has no mean over queries: choose by another, such as AP")
+        raise MeasureError(f"{measure} has no mean over queries: choose another, such as AP")
     if family.higher_is_better is None:
-        raise MeasureError(f"{measure} has no better or worse: choose by another, such as nDCG@10")
+        raise MeasureError(f"{measure} has no better or worse: choose another, such as nDCG@10")
     return measure
 
 
@@ -255,7 +292,7 @@ def _evaluate(
 
 
 def _spans(groups: list[RunGroup]) -> list[tuple[slice, RunGroup]]:
-    """Which runs of the evaluation belong to each group."""
+    """Return the slice of the evaluation's runs that belongs to each group."""
     found, begin = [], 0
     for group in groups:
         found.append((slice(begin, begin + len(group.runs)), group))
@@ -276,8 +313,10 @@ def _tune(
     def table(column: str | RankingMeasure) -> Floats:
         return np.stack([result.values(run, column) for run in numbers]).astype(np.float64)
 
+    # Plans keep the order of the queries.
+    values = table(measure)
     folds = cross_validate(
-        table(measure),
+        values,
         splits,
         rule=rule,
         higher_is_better=bool(measure.higher_is_better),
@@ -289,11 +328,11 @@ def _tune(
         os.fspath(source) if isinstance(source, str | os.PathLike) else label
         for label, source in zip(group.runs, group.sources, strict=True)
     )
-    return TunedSystem(group.name, group.runs, sources, group.points, folds, judged)
+    return TunedSystem(group.name, group.runs, sources, group.points, folds, judged, values)
 
 
 def _lacking(result: RankingEvaluation) -> list[Note]:
-    """Runs without some of the judged queries, which count 0 or are left out for all."""
+    """Warn about runs without some of the judged queries."""
     lacks = [(int((~run.present).sum()), run.name) for run in result.runs]
     few = [(count, name) for count, name in lacks if count]
     if not few:
@@ -332,7 +371,7 @@ def _undefined(systems: Iterable[TunedSystem]) -> list[Note]:
 
 
 def _effort(systems: Iterable[TunedSystem]) -> list[Note]:
-    """Say so when one system was searched much harder; an untuned one is named by `compare`."""
+    """Warn when one system was tuned over many more runs; `compare` warns about untuned ones."""
     tuned = [system for system in systems if system.tuned]
     if len(tuned) < 2:
         return []
@@ -346,10 +385,10 @@ def _effort(systems: Iterable[TunedSystem]) -> list[Note]:
 
 
 def relevant_a_query(qrels: Qrels) -> dict[str, float]:
-    """How many documents are relevant to each query, to stratify folds by (``KFold(stratify=…)``).
+    """Return the number of relevant documents of each query, for ``KFold(stratify=…)``.
 
-    Plans cut numbers with decimals into bands and take whole numbers for classes, of which there
-    would be too many: so the counts have a decimal far behind the point.
+    Plans bin numbers with decimals but treat integers as class labels, of which there would be too
+    many, so the counts are given a tiny fractional part.
 
     Examples
     --------

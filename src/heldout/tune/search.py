@@ -1,4 +1,4 @@
-"""Search for systems that are Python functions: at random, or with the samplers of Optuna."""
+"""Search over Python functions: grid, random, or with the samplers of Optuna."""
 
 from __future__ import annotations
 
@@ -38,23 +38,23 @@ SAMPLERS: Final = {
     "cmaes": "CmaEsSampler",
     "gp": "GPSampler",
 }
-"""Names of samplers, and the class of ``optuna.samplers`` each stands for."""
+"""Names of samplers and their classes in ``optuna.samplers``."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trials:
-    """The points that were tried.
+    """The points tried by a search.
 
     Parameters
     ----------
     points
         In the order in which they were tried.
     values
-        One row a point, one column a unit (a single column if the objective gives one number).
+        One row per point, one column per unit (one column if the objective returns one number).
     choice
-        By the same rule as everywhere.
+        The chosen point, by the same rule as everywhere.
     how
-        The search in words, with its seed.
+        Description of the search, with its seed.
     """
 
     points: tuple[Point, ...]
@@ -64,7 +64,7 @@ class Trials:
 
     @property
     def best(self) -> Point:
-        """The point that was chosen."""
+        """The chosen point."""
         return self.points[self.choice.number]
 
 
@@ -76,10 +76,10 @@ def search_grid(
     Parameters
     ----------
     objective
-        Takes a point (``{name: value}``) and gives a number, or one for each unit (always the same
-        ones in the same order). It must see the train side alone.
+        Function of a point (``{name: value}``) that returns a number, or one per unit (always the
+        same units in the same order). It must use the training data only.
     space
-        What to try.
+        The points to try.
     rule, higher_is_better
         As for `choose`.
 
@@ -103,18 +103,18 @@ def search_random(
     rule: Rule = "best",
     higher_is_better: bool = True,
 ) -> Trials:
-    """Try points drawn at random.
+    """Try points sampled at random.
 
     Parameters
     ----------
     objective, rule, higher_is_better
         As for `search_grid`.
     space
-        Drawn from as `Space.sample` says.
+        Sampled as described in `Space.sample`.
     budget
-        How many points to try; fewer if there are not so many.
+        Number of points to try; fewer if the space has fewer.
     seed
-        Decides the points.
+        Random seed.
 
     References
     ----------
@@ -136,22 +136,22 @@ def search_optuna(
     rule: Rule = "best",
     higher_is_better: bool = True,
 ) -> Trials:
-    """Try points that a sampler of Optuna proposes, each in the light of those before it.
+    """Try points that a sampler of Optuna proposes, each based on the results so far.
 
     Parameters
     ----------
     objective, rule, higher_is_better
-        As for `search_grid`; the sampler sees the mean over the units. A point whose mean is
-        undefined is told to it as failed.
+        As for `search_grid`. The sampler sees the mean over the units; a point with an undefined
+        mean is reported to it as failed.
     space
-        Linear and geometric axes are proposed between their ends, given values as they are.
+        Linear and geometric axes are sampled between their ends, given values as they are.
     budget
-        How many points to try; the same point may be proposed again.
+        Number of points to try; the same point may be proposed again.
     seed
-        Of the sampler; unused if `sampler` is an object, which has its own.
+        Random seed of the sampler; ignored if `sampler` is an object, which has its own.
     sampler
-        ``tpe``, ``random``, ``qmc``, ``cmaes`` or ``gp`` (the last two need packages of their
-        own), or a sampler of Optuna.
+        ``tpe``, ``random``, ``qmc``, ``cmaes`` or ``gp`` (the last two need extra packages), or a
+        sampler of Optuna.
     """
     optuna = _optuna()
     points, rows = [], []
@@ -172,20 +172,20 @@ def search_optuna(
 
 def _checked(budget: int) -> int:
     if not isinstance(budget, int) or isinstance(budget, bool) or budget < 1:
-        raise InputError(f"budget={budget!r}: expected a whole number of points from 1 on")
+        raise InputError(f"budget={budget!r}: expected a positive integer")
     return budget
 
 
 def _row(result: Any, point: Point) -> Floats:
-    """What an objective gave, as one row."""
+    """Return the result of an objective as one row."""
     try:
-        # NumPy would take None, of a function that forgot to return, for NaN.
+        # NumPy would convert None, from a function without a return statement, to NaN.
         row = np.atleast_1d(np.asarray([] if result is None else result, np.float64))
     except (TypeError, ValueError):
         row = np.empty((0, 0))
     if row.ndim != 1 or not len(row):
         raise InputError(
-            f"the objective gave {result!r} at {point}: expected a number, or one for each unit"
+            f"the objective returned {result!r} at {point}: expected a number, or one per unit"
         )
     return row
 
@@ -196,8 +196,8 @@ def _trials(
     sizes = sorted({len(row) for row in rows})
     if len(sizes) > 1:
         raise InputError(
-            f"the objective gave {sizes[0]} values at one point and {sizes[-1]} at another: one "
-            "for each unit is expected, NaN where it is undefined"
+            f"the objective returned {sizes[0]} values at one point and {sizes[-1]} at another: "
+            "expected one per unit, NaN where undefined"
         )
     values = np.stack(rows)
     choice = choose(values, rule=rule, higher_is_better=higher_is_better)
@@ -205,7 +205,7 @@ def _trials(
 
 
 def check_optuna() -> None:
-    """Refuse a search by Optuna where it is not installed."""
+    """Raise an error if Optuna is not installed."""
     if find_spec("optuna") is None:
         raise _without_optuna()
 
@@ -220,13 +220,13 @@ def _optuna() -> Any:
 
 def _without_optuna() -> MissingExtraError:
     return MissingExtraError(
-        "this search needs a package: pip install 'heldout[optuna]' (or pip install optuna)"
+        "this search needs Optuna: pip install 'heldout[optuna]' (or pip install optuna)"
     )
 
 
 @contextmanager
 def _quiet(optuna: Any) -> Iterator[None]:
-    """Without a line on standard error for every study."""
+    """Silence Optuna's log messages."""
     before = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:
@@ -252,13 +252,13 @@ def _sampler(optuna: Any, sampler: Any, seed: int) -> Any:
 def _ask(study: Any, sampler: Any) -> Any:
     try:
         return study.ask()
-    except ImportError as error:  # some packages are imported when they are first needed
+    except ImportError as error:  # some packages are imported on first use
         raise _lacks(sampler, error) from None
 
 
 def _lacks(sampler: Any, error: ImportError) -> MissingExtraError:
     package = error.name or "the package that Optuna names"
-    return MissingExtraError(f"the sampler {sampler} needs a package: pip install {package}")
+    return MissingExtraError(f"the sampler {sampler} needs another package: pip install {package}")
 
 
 def _suggest(trial: Any, axis: Axis) -> Any:

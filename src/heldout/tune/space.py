@@ -1,4 +1,4 @@
-"""A search space: named parameters, the values to try, and the order in which they are tried."""
+"""A search space: named parameters, the values to try, and their order."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 __all__ = ["Axis", "Point", "Scale", "Space", "Value", "geometric", "given", "linear", "parse_axis"]
 
 MOST: Final = 1e300
-"""Where numbers end: a whole number in Python can be greater than any float."""
+"""The largest float: Python integers can be larger."""
 
 MOST_VALUES: Final = 10_000
 MOST_POINTS: Final = 1_000_000
 MOST_DRAWN: Final = 100_000
-"""More values of a parameter, or more points of a space, are a slip of the pen."""
+"""More values per parameter, or more points per space, are taken for a mistake."""
 
 Value = float | int | str | bool
 Point = dict[str, Value]
@@ -31,16 +31,16 @@ Scale = Literal["linear", "geometric", "given"]
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A parameter and the values to try; `linear`, `geometric` and `given` make one.
+    """A parameter and the values to try; made by `linear`, `geometric` or `given`.
 
     Parameters
     ----------
     name
-        Of the parameter.
+        Name of the parameter.
     values
-        All different. Of two values that do equally well the earlier one is chosen.
+        All different. Ties between values go to the earlier one.
     scale
-        How to draw between the ends: ``linear``, ``geometric``, or only from the values ``given``.
+        How to sample between the ends: ``linear``, ``geometric``, or only the values ``given``.
     """
 
     name: str
@@ -56,22 +56,22 @@ class Axis:
         object.__setattr__(self, "values", tuple(self.values))
         _check_values(self.name, self.values)
         if self.scale != "given" and not self.ordered:
-            raise InputError(f"{self.name}: a {self.scale} scale is for numbers")
+            raise InputError(f"{self.name}: a {self.scale} scale needs numbers")
 
     @property
     def ordered(self) -> bool:
-        """Whether the values are numbers, so that there is a lowest and a highest one."""
+        """Whether the values are numbers, so that there is a lowest and a highest value."""
         return all(_is_number(value) for value in self.values)
 
     @property
     def whole(self) -> bool:
-        """Whether all values are whole numbers, so that only such are drawn."""
+        """Whether all values are integers, so that only integers are sampled."""
         return all(isinstance(value, int) and not isinstance(value, bool) for value in self.values)
 
     def at_edge(self, value: Value) -> str:
-        """``lowest`` or ``highest`` for a value at an end of the axis, else an empty text.
+        """Return ``lowest`` or ``highest`` for a value at an end of the axis, else an empty string.
 
-        Values without an order, and an axis with one value, have no ends.
+        Unordered values and axes with a single value have no ends.
         """
         if len(self.values) < 2 or not self.ordered or not _is_number(value):
             return ""
@@ -87,21 +87,21 @@ def _is_number(value: Value) -> bool:
 
 def _check_values(name: str, values: tuple[Value, ...]) -> None:
     if not values:
-        raise InputError(f"{name}: there is no value to try")
+        raise InputError(f"{name}: no values to try")
     for value in values:
         if not isinstance(value, int | float | str):
-            raise InputError(f"{name}: {value!r} is not a number, a text, true or false")
+            raise InputError(f"{name}: {value!r} is not a number, a string, true or false")
         if isinstance(value, float) and not math.isfinite(value):
             raise InputError(f"{name}: {value!r} is not a finite number")
-    # 1, 1.0 and True are equal to Python; true is another value than 1, but 1.0 is not.
+    # Python treats 1, 1.0 and True as equal; here True differs from 1, but 1.0 does not.
     keys = [(isinstance(value, bool), value) for value in values]
     if len(set(keys)) < len(keys):
         twice = next(key[1] for at, key in enumerate(keys) if key in keys[:at])
-        raise InputError(f"{name}: {twice!r} stands twice among the values")
+        raise InputError(f"{name}: duplicate value {twice!r}")
 
 
 def linear(name: str, low: float, high: float, count: int) -> Axis:
-    """Equal steps from `low` to `high`.
+    """Return an axis with equal steps from `low` to `high`.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def linear(name: str, low: float, high: float, count: int) -> Axis:
 
 
 def geometric(name: str, low: float, high: float, count: int) -> Axis:
-    """Equal ratios from `low` to `high`.
+    """Return an axis with equal ratios from `low` to `high`.
 
     Examples
     --------
@@ -124,12 +124,12 @@ def geometric(name: str, low: float, high: float, count: int) -> Axis:
     """
     _check_ends(name, low, high, count)
     if low <= 0:
-        raise InputError(f"{name}: geometric steps need ends above 0, but it begins at {low:g}")
+        raise InputError(f"{name}: geometric steps need a start above 0, not {low:g}")
     return Axis(name, _tidy(np.geomspace(float(low), float(high), count), low, high), "geometric")
 
 
 def given(name: str, values: Iterable[Value]) -> Axis:
-    """The values themselves, the simplest first.
+    """Return an axis of the given values, simplest first.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def given(name: str, values: Iterable[Value]) -> Axis:
     ('none', 'english')
     """
     if isinstance(values, str):
-        raise InputError(f"{name}: {values!r} is one text, expected a list of values")
+        raise InputError(f"{name}: {values!r} is a string, expected a list of values")
     return Axis(name, tuple(values), "given")
 
 
@@ -145,15 +145,15 @@ def _check_ends(name: str, low: float, high: float, count: int) -> None:
     if not all(_is_number(one) and -MOST < one < MOST for one in (low, high)):
         raise InputError(f"{name}: from {low!r} to {high!r}, expected two finite numbers")
     if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 2:
-        raise InputError(f"{name}: {count!r} values, expected a whole number from 2 on")
+        raise InputError(f"{name}: {count!r} values, expected an integer of at least 2")
     if not low < high:
-        raise InputError(f"{name}: from {low:g} to {high:g}, expected a rise")
+        raise InputError(f"{name}: from {low:g} to {high:g}, the first must be the lower")
 
 
 def _tidy(
     values: np.ndarray[tuple[int], np.dtype[np.float64]], low: float, high: float
 ) -> tuple[Value, ...]:
-    """Values without the noise of the last digits: 0.3, not 0.30000000000000004."""
+    """Round away noise in the last digits: 0.3, not 0.30000000000000004."""
     found = [float(f"{value:.12g}") for value in values.tolist()]
     found[0], found[-1] = float(low), float(high)
     ends = isinstance(low, int) and isinstance(high, int)
@@ -163,7 +163,7 @@ def _tidy(
 
 
 def parse_axis(text: str) -> Axis:
-    """Read an axis: equal steps, equal ratios, or values.
+    """Read an axis: equal steps, equal ratios, or a list of values.
 
     They are written ``k1=0.5:3:11`` (from:to:count), ``mu=100:5000:9:log`` and ``b=0.3,0.5,0.75``.
 
@@ -190,13 +190,13 @@ def parse_axis(text: str) -> Axis:
     if not counted or more[1:] not in ([], ["log"]):
         raise InputError(f"{text!r}: expected {name}=from:to:count, or {name}=from:to:count:log")
     if int(more[0]) > MOST_VALUES:
-        raise InputError(f"{text!r}: {more[0]:,} values, at most {MOST_VALUES:,} can be tried")
+        raise InputError(f"{text!r}: {more[0]:,} values, at most {MOST_VALUES:,} are allowed")
     make = geometric if more[1:] else linear
     return make(name, low, high, more[0])  # type: ignore[arg-type] # the ends are checked there
 
 
 def parse_value(text: str) -> Value:
-    """A whole number, a number, true or false, or else the text itself.
+    """Read an integer, a float, true or false; any other text is returned as it is.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def parse_value(text: str) -> Value:
     [3, 3.0, 0.001, True, 'porter']
     """
     if not text:
-        raise InputError("an empty text is no value: is there a comma too many?")
+        raise InputError("empty value: is there a comma too many?")
     if text.lower() in {"true", "false"}:
         return text.lower() == "true"
     for kind in (int, float):
@@ -218,12 +218,12 @@ def parse_value(text: str) -> Value:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """All combinations of the values of some parameters.
+    """All combinations of the values of several parameters.
 
     Parameters
     ----------
     axes
-        The parameters; none at all is a system with nothing to tune, one point.
+        The parameters. An empty space has one point: a system with nothing to tune.
 
     Examples
     --------
@@ -241,16 +241,16 @@ class Space:
         names = [axis.name for axis in self.axes]
         if len(set(names)) < len(names):
             twice = next(name for at, name in enumerate(names) if name in names[:at])
-            raise InputError(f"the parameter {twice} stands twice in the search space")
+            raise InputError(f"duplicate parameter {twice} in the search space")
         if len(self) > MOST_POINTS:
             raise InputError(
-                f"the search space has {len(self):,} points, at most {MOST_POINTS:,} can be tried: "
+                f"the search space has {len(self):,} points, at most {MOST_POINTS:,} are allowed: "
                 "give fewer values"
             )
 
     @classmethod
     def parse(cls, texts: Iterable[str]) -> Space:
-        """A space of axes as `parse_axis` reads them.
+        """Return the space of several axes, written as for `parse_axis`.
 
         Examples
         --------
@@ -263,15 +263,15 @@ class Space:
         return math.prod(len(axis.values) for axis in self.axes)
 
     def points(self) -> tuple[Point, ...]:
-        """All points, the last axis fastest; the earlier of two points is the simpler one."""
+        """Return all points, last axis fastest; of two points the earlier one is the simpler."""
         names = [axis.name for axis in self.axes]
         combined = itertools.product(*(axis.values for axis in self.axes))
         return tuple(dict(zip(names, values, strict=True)) for values in combined)
 
     def point(self, number: int) -> Point:
-        """One of the points, without making the others."""
+        """Return one point by number, without computing the others."""
         if not 0 <= number < len(self):
-            raise InputError(f"point {number} of {len(self)}: they are numbered from 0")
+            raise InputError(f"no point {number}: the space has points 0 to {len(self) - 1}")
         rest, places = number, []
         for axis in reversed(self.axes):
             rest, place = divmod(rest, len(axis.values))
@@ -279,7 +279,7 @@ class Space:
         return dict(zip((axis.name for axis in self.axes), reversed(places), strict=True))
 
     def edges(self, number: int) -> tuple[str, ...]:
-        """The parameters that have their lowest or highest value at this point.
+        """Return the parameters that have their lowest or highest value at this point.
 
         A parameter with one value, or with values that are not numbers, has no edges.
         """
@@ -287,29 +287,29 @@ class Space:
         return tuple(axis.name for axis in self.axes if axis.at_edge(point[axis.name]))
 
     def sample(self, count: int, seed: int = 0) -> tuple[Point, ...]:
-        """Points drawn at random, all different, in the order they are drawn.
+        """Return distinct points sampled at random, in the order in which they were drawn.
 
-        Between the ends of a ``linear`` or ``geometric`` axis any value may come (whole numbers if
-        its values are), because a random search that draws from a grid tries few values of the
-        parameter that matters (Bergstra & Bengio 2012); ``given`` values are drawn as they are.
-        The first points of a longer sample are those of a shorter one.
+        On a ``linear`` or ``geometric`` axis any value between the ends may be drawn (integers if
+        its values are integers), because a random search over a grid tries few values of the
+        parameter that matters (Bergstra & Bengio 2012). ``given`` values are drawn as they are. A
+        longer sample begins with the points of a shorter one.
 
         Parameters
         ----------
         count
-            How many; fewer come if there are not so many.
+            Number of points; fewer are returned if the space has fewer.
         seed
-            Decides them.
+            Random seed.
         """
         if not isinstance(count, int) or count < 1:
-            raise InputError(f"{count!r} points, expected a whole number from 1 on")
+            raise InputError(f"count={count!r}: expected a positive integer")
         if count > MOST_DRAWN:
-            raise InputError(f"{count:,} points, at most {MOST_DRAWN:,} can be drawn: draw fewer")
+            raise InputError(f"{count:,} points, at most {MOST_DRAWN:,} can be sampled")
         generator = np.random.default_rng(seed)
         drawn: dict[tuple[Value, ...], None] = {}
         possible = math.prod(_possible(axis) for axis in self.axes)
-        # There are fewer than possible where the ends are so near that hardly any number lies
-        # between them: many draws without a new point say so.
+        # If the ends are too close to hold many floats, the space has fewer points than asked for:
+        # stop after many draws without a new point.
         patience = 1000 + (20 * count if math.isfinite(possible) else 0)
         before = missed = 0
         while len(drawn) < min(count, possible) and missed < patience:
@@ -328,7 +328,7 @@ def _ends(axis: Axis) -> tuple[float, float]:
 
 
 def _possible(axis: Axis) -> float:
-    """How many different values can be drawn."""
+    """Return the number of distinct values that can be drawn."""
     if axis.scale == "given" or len(axis.values) == 1:
         return len(axis.values)
     low, high = _ends(axis)
@@ -336,12 +336,12 @@ def _possible(axis: Axis) -> float:
 
 
 def _at(axis: Axis, share: float) -> Value:
-    """The value at a share of the way from the lowest to the highest."""
+    """Return the value at a fraction of the way from the lowest to the highest."""
     if axis.scale == "given":
         return axis.values[int(share * len(axis.values))]
     low, high = _ends(axis)
     if axis.whole:
-        # Every whole number has the room from half below to half above it.
+        # Every integer gets the interval from one half below to one half above it.
         low, high = low - 0.5, high + 0.5
     if axis.scale == "geometric":
         value = math.exp(math.log(low) + share * (math.log(high) - math.log(low)))

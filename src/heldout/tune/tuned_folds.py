@@ -1,4 +1,4 @@
-"""Choose on the train side of every split, score on its held-out side."""
+"""Tune on the training data of every split and score on its held-out data."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ __all__ = ["Edge", "TunedFold", "TunedFolds", "cross_validate"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TunedFold:
-    """What was chosen on one train side, and what it is worth on the held-out side.
+    """The point selected on the training data of one split, and its scores.
 
     Parameters
     ----------
     key
-        Of the split.
+        Key of the split.
     number
-        The point that was chosen.
+        Number of the selected point.
     train, held_out
-        The mean of that point over the train units, which chose it, and over the held-out ones,
-        which had no say; NaN if no held-out unit has a value.
+        Mean of that point over the training units, on which it was selected, and over the held-out
+        units, which were not used; NaN if no held-out unit has a value.
     n_train, n_test
-        How many units have a value there, each counted as often as it was drawn.
+        Number of units with a value in each, each counted as often as it was drawn.
     surface
-        The means of all points over the train units, for plots.
+        Means of all points over the training units, for plots.
     se
-        The standard error of the best of them.
+        Standard error of the best of these means.
     """
 
     key: SplitKey
@@ -58,7 +58,7 @@ class TunedFold:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A parameter whose chosen value was at an end of its grid.
+    """A parameter whose selected value is at the edge of its grid.
 
     Parameters
     ----------
@@ -67,9 +67,9 @@ class Edge:
     side
         ``lowest`` or ``highest``.
     folds
-        In how many splits.
+        Number of splits in which it was selected.
     shipped
-        Whether the final choice is there too.
+        Whether it was also selected on all units.
     """
 
     name: str
@@ -81,31 +81,31 @@ class Edge:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TunedFolds:
-    """A system, tuned and scored over splits.
+    """A system tuned and scored over splits.
 
     Parameters
     ----------
     folds
-        One a split.
+        One per split.
     splits
         The splits themselves.
     units
-        The value of every unit where it was held out, in the order of ``splits.ids``: the mean
-        over the splits that held it out, so that the unit of any test is the unit and not unit ×
-        fold. NaN for a unit without a value.
+        The held-out value of every unit, in the order of ``splits.ids``: the mean over the splits
+        that held it out, so that tests treat the unit, not unit × fold, as the unit of analysis.
+        NaN for a unit without a value.
     optimistic
-        The mean of the best point, chosen and scored on the very units that `mean` is taken over:
-        what is reported when nothing is held out.
+        Mean of the best point when it is selected and scored on the same units as `mean`: the score
+        reported when nothing is held out.
     final
-        The choice on all units: the parameters to ship.
+        The selection on all units: the selected parameters.
     chosen
-        How often each point was chosen.
+        How often each point was selected.
     undefined, never
-        Units left out because some point has no value on them, and units never held out.
+        Units left out because some point is undefined on them, and units that were never held out.
     edges
-        Values at an end of their grid, if a space was given.
+        Selected values at the edge of the grid, if a space was given.
     rule, higher_is_better
-        How it was chosen.
+        How points were selected.
     """
 
     folds: tuple[TunedFold, ...]
@@ -122,29 +122,29 @@ class TunedFolds:
 
     @property
     def mean(self) -> float:
-        """The honest score: the mean over units of what each got where it was held out."""
+        """The held-out score: the mean over units of their held-out values."""
         return float(np.nanmean(self.units))
 
     @property
     def fold_mean(self) -> float:
-        """The mean over splits; another number than `mean` if they are not of one size."""
+        """The mean over splits; differs from `mean` if splits have different sizes."""
         return float(np.nanmean([fold.held_out for fold in self.folds]))
 
     @property
     def optimism(self) -> float:
-        """By how much the optimistic score is too good, in the direction of the measure."""
+        """How much better the optimistic score is than the held-out one."""
         honest = self.mean
         gap = self.optimistic - honest if self.higher_is_better else honest - self.optimistic
-        # Two sums of the same numbers in another order are the same.
+        # Sums of the same numbers in different orders count as equal.
         return gap if abs(gap) > TIE * max(abs(honest), abs(self.optimistic)) else 0.0
 
     def gather(self, values: ArrayLike) -> Floats:
-        """What every unit got where it was held out, in another measure, under the same choices.
+        """Return the held-out value of every unit in another measure, for the same selections.
 
         Parameters
         ----------
         values
-            One row a point, one column a unit, as for `cross_validate`.
+            One row per point, one column per unit, as for `cross_validate`.
         """
         table = as_table(values)
         if table.shape != (len(self.chosen), len(self.units)):
@@ -164,26 +164,26 @@ def cross_validate(
     units: Sequence[str] | None = None,
     space: Space | Listed | None = None,
 ) -> TunedFolds:
-    """Choose a point on the train side of every split and score it on the held-out side.
+    """Select a point on the training data of every split and score it on the held-out data.
 
-    There is no inner k-fold: with a table of values nothing is fitted, so the mean of the means of
-    inner folds is the mean over the train side again (but for folds that differ in size by one),
-    and chooses the same point. A system that is fitted needs one: split its train side with
-    `Split.inner`, fit and score there, and give `choose` the values of the inner held-out units.
+    There is no inner cross-validation: with a table of values nothing is fitted, so the mean over
+    inner folds equals the mean over the training data (up to fold sizes that differ by one) and
+    selects the same point. A system that is fitted needs inner folds: split its training data with
+    `Split.inner`, fit and score there, and pass the values of the inner held-out units to `choose`.
 
     Parameters
     ----------
     values
-        One row a point, one column a unit; NaN is an undefined value. A unit that is undefined for
-        some point is left out for all; it stands in `TunedFolds.undefined`.
+        One row per point, one column per unit; NaN is an undefined value. A unit on which some
+        point is undefined is left out for all and listed in `TunedFolds.undefined`.
     splits
-        Splits of those units, by queries, documents or instances; a validation side has no say.
+        Splits of those units, by queries, documents or instances; validation data are not used.
     rule, higher_is_better
         As for `choose`.
     units
-        The ids of the columns, if they are not those of ``splits.ids`` in that order.
+        Ids of the columns, if they differ from ``splits.ids`` or its order.
     space
-        The grid, to point out values at its edge.
+        The grid, to report selected values at its edge.
 
     Examples
     --------
@@ -196,16 +196,16 @@ def cross_validate(
     table = _in_order(as_table(values), splits, units)
     _refuse_infinite(table, splits)
     if space is not None and len(space) != len(table):
-        raise InputError(f"values of {len(table)} points, but the space has {len(space)}")
+        raise InputError(f"values for {len(table)} points, but the space has {len(space)}")
     kept = complete_units(table)
     if not kept.any():
-        raise InputError("no unit has a value at every point: there is nothing to choose by")
+        raise InputError("nothing to choose by: no unit has a value at every point")
     folds = tuple(_fold(table, split, kept, rule, higher_is_better) for split in splits)
     numbers = [fold.number for fold in folds]
     held_out = _gather(np.where(kept, table, np.nan), splits, numbers)
     defined = ~np.isnan(held_out)
     if not defined.any():
-        raise InputError("no held-out unit has a value: the splits hold out nothing that counts")
+        raise InputError("no held-out unit has a value at every point")
     final = choose(table, kept.astype(np.int64), rule=rule, higher_is_better=higher_is_better)
     same = choose(table, defined.astype(np.int64), rule=rule, higher_is_better=higher_is_better)
     return TunedFolds(
@@ -224,24 +224,24 @@ def cross_validate(
 
 
 def _in_order(table: Floats, splits: Splits, units: Sequence[str] | None) -> Floats:
-    """Columns in the order of the splits: units are paired by id."""
+    """Return the columns in the order of the splits: units are paired by id."""
     ids = list(splits.ids)
     if units is None:
         if table.shape[1] != len(ids):
             raise InputError(
-                f"values of {table.shape[1]} units, but the splits divide {len(ids)}: give a "
-                "column for each, or name the columns with units"
+                f"values for {table.shape[1]} units, but the splits have {len(ids)}: give one "
+                "column per unit, or name the columns with units="
             )
         return table
     if table.shape[1] != len(units):
-        raise InputError(f"values of {table.shape[1]} units with {len(units)} ids")
+        raise InputError(f"values for {table.shape[1]} units, but {len(units)} ids in units")
     places = {str(unit): at for at, unit in enumerate(units)}
     if len(places) < len(units):
-        raise InputError("units: an id stands twice")
+        raise InputError("units: duplicate id")
     strange = sorted(places.keys() ^ set(ids))
     if strange:
         raise InputError(
-            f"units: {len(strange)} ids are in the splits or in the values, not in both "
+            f"units: {len(strange)} ids are not in both the splits and the values "
             f"({named_few(strange, len(strange))})"
         )
     return table[:, [places[one] for one in ids]]
@@ -252,24 +252,24 @@ def _refuse_infinite(table: Floats, splits: Splits) -> None:
     if endless.any():
         point, at = np.argwhere(endless)[0]
         raise InputError(
-            f"values: point {point}, {splits.unit} {splits.ids[at]} is {table[point, at]}, which "
-            "no mean can hold: give a finite floor, or NaN where a value is undefined"
+            f"values: point {point}, {splits.unit} {splits.ids[at]} is {table[point, at]}: "
+            "expected finite numbers, or NaN where a value is undefined"
         )
 
 
 def _fold(
     table: Floats, split: Split, kept: NDArray[np.bool_], rule: Rule, higher: bool
 ) -> TunedFold:
-    """Choose on the train side; nothing but the chosen row is looked at on the other."""
+    """Select on the training data; of the held-out data only the selected row is read."""
     if split.documents is not None:
         raise InputError(
-            f"split {split.key} holds out queries and documents: values for each query cannot "
-            "say which documents they come from; split queries or documents alone"
+            f"split {split.key} holds out queries and documents: values per query do not show "
+            "which documents they come from; split queries or documents only"
         )
     seen = np.where(kept, split.train, 0)
     if not seen.any():
         raise InputError(
-            f"split {split.key}: no unit of the train side has a value at every point; take fewer "
+            f"split {split.key}: no training unit has a value at every point; use fewer "
             "or larger folds"
         )
     choice = choose(table, seen, rule=rule, higher_is_better=higher)
@@ -294,7 +294,7 @@ def _weighted_mean(values: Floats, weights: NDArray[np.int64]) -> float:
 
 
 def _gather(table: Floats, splits: Splits, numbers: list[int]) -> Floats:
-    """For each unit the mean, over the splits that hold it out, of the point chosen there."""
+    """Return the mean value of each unit over the splits that hold it out."""
     total = np.zeros(table.shape[1])
     times = np.zeros(table.shape[1], np.int64)
     for split, number in zip(splits, numbers, strict=True):
@@ -311,7 +311,7 @@ def _named(splits: Splits, flags: NDArray[np.bool_]) -> tuple[str, ...]:
 
 
 def _edges(space: Space | Listed, numbers: list[int], final: int) -> tuple[Edge, ...]:
-    """Ends of axes that were chosen, by axis; the lowest first."""
+    """Return the edges of axes that were selected, by axis, the lowest first."""
     found = []
     for axis in space.axes:
         chosen = [space.point(number)[axis.name] for number in numbers]

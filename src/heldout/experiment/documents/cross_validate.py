@@ -15,7 +15,7 @@ from heldout.experiment.documents.extrapolate import FARTHEST, check_extrapolati
 from heldout.experiment.documents.make_estimates import estimate_of
 from heldout.experiment.documents.methods import check_method, fold_values, per_fold, pool
 from heldout.experiment.documents.rank_table import check_measures
-from heldout.experiment.documents.uncertainty import SAME_SIZE, half_sample_spread
+from heldout.experiment.documents.uncertainty import SAME_SIZE, document_spread
 from heldout.retrieve.sides import held_out_side, seen_side
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     Groups = NDArray[np.int64]
     Numbers = NDArray[np.int32]
 
-__all__ = ["Choices", "DocumentEstimate", "choose_values", "cross_validate_documents"]
+__all__ = ["Choices", "DocumentEstimate", "choose_values", "cross_validate_documents", "train_side"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,6 +120,30 @@ def _inner_side(
     return held_out_side(candidates.index, candidates.vocabulary, codes, inner, pooled=True)
 
 
+def train_side(
+    candidates: Candidates,
+    seen: NDArray[np.bool_],
+    inner: int | None,
+    seed: int,
+    groups: Groups | None = None,
+) -> Side:
+    """The documents that values are chosen on.
+
+    Parameters
+    ----------
+    seen
+        Which documents.
+    inner
+        None: they are ranked with statistics of their own; a number: by an inner division into that
+        many folds, every document held out once.
+    groups
+        The group of each document: groups are not cut by inner folds. None: there are none.
+    """
+    if inner is None:
+        return seen_side(candidates.index, candidates.vocabulary, seen)
+    return _inner_side(candidates, seen, inner, seed, groups)
+
+
 def choose_values(
     candidates: Candidates,
     folds: Numbers,
@@ -152,12 +176,9 @@ def choose_values(
     chosen, surface = [], []
     for fold in [*range(number), None]:
         seen = sample & (folds != fold) if fold is not None else sample
-        if inner is None:
-            side = seen_side(candidates.index, candidates.vocabulary, seen)
-        else:
-            side = _inner_side(
-                candidates, seen, inner, seed + (fold if fold is not None else number), groups
-            )
+        side = train_side(
+            candidates, seen, inner, seed + (fold if fold is not None else number), groups
+        )
         values = candidates.evaluate(side, [tune_for])[0]
         if not np.isfinite(values).any():
             raise InputError("no query has a relevant document on a train side: use fewer folds")
@@ -215,10 +236,10 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
     k
         How many documents of each ranking to keep.
     replicates
-        How often the documents are cut into halves for the interval.
+        How many replicates the interval has.
     groups
-        The group of each document (`heldout.Splits.groups`): documents that belong together are in
-        one half, and in one inner fold. None: there are none.
+        The group of each document (`heldout.Splits.groups`): documents that belong together are
+        left out together, and are in one inner fold. None: there are none.
     """
     check_method(method)
     check_measures([tune_for, *measures])
@@ -252,7 +273,7 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
     values = {"pooled": merged, "training": training}.get(method)
     if values is None:
         values = per_fold(parts, method)[: len(measures)]
-    spreads = half_sample_spread(
+    spreads = document_spread(
         table,
         pooled.documents,
         np.flatnonzero(folds >= 0).astype(np.int32),
@@ -274,6 +295,7 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
             n_documents=size,
             depth=depth,
             seed=seed,
+            answered=table.answered(),
         ).means
     estimates = tuple(
         estimate_of(

@@ -1,7 +1,7 @@
-"""Differences between systems on documents that are drawn anew, the queries staying as they are.
+"""Differences between systems on new documents, with the same queries.
 
-Both systems are read under the same halves of the documents, so that what makes a half easy for one
-and the other alike cancels.
+Both systems are evaluated without the same documents, so that what makes a replicate easy for both
+of them cancels.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _difference(
 
 
 def comparable(mine: Estimate, its: Estimate) -> bool:
-    """Whether both were read under the same cuts, for targets of one size."""
+    """Whether both have the same replicates, for targets of one size."""
     same = (
         len(mine.halves) == len(its.halves) > 0
         and len(mine.target_halves) == len(its.target_halves) > 0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from heldout.experiment.documents.estimate import ESTIMANDS, Estimate, mean_of
-from heldout.experiment.documents.uncertainty import half_sample_spread, interval
+from heldout.experiment.documents.uncertainty import document_spread, interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,7 +52,7 @@ def document_estimates(
     """
     sample = np.flatnonzero(ranked).astype(np.int32)
     estimand: Estimand = "both" if settings.by == "both" else "documents"
-    spreads = half_sample_spread(
+    spreads = document_spread(
         table,
         np.where(ranked[np.maximum(lists, 0)] & (lists >= 0), lists, -1).astype(np.int32),
         sample,

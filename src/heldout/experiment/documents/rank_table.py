@@ -70,6 +70,10 @@ class RankTable:
         keep = counted & (self.grades > 0)
         return np.bincount(self.queries[keep], minlength=self.n_queries)
 
+    def answered(self) -> Flags:
+        """Which queries have a relevant document somewhere in the collection."""
+        return self.relevant(np.ones(len(self), np.bool_)) > 0
+
     def rows(self, ranks: NDArray[np.integer], counted: Flags) -> Rows:
         """The judgements that count, with the ranks of their documents."""
         return Rows(self.queries[counted], self.grades[counted], ranks[counted])

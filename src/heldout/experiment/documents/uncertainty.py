@@ -1,12 +1,18 @@
-"""How far an estimate may be from what it estimates: documents, queries, or both drawn anew.
+"""The uncertainty of an estimate for new documents, new queries, or both.
 
-The documents of a sample are cut into two random halves many times, and every ranked list is read
-again with the documents of each half alone, each of them twice, so that cutoffs and discounts meet
-a list of the same length. Two halves differ as two samples of half the size do, so a quarter of the
-mean squared difference is the variance of the whole sample's estimate. Drawing with replacement
-would be the more usual way, and is too narrow here: a query whose one relevant document is drawn
-twice counts once, so that the draw of queries is lost, and duplicates shift the values. Halves have
-neither fault.
+Two disjoint random parts of the documents, each a share q of the sample, are left out in turn, many
+times, and every ranked list is evaluated again without the one and without the other (a delete-d
+jackknife in pairs). The mean squared difference is 2q / (1 - q)^2 times the variance of the
+estimate.
+
+How much is left out matters, because the value of a query rests on few documents. Without half of
+them a value between 0 and 1 cannot vary twice as much as it does, and the variance is understated
+(by up to a quarter for RR). Without a single document it is overstated on average (Efron and Stein
+1981). Leaving out a third was about right for measures relative to the number of relevant
+documents. P and RBP are not relative to it, so that a shorter list lowers them: a fifth is used.
+
+Drawing with replacement, the usual bootstrap, is too narrow: a query whose one relevant document is
+drawn twice counts once, and duplicates shift the values.
 
 For the estimand
 
@@ -30,9 +36,9 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.experiment.documents.estimate import Estimand
-from heldout.experiment.documents.extrapolate import extrapolate
+from heldout.experiment.documents.extrapolate import extrapolate, model_variance
 from heldout.experiment.documents.rank_table import Rows, measure_rows
-from heldout.infer.intervals.bounded import bounds_inside
+from heldout.infer.intervals.bounded import wilson_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,14 +52,20 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Numbers = NDArray[np.int32]
 
-__all__ = ["SAME_SIZE", "Spread", "half_sample_spread", "interval", "places_that_matter"]
+__all__ = ["SAME_SIZE", "Spread", "document_spread", "interval", "places_that_matter"]
 
 _CELLS: Final = 1 << 24
 _TOGETHER: Final = 1 << 17
 """Judgements × replicates that are measured together."""
 _CARRIED: Final = 40
 _QUICK: Final = 100
-"""Cuts, and steps of the mixture, by which the spread of an estimate for another size is found."""
+"""Replicates, and steps of the mixture, for the variance of an estimate for another size."""
+_LOTS: Final = 256
+_LEFT_OUT: Final = 85
+"""Of 256 lots, those of the documents that are left out: a third."""
+_LEFT_OUT_ABSOLUTE: Final = 51
+"""A fifth, for measures that are not relative to the number of relevant documents."""
+_ABSOLUTE: Final = frozenset({"P", "RBP"})
 SAME_SIZE: Final = 0.01
 """Sizes that differ by a smaller share are the same."""
 
@@ -65,18 +77,20 @@ class Spread:
     Parameters
     ----------
     documents
-        When the documents are drawn anew.
+        With other documents.
     queries
-        When the queries are drawn anew.
+        With other queries.
     shared
         The part of `documents` that queries have each by itself, which is in `queries` as well.
     target
-        Of a set of the target's size, when its documents are drawn anew.
+        Of a set of the target's size, with other documents.
     n_queries
         How many queries the mean is over.
     halves, target_halves
-        Half the difference between the halves of each cut; their mean squares are `documents` and
-        `target`. Two systems under the same cuts can be subtracted.
+        The scaled difference of each replicate; their mean squares are `documents` and `target`.
+        Those of two systems under the same replicates can be subtracted.
+    model
+        Of the model that carries an estimate over to another size.
     """
 
     documents: float
@@ -86,6 +100,7 @@ class Spread:
     n_queries: int
     halves: tuple[float, ...] = ()
     target_halves: tuple[float, ...] = ()
+    model: float = 0.0
 
     def variance(self, estimand: Estimand) -> float:
         """The variance of the difference between estimate and truth."""
@@ -96,11 +111,11 @@ class Spread:
         if estimand == "queries":
             return self.queries
         if estimand == "documents":
-            return self.documents + self.target
+            return self.documents + self.target + self.model
         if not self.documents:
-            return self.queries
+            return self.queries + self.model
         alike = (self.documents - self.shared) * (1 + self.target / self.documents)
-        return self.queries + max(alike, 0.0)
+        return self.queries + max(alike, 0.0) + self.model
 
 
 def interval(
@@ -111,17 +126,22 @@ def interval(
     level: float = 0.95,
     bounds: tuple[float, float] = (-math.inf, math.inf),
 ) -> tuple[float, float]:
-    """An interval around an estimate, for the estimand that it names, inside `bounds`."""
+    """An interval around an estimate, for the estimand that it names, inside `bounds`.
+
+    A mean between 0 and 1 varies less near the ends, so an estimate that is high by chance comes
+    with a variance that is too small. The variance at a value m is therefore taken in proportion to
+    (m - a)(b - m) for a measure between a and b, as in the interval of Wilson (1927).
+    """
     from scipy.special import stdtrit
 
     # Documents matter through the queries that have relevant ones among them: their number says
-    # how well a variance is known, whatever was drawn anew.
+    # how well a variance is known.
     factor = float(stdtrit(max(spread.n_queries - 1, 1), (1 + level) / 2))
     half = factor * math.sqrt(spread.variance(estimand))
-    return bounds_inside(value, value - half, value + half, bounds)
+    return wilson_bounds(value, value - half, value + half, bounds)
 
 
-def half_sample_spread(
+def document_spread(
     table: RankTable,
     lists: Numbers,
     sample: Numbers,
@@ -134,7 +154,7 @@ def half_sample_spread(
     ratio: float = 1.0,
     groups: NDArray[np.int64] | None = None,
 ) -> tuple[Spread, ...]:
-    """Variances for each measure, from halves of the documents.
+    """Variances for each measure, from pairs of lists without some of the documents.
 
     Parameters
     ----------
@@ -147,33 +167,43 @@ def half_sample_spread(
     depth
         Ranks beyond it count as not retrieved.
     replicates
-        How often the sample is cut into halves.
+        How many pairs.
     ratio
-        The size of the target over that of the sample. Where it is not 1, each half of a few cuts
-        is carried over to a target, to find the variance of the estimate that was carried over.
+        The size of the target over that of the sample. Where it is not 1, both parts of a few pairs
+        are carried over to the target, for the variance of the estimate that was carried over.
     groups
-        The group of each document of the collection: a group is in one half. None: every document
-        is for itself.
+        The group of each document of the collection: a group is left out as a whole. None: there
+        are no groups.
     """
     leaders = None if groups is None else _leaders(groups[sample])
     reach = places_that_matter(lists.shape[1], measures, ratio)
     reader = _Reader.make(table, lists[:, :reach], sample)
-    one, other = [], []
+    absolute = np.array([measure.family in _ABSOLUTE for measure in measures])
+    shape = len(measures), replicates, table.n_queries
+    one, other = np.empty(shape), np.empty(shape)
     for begin, end in _stretches(len(sample), table, reach, replicates):
-        # Every document of a half stands for two, so that a list is as long as that of the sample:
-        # the ten best of a shorter list would vary no more than the ten best of the whole one.
-        first = 2 * _halves(len(sample), end - begin, seed, begin, leaders)
-        one.append(reader.read(first, measures, depth))
-        other.append(reader.read(2 - first, measures, depth))
-    halves = np.concatenate(one, axis=1), np.concatenate(other, axis=1)
+        lots = _lots(len(sample), end - begin, seed, begin, leaders)
+        for rows, out in ((~absolute, _LEFT_OUT), (absolute, _LEFT_OUT_ABSOLUTE)):
+            some = [measure for measure, mine in zip(measures, rows, strict=True) if mine]
+            if some:
+                first, second = _without(lots, out)
+                one[rows, begin:end] = reader.read(first, some, depth)
+                other[rows, begin:end] = reader.read(second, some, depth)
+    scales = np.where(absolute, _scale(_LEFT_OUT_ABSOLUTE), _scale(_LEFT_OUT))
     plain = [
-        _spread(mine, yours, now, ratio) for mine, yours, now in zip(*halves, values, strict=True)
+        _spread(mine, yours, now, ratio, float(scale))
+        for mine, yours, now, scale in zip(one, other, values, scales, strict=True)
     ]
     if abs(ratio - 1) <= SAME_SIZE:
         return tuple(plain)
     carried = reader.carry(measures, ratio, depth, len(sample), seed, leaders)
     return tuple(
-        replace(spread, documents=float((gap**2).mean()) / 4, halves=tuple((gap / 2).tolist()))
+        replace(
+            spread,
+            documents=float((gap**2).mean()),
+            halves=tuple(gap.tolist()),
+            model=model_variance(ratio),
+        )
         if len(gap)
         else spread
         for spread, gap in zip(plain, carried, strict=True)
@@ -187,28 +217,38 @@ def _leaders(groups: NDArray[np.int64]) -> NDArray[np.int64]:
     return leaders
 
 
-def _halves(
+def _lots(
     documents: int,
     replicates: int,
     seed: int,
     first: int,
     leaders: NDArray[np.int64] | None = None,
 ) -> NDArray[np.uint8]:
-    """Documents × replicates: 1 for the one half, 0 for the other, by a coin for each document.
+    """Documents × replicates: a lot from 0 to 255 for each document.
 
-    A document of a group has the coin of the first one, its leader.
+    A document of a group has the lot of the first one, its leader.
     """
     drawn = np.empty((replicates, documents), np.uint8)
     for r in range(replicates):
         generator = np.random.default_rng([seed, 0x68616C66, first + r])
-        bits = np.frombuffer(generator.bytes(-(-documents // 8)), np.uint8)
-        coins = np.unpackbits(bits, count=documents)
-        drawn[r] = coins if leaders is None else coins[leaders]
+        lots = np.frombuffer(generator.bytes(documents), np.uint8)
+        drawn[r] = lots if leaders is None else lots[leaders]
     return np.ascontiguousarray(drawn.T)
 
 
+def _without(lots: NDArray[np.uint8], out: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """How often each document counts: without those of the lowest lots, and of the highest."""
+    return (lots >= out).astype(np.uint8), (lots < _LOTS - out).astype(np.uint8)
+
+
+def _scale(out: int) -> float:
+    """What a difference is multiplied by, so that its mean square is the variance."""
+    share = out / _LOTS
+    return (1 - share) / math.sqrt(2 * share)
+
+
 def places_that_matter(places: int, measures: Sequence[RankingMeasure], ratio: float = 1.0) -> int:
-    """How many places of a list can matter when half of the documents are gone.
+    """How many places of a list can matter when a third of the documents are gone.
 
     In a target that is smaller than the sample, documents from far below come to the top.
     """
@@ -227,19 +267,19 @@ def _stretches(
         yield begin, min(begin + step, replicates)
 
 
-def _spread(one: Floats, other: Floats, values: Floats, ratio: float) -> Spread:
-    """Variances from the values in two halves (replicates × queries)."""
-    gap = _row_means(one) - _row_means(other)
-    documents = float((gap**2).mean()) / 4
+def _spread(one: Floats, other: Floats, values: Floats, ratio: float, scale: float) -> Spread:
+    """Variances from the values of each pair (replicates × queries)."""
+    gap = scale * (_row_means(one) - _row_means(other))
+    documents = float((gap**2).mean())
     number = int(np.isfinite(values).sum())
     return Spread(
         documents,
         float(values[np.isfinite(values)].var(ddof=1)) / number if number > 1 else 0.0,
-        min(_apart(one, other), documents),
+        min(scale**2 * _apart(one, other), documents),
         documents / ratio,
         number,
-        tuple((gap / 2).tolist()),
-        tuple((gap / 2 / math.sqrt(ratio)).tolist()),
+        tuple(gap.tolist()),
+        tuple((gap / math.sqrt(ratio)).tolist()),
     )
 
 
@@ -250,7 +290,7 @@ def _apart(one: Floats, other: Floats) -> float:
         there = np.isfinite(half)
         centred = np.where(there, half - _row_means(half)[:, None], 0.0)
         parts.append(centred / np.maximum(there.sum(axis=1, keepdims=True), 1))
-    return float(((parts[0] - parts[1]) ** 2).sum(axis=1).mean()) / 4
+    return float(((parts[0] - parts[1]) ** 2).sum(axis=1).mean())
 
 
 def _row_means(values: Floats) -> Floats:
@@ -268,7 +308,8 @@ class _Reader:
     query: NDArray[np.int64]  # of each judgement in the sample
     grade: NDArray[np.int64]
     weight_row: NDArray[np.int64]
-    rank: NDArray[np.int64]  # where it stands in its list, from 1; 0: not there
+    rank: NDArray[np.int64]  # its place in the list, from 1; 0: not there
+    answered: Flags  # queries that have a relevant document somewhere in the collection
 
     @classmethod
     def make(cls, table: RankTable, lists: Numbers, sample: Numbers) -> _Reader:
@@ -288,6 +329,7 @@ class _Reader:
             table.grades[rows],
             where[documents],
             rank,
+            table.answered(),
         )
 
     def read(
@@ -313,25 +355,25 @@ class _Reader:
         seed: int,
         leaders: NDArray[np.int64] | None,
     ) -> list[Floats]:
-        """For each measure, in each cut, how two halves differ in what they let expect."""
-        first = _halves(size, _CARRIED, seed, 1 << 20, leaders)
+        """For each measure the scaled differences in what both parts of a pair let expect."""
+        parts = _without(_lots(size, _CARRIED, seed, 1 << 20, leaders), _LEFT_OUT)
         means = [
-            [self._carried_means(half, r, measures, ratio, depth, seed) for r in range(_CARRIED)]
-            for half in (first, 1 - first)
+            [self._carried_means(part, r, measures, ratio, depth, seed) for r in range(_CARRIED)]
+            for part in parts
         ]
-        gaps: Floats = (np.array(means[0]) - np.array(means[1])).T
+        gaps: Floats = _scale(_LEFT_OUT) * (np.array(means[0]) - np.array(means[1])).T
         return [gap[np.isfinite(gap)] for gap in gaps]
 
     def _carried_means(
         self,
-        half: NDArray[np.uint8],
+        part: NDArray[np.uint8],
         r: int,
         measures: Sequence[RankingMeasure],
         ratio: float,
         depth: int,
         seed: int,
     ) -> Floats:
-        own = half[:, r : r + 1]
+        own = part[:, r : r + 1]
         before, _ = self._standing(own)
         rows = self._rows(own[self.weight_row].T, before, len(self.places))
         if not (rows.grade > 0).any():
@@ -340,13 +382,14 @@ class _Reader:
         return extrapolate(
             rows,
             len(self.places),
-            2 * ratio,  # of a half: the target stays the same
+            ratio * len(own) / size,  # the target stays the same
             measures,
             n_documents=size,
             depth=depth,
             seed=seed + r,
             draws=10,
             steps=_QUICK,
+            answered=self.answered,
         ).means
 
     def _standing(self, weights: NDArray[np.uint8]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

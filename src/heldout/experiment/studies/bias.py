@@ -23,7 +23,7 @@ from heldout.experiment.documents.cross_validate import choose_values
 from heldout.experiment.documents.extrapolate import check_extrapolation, extrapolate
 from heldout.experiment.documents.methods import fold_values, per_fold, pool
 from heldout.experiment.documents.rank_table import check_measures
-from heldout.experiment.documents.uncertainty import SAME_SIZE, half_sample_spread, interval
+from heldout.experiment.documents.uncertainty import SAME_SIZE, document_spread, interval
 from heldout.measure.parse import parse_measure
 from heldout.resample.groups import grouped_places
 from heldout.resample.plan import check_seed
@@ -31,7 +31,7 @@ from heldout.retrieve.sides import Side, seen_side
 from heldout.retrieve.statistics import cell_statistics
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -81,7 +81,7 @@ class StudySettings:
     tuning, inner
         How values are chosen; see `Tuning` and `choose_values`.
     replicates
-        Half-samples for the interval of the default estimator; 0: no interval.
+        Replicates for the interval of the default estimator; 0: no interval.
     """
 
     measure: RankingMeasure
@@ -164,6 +164,11 @@ class BiasStudy:
         (draw, set, estimator, estimate, truth) of every draw.
     queries
         (set, query number, estimator, estimate, truth, Pro10) of the first draw.
+    left_out
+        The mean number of queries per draw without a relevant document in the sample.
+    covered
+        For every estimator with an interval: whether that of each draw and set includes the truth,
+        in the order of `means`.
     """
 
     settings: StudySettings
@@ -173,6 +178,7 @@ class BiasStudy:
     means: tuple[tuple[int, int, str, float, float], ...]
     queries: tuple[tuple[int, int, str, float, float, float], ...]
     left_out: float
+    covered: Mapping[str, tuple[bool, ...]] = field(default_factory=dict)
 
     def _repr_html_(self) -> str:
         """Show the estimators as a table and a chart in a notebook."""
@@ -327,12 +333,13 @@ def _draw(
                 n_documents=size,
                 depth=depth,
                 seed=settings.seed + draw,
+                answered=table.answered(),
             ).means[0]
         )
     expected = float(np.nanmean(truth))
     covered = {}
     if settings.replicates:
-        spread = half_sample_spread(
+        spread = document_spread(
             table,
             pooled.documents,
             np.flatnonzero(sample).astype(np.int32),
@@ -344,7 +351,9 @@ def _draw(
             ratio=target / size,
             groups=groups,
         )[0]
-        low, high = interval(estimates["pooled"], spread, "documents", level=settings.level)
+        low, high = interval(
+            estimates["pooled"], spread, "documents", level=settings.level, bounds=measure.range
+        )
         covered["pooled"] = low <= expected <= high
     return _Drawn(
         estimates,
@@ -406,7 +415,8 @@ def _summary(
         (task[1], *row) for task, one in zip(tasks, done, strict=True) for row in one.queries
     )
     left_out = float(np.mean([one.left_out for one in done]))
-    return BiasStudy(settings, tuple(rows), size, target, means, queries, left_out)
+    covered = {name: tuple(one.covered[name] for one in done) for name in done[0].covered}
+    return BiasStudy(settings, tuple(rows), size, target, means, queries, left_out, covered)
 
 
 def standard_error(error: Floats, shuffles: NDArray[np.int64]) -> float:

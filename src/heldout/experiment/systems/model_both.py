@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from heldout.experiment.documents.cross_validate import train_side
 from heldout.experiment.documents.estimate import mean_of
 from heldout.experiment.documents.make_estimates import document_estimates
 from heldout.experiment.documents.methods import pool
@@ -39,7 +40,8 @@ class TwoWayFolds(Scheme):
     """A task for each repeat.
 
     For each fold of the queries a value is chosen for each fold of the documents, on the queries
-    and documents that neither holds out; the documents are then merged into one ranking.
+    and documents that neither holds out (by `inner` folds of these documents, if there are any);
+    the documents are then merged into one ranking.
     """
 
     bytes_per_place = 170
@@ -60,7 +62,13 @@ class TwoWayFolds(Scheme):
         table, measures = candidates.table, [*settings.measures, settings.tune_for]
         tuning = [
             candidates.evaluate(
-                seen_side(index, vocabulary, (documents >= 0) & (documents != fold)),
+                train_side(
+                    candidates,
+                    (documents >= 0) & (documents != fold),
+                    settings.inner,
+                    settings.seed + fold,
+                    settings.document_groups,
+                ),
                 [settings.tune_for],
             )[0]
             for fold in (*range(counts[1]), counts[1])  # the last: no document is held out
@@ -69,7 +77,7 @@ class TwoWayFolds(Scheme):
         lists = np.full((table.n_queries, max(settings.depth, TOP)), -1, np.int32)
         scores = np.full(lists.shape, -np.inf)
         counted = (documents >= 0)[table.documents]
-        chosen, train = [], []
+        chosen, train, surface = [], [], []
         for fold in range(counts[0]):
             seen = ((queries >= 0) & (queries != fold)).astype(np.int32)
             picks = [choose_point(settings, one, seen) for one in tuning]
@@ -86,6 +94,7 @@ class TwoWayFolds(Scheme):
             )
             chosen.append(tuple(own))
             train.append(tuple(pick.mean for pick in picks[:-1]))
+            surface.append([pick.means for pick in picks[:-1]])
         final = choose_point(settings, tuning[-1], (queries >= 0).astype(np.int32))
         training = candidates.evaluate(
             seen_side(index, vocabulary, documents >= 0), settings.measures, [final.number]
@@ -94,6 +103,7 @@ class TwoWayFolds(Scheme):
             query_folds=queries,
             chosen=tuple(chosen),
             train=tuple(train),
+            surface=np.array(surface),
             final=final.number,
             final_surface=final.means,
             values=values,
@@ -114,7 +124,8 @@ class TwoWayFolds(Scheme):
                 mine = record.query_folds == fold
                 values = np.where(mine, record.values, np.nan)
                 for other, number in enumerate(numbers):
-                    chosen = Chosen(number, record.train[fold][other], np.zeros(0))
+                    means = np.zeros(0) if record.surface is None else record.surface[fold, other]
+                    chosen = Chosen(number, record.train[fold][other], means)
                     place = Place(task.split, fold, other)
                     folds.append(FoldRow(place, chosen, mean_of(values[-1])))
                 lists = lists_of_some(Lists(record.documents, record.scores), mine)

@@ -118,6 +118,8 @@ class TwoWayRecord(_EstimatesRecord):
         The fold of each query; −1: none.
     chosen, train
         Query folds × document folds: the point, and its mean on the train side.
+    surface
+        Query folds × document folds × points: means on the train sides; None: not kept (0.1).
     values
         Measures × queries on what was held out, the tuning measure last.
     final, final_surface, train_values, estimates, documents, scores
@@ -134,6 +136,7 @@ class TwoWayRecord(_EstimatesRecord):
     estimates: tuple[Estimate, ...]
     documents: Numbers
     scores: Floats
+    surface: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

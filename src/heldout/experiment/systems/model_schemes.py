@@ -46,7 +46,7 @@ class Scheme(ABC):
     """
 
     bytes_per_place: ClassVar[int] = 0
-    """For each place of a ranked list that is merged and halved; measured."""
+    """For each place of a ranked list that is merged and evaluated again; measured."""
 
     def __init__(self, system: ModelSystem, settings: RankingSettings) -> None:
         self.system, self.settings = system, settings
@@ -73,7 +73,7 @@ class Scheme(ABC):
         return len(task.points) or len(self.system.points())
 
     def halves(self, task: Task) -> bool:
-        """Whether a task makes intervals from halves of the documents."""
+        """Whether a task makes intervals for new documents."""
         return self.bytes_per_place > 0 and task.kind != GRID
 
     def block_bytes(self, task: Task) -> int:

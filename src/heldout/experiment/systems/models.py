@@ -97,7 +97,7 @@ class ModelSystem(System["RankingSettings"]):
         queries = splits.queries if isinstance(splits, TwoWaySplits) else splits
         if by == "both" and not (documents.partitions and queries.partitions):
             yield "plan", "with queries and documents held out, both need folds (kfold, given)"
-        if given.inner is not None and (by == "both" or not documents.partitions):
+        if given.inner is not None and not documents.partitions:
             yield "inner", "built-in models choose on all of the train side under this plan"
 
     def _scheme(self, settings: RankingSettings) -> Scheme:

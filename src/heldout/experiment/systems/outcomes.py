@@ -140,11 +140,15 @@ class RankedOutcome(Outcome):
         Measures × queries on the data that the final value was chosen on; NaN: not known.
     estimates
         Where documents were held out: estimates of each measure, for each repeat.
+    points
+        Where queries were held out: measures × points × queries, the tuning measure last, if the
+        values of a query depend on nothing but the point; None else.
     """
 
     held_out: tuple[HeldOut, ...]
     training: Floats
     estimates: tuple[tuple[Estimate, ...], ...] = ()
+    points: Floats | None = None
 
     def per_query(self) -> Floats:
         """Measures × queries: the mean of what each query got where it was held out."""

@@ -97,7 +97,9 @@ def collect_static(
         folds.append(FoldRow(place, choice, mean_of(np.repeat(own[-1], split.test))))
         top = lists_of_some(lists[choice.number], mine)
         held_out.append(HeldOut(place, choice.number, own[:-1], top))
-    return RankedOutcome(tuple(folds), final, tuple(held_out), values[:-1, final.number])
+    return RankedOutcome(
+        tuple(folds), final, tuple(held_out), values[:-1, final.number], points=values
+    )
 
 
 def lists_of_some(lists: Lists, mine: NDArray[np.bool_]) -> Lists:

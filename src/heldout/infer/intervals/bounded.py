@@ -21,7 +21,14 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from heldout.infer.results import Interval
 
-__all__ = ["UNBOUNDED", "bounds_inside", "difference_bounds", "difference_inside", "inside"]
+__all__ = [
+    "UNBOUNDED",
+    "bounds_inside",
+    "difference_bounds",
+    "difference_inside",
+    "inside",
+    "wilson_bounds",
+]
 
 UNBOUNDED: Final = (-math.inf, math.inf)
 
@@ -96,6 +103,27 @@ def bounds_inside(
     """As `inside`, of plain numbers."""
     if not (_leaves(low, ends) or _leaves(high, ends)):
         return low, high
+    return wilson_bounds(estimate, low, high, ends)
+
+
+def wilson_bounds(
+    estimate: float, low: float, high: float, ends: tuple[float, float]
+) -> tuple[float, float]:
+    """Return bounds with a variance that vanishes at the ends, whether they leave the range or not.
+
+    Parameters
+    ----------
+    estimate, low, high
+        An interval of the form estimate ± half-width.
+    ends
+        The range of the measure.
+
+    Examples
+    --------
+    >>> low, high = wilson_bounds(0.8, 0.6247, 0.9753, (0.0, 1.0))  # 16 of 20
+    >>> round(low, 2), round(high, 2)
+    (0.58, 0.92)
+    """
     if min(estimate - ends[0], ends[1] - estimate) <= AT_AN_END:
         return max(low, min(ends[0], estimate)), min(high, max(ends[1], estimate))
     return _bound(estimate, low - estimate, ends), _bound(estimate, high - estimate, ends)

@@ -8,9 +8,7 @@ measures of order and areas under curves are others, in `heldout.infer.scoring.r
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
-
-import numpy as np
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
 from heldout.errors import InputError
 from heldout.infer.results import drop_noise
@@ -23,7 +21,10 @@ if TYPE_CHECKING:
     from heldout.infer.engine import Asked
     from heldout.infer.results import Alternative, Interval, Outcome
 
-__all__ = ["MeanScoring", "Scored", "Scoring", "mean_scored"]
+__all__ = ["RETUNED", "MeanScoring", "Scored", "Scoring", "mean_scored"]
+
+RETUNED: Final = ("retuned-t", "randomization")
+"""The tests of systems that were tuned in folds, the one that decides first."""
 
 
 class Scoring(Protocol):
@@ -101,6 +102,11 @@ class MeanScoring:
                     "beside its training side (--test-share, for 10 folds 0.1111)"
                 )
             return paired.corrected_t_test(gaps, self.test_share, alternative=alternative)
+        if test == "retuned-t":
+            raise InputError(
+                "retuned-t is for systems that were tuned in folds: compare the results of an "
+                "experiment, or what tune_runs has found"
+            )
         if test == "randomization":
             return randomization.randomization_test(
                 gaps, alternative=alternative, replicates=self.replicates, seed=self.seed
@@ -150,7 +156,7 @@ class MeanScoring:
         values = self.scores.values[:, at]
         if self.test_share is not None:
             return folds.corrected_t(values, self.test_share, level)
-        if set(np.unique(self.scores.values)) <= {0.0, 1.0}:
+        if ((self.scores.values == 0) | (self.scores.values == 1)).all():
             return intervals.wilson(int(values.sum()), len(values), level)
         return intervals.t_interval(values, level)
 
@@ -180,5 +186,8 @@ class Scored(NamedTuple):
 
 def mean_scored(scores: Scores, asked: Asked) -> Scored:
     """Means over units, to be compared as was asked."""
-    scoring = MeanScoring(scores, asked.test_share, asked.interval, asked.replicates, asked.seed)
+    from heldout.infer.scoring.retuned import RetunedScoring  # made of the above
+
+    kind = RetunedScoring if scores.choices and asked.test_share is None else MeanScoring
+    scoring = kind(scores, asked.test_share, asked.interval, asked.replicates, asked.seed)
     return Scored(scores, scoring, asked.test_share)

@@ -27,8 +27,11 @@ __all__ = [
     "is_constant",
     "mcnemar_test",
     "sign_test",
+    "t_tail",
     "t_test",
+    "t_tests",
     "wilcoxon_test",
+    "without_variance",
 ]
 
 SAME: Final = 1e-10
@@ -89,6 +92,40 @@ def t_test(differences: Iterable[float], *, alternative: Alternative = "two-side
     return _t_outcome("t", values, 1.0 / len(values), check_alternative(alternative))
 
 
+def t_tests(
+    means: Floats, errors: Floats, units: int, *, alternative: Alternative = "two-sided"
+) -> list[Outcome]:
+    """Paired t tests of many pairs of systems at once, as `t_test` makes them one by one.
+
+    Parameters
+    ----------
+    means, errors
+        The mean differences and their standard errors; 0 where all differences are the same.
+    units
+        The number of units.
+    alternative
+        The alternative.
+    """
+    from scipy.special import stdtr  # slow to import
+
+    limit = np.where(means == 0, 0.0, np.copysign(np.inf, means))
+    t = np.divide(means, errors, out=limit, where=errors > 0)
+    if alternative == "two-sided":
+        p = np.minimum(1.0, 2.0 * stdtr(units - 1, -np.abs(t)))
+    else:
+        p = stdtr(units - 1, -t if alternative == "greater" else t)
+    p = np.where(t == 0, np.where(errors > 0, p, 1.0), p)
+    detail = _freedom(units)
+    found = [
+        Outcome("t", one, statistic, alternative, units, "t", detail=detail)
+        for one, statistic in zip(p.tolist(), t.tolist(), strict=True)
+    ]
+    for at in np.flatnonzero(errors == 0).tolist():
+        why = "all differences are zero" if means[at] == 0 else "all differences are the same"
+        found[at] = found[at]._replace(method="no variance", detail=why)
+    return found
+
+
 def corrected_t_test(
     differences_per_fold: Iterable[float],
     test_share: float,
@@ -130,9 +167,9 @@ def _t_outcome(test: str, values: Floats, factor: float, alternative: Alternativ
     """The t test whose variance of the mean is the variance of the values times a factor."""
     n = len(values)
     if is_constant(values):
-        return _without_variance(test, values, alternative)
+        return without_variance(test, values, alternative)
     statistic = float(values.mean()) / math.sqrt(float(values.var(ddof=1)) * factor)
-    p = _t_tail(statistic, n - 1, alternative)
+    p = t_tail(statistic, n - 1, alternative)
     return Outcome(
         test,
         p,
@@ -140,11 +177,16 @@ def _t_outcome(test: str, values: Floats, factor: float, alternative: Alternativ
         alternative,
         n,
         "t",
-        detail=f"{n - 1} degree{'s' if n > 2 else ''} of freedom",
+        detail=_freedom(n),
     )
 
 
-def _t_tail(statistic: float, freedom: int, alternative: Alternative) -> float:
+def _freedom(units: int) -> str:
+    return f"{units - 1} degree{'s' if units > 2 else ''} of freedom"
+
+
+def t_tail(statistic: float, freedom: int, alternative: Alternative) -> float:
+    """Return the p-value of a t statistic."""
     from scipy.special import stdtr  # slow to import
 
     if alternative == "two-sided":
@@ -152,7 +194,7 @@ def _t_tail(statistic: float, freedom: int, alternative: Alternative) -> float:
     return float(stdtr(freedom, -statistic if alternative == "greater" else statistic))
 
 
-def _without_variance(test: str, values: Floats, alternative: Alternative) -> Outcome:
+def without_variance(test: str, values: Floats, alternative: Alternative) -> Outcome:
     """The limit of the t test as the variance goes to zero."""
     mean = float(values.mean())
     n = len(values)

@@ -25,24 +25,24 @@ __all__ = [
 ]
 
 SUM_TOLERANCE: Final = 1e-6
-"""How far from 1 the probabilities of a unit may add up to: files hold few digits."""
+"""Tolerance for sums of probabilities: files hold few digits."""
 
 Binning = Literal["equal-width", "equal-count"]
 
 
 class CalibrationBin(NamedTuple):
-    """Units whose probabilities are alike.
+    """Units with similar probabilities.
 
     Parameters
     ----------
     low, high
-        The bin holds probabilities above `low` (the first one also 0) up to `high`.
+        The bin contains probabilities above `low` (the first one also 0) up to `high`.
     units
-        How many.
+        Number of units.
     confidence
         The mean of their probabilities.
     accuracy
-        The share of them that are right.
+        The share of correct units.
     """
 
     low: float
@@ -53,10 +53,10 @@ class CalibrationBin(NamedTuple):
 
 
 def check_probabilities(probabilities: ArrayLike, units: int) -> Floats:
-    """Refuse what is no distribution over classes for each unit."""
+    """Raise an error unless each unit has a probability distribution over the classes."""
     table = np.asarray(probabilities, np.float64)
     if table.ndim != 2 or len(table) != units:
-        raise InputError(f"probabilities: shape {table.shape}, expected a row for {units} units")
+        raise InputError(f"probabilities: shape {table.shape}, expected {units} rows")
     wrong = ~((table >= 0) & (table <= 1))
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
@@ -68,34 +68,34 @@ def check_probabilities(probabilities: ArrayLike, units: int) -> Floats:
     off = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
     if len(off):
         raise InputError(
-            f"probabilities: unit number {off[0] + 1} adds up to {sums[off[0]]:g}, not to 1"
+            f"probabilities: the row of unit number {off[0] + 1} sums to {sums[off[0]]:g}, not 1"
         )
     return table
 
 
 def log_loss_terms(truth: Ints, probabilities: Floats) -> Floats:
-    """Minus the logarithm of the probability of each unit's class; infinite where that is 0."""
+    """Return minus the log probability of each unit's true class; infinite for probability 0."""
     codes = np.asarray(truth)
     table = check_probabilities(probabilities, len(codes))
     with np.errstate(divide="ignore"):
         found: Floats = -np.log(table[np.arange(len(codes)), codes])
-    return found + 0.0  # minus 0 is 0
+    return found + 0.0  # turn -0.0 into 0.0
 
 
 def log_loss(truth: Ints, probabilities: Floats, weights: ArrayLike | None = None) -> Number:
-    """The mean of minus the logarithm of the probability of the true class.
+    """Return the mean of minus the log probability of the true class.
 
-    A probability of 0 for a true class makes it infinite: undefined here, and nothing is clipped
-    (scikit-learn clips, so that such a unit costs 36).
+    A probability of 0 for a true class makes it infinite, which is reported as undefined; values
+    are not clipped (scikit-learn clips, so that such a unit contributes 36).
 
     Parameters
     ----------
     truth
         The number of the class of each unit.
     probabilities
-        One row a unit, one column a class.
+        One row per unit, one column per class.
     weights
-        One a unit; by default 1.
+        One per unit; by default 1.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def log_loss(truth: Ints, probabilities: Floats, weights: ArrayLike | None = Non
 
 
 def brier_terms(truth: Ints, probabilities: Floats) -> Floats:
-    """The squared distance of each unit's probabilities from its class; half of it for two."""
+    """Return the squared error of each unit's probabilities; half of it for two classes."""
     codes = np.asarray(truth)
     table = check_probabilities(probabilities, len(codes))
     sure = np.zeros_like(table)
@@ -121,7 +121,7 @@ def brier_terms(truth: Ints, probabilities: Floats) -> Floats:
 
 
 def brier(truth: Ints, probabilities: Floats, weights: ArrayLike | None = None) -> float:
-    """Brier score: from 0 to 1 for two classes, (p - y)²; from 0 to 2 for more, Σ(p - y)².
+    """Return the Brier score: (p - y)² for two classes (0 to 1), Σ(p - y)² for more (0 to 2).
 
     Parameters
     ----------
@@ -140,27 +140,27 @@ def brier(truth: Ints, probabilities: Floats, weights: ArrayLike | None = None) 
 def calibration_bins(
     confidence: ArrayLike, right: ArrayLike, bins: int = 10, binning: Binning = "equal-width"
 ) -> tuple[CalibrationBin, ...]:
-    """How often predictions are right, beside how sure they are; empty bins are left out.
+    """Compute mean confidence and accuracy in bins; empty bins are left out.
 
     Parameters
     ----------
     confidence
-        A probability for each unit: of the predicted class, or of the positive one.
+        A probability for each unit: of the predicted class, or of the positive class.
     right
-        Whether the prediction is right, or the unit is positive.
+        Whether the prediction is correct, or the unit is positive.
     bins
-        How many.
+        Number of bins.
     binning
-        ``equal-width``: each is 1/bins wide; ``equal-count``: cut at the quantiles.
+        ``equal-width``: each is 1/bins wide; ``equal-count``: split at the quantiles.
     """
     values = np.asarray(confidence, np.float64)
     hits: Flags = np.asarray(right, np.bool_)
     if values.ndim != 1 or values.shape != hits.shape or not len(values):
         raise InputError(f"{values.shape} probabilities for {hits.shape} outcomes")
     if not ((values >= 0) & (values <= 1)).all():
-        raise InputError("confidence: expected probabilities, from 0 to 1")
+        raise InputError("confidence: expected probabilities between 0 and 1")
     if not isinstance(bins, int) or bins < 1:
-        raise MeasureError(f"bins={bins!r}: expected a whole number from 1 on")
+        raise MeasureError(f"bins={bins!r}: expected a positive integer")
     if binning not in {"equal-width", "equal-count"}:
         raise MeasureError(f"binning={binning!r}: expected equal-width or equal-count")
     edges = np.linspace(0, 1, bins + 1)
@@ -168,7 +168,7 @@ def calibration_bins(
         edges = np.unique(np.quantile(values, edges))
         edges[0], edges[-1] = 0.0, 1.0
         edges = np.array([0.0, 1.0]) if len(edges) < 2 else edges
-    # A bin holds its upper edge, as in Guo et al. (2017).
+    # A bin includes its upper edge, as in Guo et al. (2017).
     places = np.clip(np.searchsorted(edges, values, side="left") - 1, 0, len(edges) - 2)
     found = []
     for at in np.unique(places).tolist():
@@ -188,10 +188,10 @@ def calibration_bins(
 def calibration_error(
     truth: Ints, probabilities: Floats, bins: int = 10, binning: Binning = "equal-width"
 ) -> float:
-    """Expected calibration error (ECE) of the most probable class.
+    """Return the expected calibration error (ECE) of the most probable class.
 
-    The mean over bins, by their units, of the distance between confidence and accuracy. It depends
-    on the bins, so they belong to its name, and it is biased upwards for few units a bin.
+    The mean over bins, weighted by their units, of the distance between confidence and accuracy. It
+    depends on the bins, which are part of its name, and is biased upwards for few units per bin.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Measures of a confusion matrix. Where a formula divides by nothing the value is `Undefined`."""
+"""Measures of a confusion matrix; a division by 0 gives `Undefined`."""
 
 from __future__ import annotations
 
@@ -35,23 +35,24 @@ __all__ = [
 ]
 
 Average = Literal["macro", "micro", "weighted"]
-"""Over classes: each counts the same; their counts are added; each counts by its units."""
+"""Over classes: equal weights; pooled counts; weighted by the number of units."""
 
 
 NEVER_PREDICTED: Final = "it was never predicted"
-NO_UNIT: Final = "no unit is of it"
+NO_UNIT: Final = "it has no units"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Confusion:
-    """How often each class was taken for each.
+    """A confusion matrix.
 
     Parameters
     ----------
     classes
         Their names, in the order of rows and columns.
     counts
-        One row a true class, one column a predicted one; sums of weights if units have weights.
+        One row per true class, one column per predicted class; sums of weights if units have
+        weights.
 
     Examples
     --------
@@ -70,34 +71,34 @@ class Confusion:
         if counts.shape != (size, size):
             raise InputError(f"counts: shape {counts.shape}, expected {size} rows and columns")
         if not np.isfinite(counts).all() or (counts < 0).any() or not counts.sum():
-            raise InputError("counts: expected numbers from 0 on, and at least one unit")
+            raise InputError("counts: expected non-negative numbers, and at least one unit")
         counts.flags.writeable = False
         object.__setattr__(self, "counts", counts)
 
     @property
     def total(self) -> float:
-        """How many units there are."""
+        """The number of units."""
         return float(self.counts.sum())
 
     @property
     def accuracy(self) -> float:
-        """The share of units that are right; micro precision, recall and F1 are the same."""
+        """The share of correct units; equals micro precision, recall and F1."""
         return float(np.trace(self.counts)) / self.total
 
     @property
     def error(self) -> float:
-        """The share of units that are wrong."""
-        # Not 1 - accuracy, which is off in the last digits.
+        """The share of wrong units."""
+        # Not 1 - accuracy, which differs in the last digits.
         return float(self.counts.sum() - np.trace(self.counts)) / self.total
 
     def index(self, name: str) -> int:
-        """The number of a class."""
+        """Return the index of a class."""
         if name not in self.classes:
             raise InputError(f"no class {name!r}; there are {', '.join(self.classes)}")
         return self.classes.index(name)
 
     def cells(self, name: str) -> Cells:
-        """The four counts of one class against all others."""
+        """Return the four counts of one class against all others."""
         at = self.index(name)
         hits = float(self.counts[at, at])
         missed = float(self.counts[at].sum()) - hits
@@ -122,9 +123,9 @@ class ClassRow(NamedTuple):
     name
         The class.
     units
-        How many units truly are of it.
+        Number of units that belong to it.
     precision, recall, specificity, fp_rate, f
-        Its measures; `f` with the β that was asked for.
+        Its measures; `f` with the given β.
     """
 
     name: str
@@ -142,16 +143,16 @@ def confusion(
     classes: Sequence[str] = (),
     weights: ArrayLike | None = None,
 ) -> Confusion:
-    """Count how often each class was taken for each.
+    """Compute the confusion matrix.
 
     Parameters
     ----------
     truth, predicted
-        One class a unit.
+        One class per unit.
     classes
         All classes, in order; by default those that occur, sorted.
     weights
-        One a unit; by default 1.
+        One per unit; by default 1.
 
     Examples
     --------
@@ -159,7 +160,7 @@ def confusion(
     [[1.0, 0.0], [1.0, 1.0]]
     """
     if len(truth) != len(predicted):
-        raise InputError(f"{len(truth)} truths for {len(predicted)} predictions")
+        raise InputError(f"{len(truth)} true classes for {len(predicted)} predictions")
     names = tuple(classes) or tuple(sorted({*truth, *predicted}))
     number = {name: at for at, name in enumerate(names)}
     strange = next((one for one in (*truth, *predicted) if one not in number), None)
@@ -181,7 +182,7 @@ def _recall(cells: Cells) -> Number:
 
 
 def _f(cells: Cells, beta: float) -> Number:
-    """(1+β²)PR/(β²P+R); undefined where P or R is, though the counts alone would give 0."""
+    """Return (1+β²)PR/(β²P+R); undefined where P or R is, though the counts alone would give 0."""
     for part in (_precision(cells), _recall(cells)):
         if isinstance(part, Undefined):
             return part
@@ -191,22 +192,22 @@ def _f(cells: Cells, beta: float) -> Number:
 
 def _check_beta(beta: float) -> None:
     if not (math.isfinite(beta) and beta > 0):
-        raise MeasureError(f"beta={beta}: expected a number above 0; 1 weighs P and R alike")
+        raise MeasureError(f"beta={beta}: expected a positive number; 1 weights P and R equally")
 
 
 def class_rows(
     table: Confusion, beta: float = 1.0, undefined: float | None = None
 ) -> tuple[ClassRow, ...]:
-    """The measures of every class.
+    """Return the measures of every class.
 
     Parameters
     ----------
     table
-        The counts.
+        The confusion matrix.
     beta
-        How much more recall counts than precision in F.
+        Weight of recall relative to precision in F.
     undefined
-        What precision, recall and F are where they do not exist; None: `Undefined`.
+        Value of undefined precision, recall and F; None: `Undefined`.
 
     Examples
     --------
@@ -225,8 +226,8 @@ def class_rows(
                 cells.tp + cells.fn,
                 defined_or(_precision(cells), undefined),
                 defined_or(_recall(cells), undefined),
-                ratio(cells.tn, others, "every unit is of it"),
-                ratio(cells.fp, others, "every unit is of it"),
+                ratio(cells.tn, others, "it has all units"),
+                ratio(cells.fp, others, "it has all units"),
                 defined_or(_f(cells, beta), undefined),
             )
         )
@@ -248,7 +249,7 @@ def _averaged(
 def precision(
     table: Confusion, average: Average = "macro", *, undefined: float | None = None
 ) -> Number:
-    """The precision over classes; undefined if a class that counts was never predicted.
+    """Return the precision over classes; undefined if a class with weight was never predicted.
 
     Parameters
     ----------
@@ -261,7 +262,7 @@ def precision(
 def recall(
     table: Confusion, average: Average = "macro", *, undefined: float | None = None
 ) -> Number:
-    """The recall over classes; undefined if a class that counts has no unit.
+    """Return the recall over classes; undefined if a class with weight has no unit.
 
     Parameters
     ----------
@@ -278,19 +279,19 @@ def f_measure(
     *,
     undefined: float | None = None,
 ) -> Number:
-    """The mean over classes of F = (1+β²)PR/(β²P+R).
+    """Return the mean over classes of F = (1+β²)PR/(β²P+R).
 
     Parameters
     ----------
     table
-        The counts.
+        The confusion matrix.
     average
         How classes are averaged.
     beta
-        How much more recall counts than precision.
+        Weight of recall relative to precision.
     undefined
-        What a class counts whose value does not exist (``zero_division`` of scikit-learn); None:
-        the mean does not exist then.
+        Value of a class for which F is undefined (``zero_division`` of scikit-learn); None: the
+        mean is then undefined, too.
 
     Examples
     --------
@@ -302,7 +303,7 @@ def f_measure(
 
 
 def balanced_accuracy(table: Confusion) -> Number:
-    """The accuracy of each class, averaged: classes without a unit do not count.
+    """Return the mean accuracy of the classes that have units.
 
     Examples
     --------
@@ -314,13 +315,13 @@ def balanced_accuracy(table: Confusion) -> Number:
 
 
 def matthews(table: Confusion) -> Number:
-    """Matthews' correlation coefficient, for two or more classes (Gorodkin 2004).
+    """Return Matthews' correlation coefficient, for two or more classes (Gorodkin 2004).
 
-    Undefined if all units are of one class or all were predicted one class, where scikit-learn
-    gives 0.
+    Undefined if all units belong to one class or are predicted as one class, where scikit-learn
+    returns 0.
     """
     true, guessed = table.counts.sum(axis=1), table.counts.sum(axis=0)
-    # Shares instead of counts: the products of large counts would lose digits.
+    # Shares instead of counts: products of large counts would lose digits.
     total = table.total
     true, guessed, right = true / total, guessed / total, table.accuracy
     spread_true = 1.0 - float((true**2).sum())
@@ -333,19 +334,19 @@ def matthews(table: Confusion) -> Number:
 
 
 def kappa(table: Confusion) -> Number:
-    """Cohen's kappa: agreement beyond what the shares of the classes give by chance."""
+    """Return Cohen's kappa: agreement beyond chance."""
     true, guessed = table.counts.sum(axis=1), table.counts.sum(axis=0)
     by_chance = float((true / table.total) @ (guessed / table.total))
     one = np.count_nonzero(true) == 1 and np.count_nonzero(guessed) == 1
     if one and by_chance:
-        return Undefined("one class was predicted for all units, and all are of it")
+        return Undefined("all units are of one class, and it was predicted for all of them")
     return (table.accuracy - by_chance) / (1.0 - by_chance)
 
 
 def majority_baseline(table: Confusion) -> Confusion:
-    """The confusion of predicting the most frequent class for every unit.
+    """Return the confusion matrix of predicting the most frequent class for every unit.
 
-    Of equally frequent classes the first is taken.
+    Ties go to the first class.
 
     Examples
     --------
@@ -360,9 +361,9 @@ def majority_baseline(table: Confusion) -> Confusion:
 
 
 def random_baseline(table: Confusion) -> Confusion:
-    """The confusion expected of drawing classes by their shares (stratified random).
+    """Return the expected confusion matrix of random predictions by class shares (stratified).
 
-    It is the expectation itself, so that nothing depends on a seed.
+    It is the expectation itself and does not depend on a seed.
     """
     true = table.counts.sum(axis=1)
     return Confusion(table.classes, np.outer(true, true / table.total))

@@ -1,4 +1,4 @@
-"""The points of ROC and precision-recall curves of several systems, those on the hull marked."""
+"""Points of ROC and precision-recall curves of several systems, with those on the hull marked."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ class Curve:
     kind
         ``roc`` or ``pr``.
     positive
-        The class that is taken for positive.
+        The positive class.
     thresholds
-        Falling; from each on a unit is taken for positive.
+        Descending; units with this score or more are predicted positive.
     x, y
         FP rate and TP rate, or recall and precision.
     on_hull
-        Whether a threshold is a corner of the ROC convex hull of all systems: the only ones that
-        are ever the best, for a precision-recall curve too (Davis & Goadrich 2006).
+        Whether a threshold is a corner of the ROC convex hull of all systems. Only these can be
+        optimal, also on a precision-recall curve (Davis & Goadrich 2006).
     area
         The area under the ROC curve.
     average_precision
-        The sum of precision x the rise of recall.
+        The sum of precision × increase of recall.
     """
 
     name: str
@@ -64,16 +64,16 @@ class Curve:
 def curves(
     several: Sequence[ClassPredictions], kind: CurveKind, positive: str | None = None
 ) -> tuple[Curve, ...]:
-    """The curves of systems with scores.
+    """Return the curves of systems with scores.
 
     Parameters
     ----------
     several
-        All with the same classes.
+        Systems with the same classes.
     kind
         ``roc`` or ``pr``.
     positive
-        The class against all others; of two classes by default the last.
+        The class against all others; by default the last of two classes.
 
     References
     ----------
@@ -91,16 +91,16 @@ def curves(
     classes = several[0].classes
     if positive is None and len(classes) != 2:
         raise InputError(
-            f"a curve is of one class against the others, and there are {len(classes)} "
-            f"({', '.join(classes[:10])}): name one with --positive"
+            f"a curve needs one class against the others, and there are {len(classes)} classes "
+            f"({', '.join(classes[:10])}): choose one with --positive"
         )
     at = positive_number(classes, positive)
     rates: dict[str, RocCurve] = {}
     for one in several:
         if one.scores is None:
-            raise InputError(f"{one.name} has predictions and no scores: there is no curve of it")
+            raise InputError(f"{one.name} has predictions but no scores: it has no curve")
         if one.name in rates:
-            raise InputError(f"two systems are named {one.name}: rename a file, or the system")
+            raise InputError(f"duplicate system name {one.name}: rename a file, or the system")
         rates[one.name] = roc_curve(one.truth == at, one.scores[:, at], one.weights)
     corners = {point[:2] for point in roc_hull(rates).points}
     return tuple(_curve(one, kind, at, rates[one.name], corners) for one in several)

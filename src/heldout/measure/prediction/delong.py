@@ -1,4 +1,4 @@
-"""The variance of AUC by DeLong, DeLong & Clarke-Pearson, in the time that sorting takes."""
+"""The variance of AUC by DeLong, DeLong & Clarke-Pearson, in the time of a sort."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ __all__ = ["AucCovariance", "auc_components", "auc_covariance"]
 
 
 class AucCovariance(NamedTuple):
-    """The areas of several score columns on the same units, and how they vary together.
+    """The AUCs of several classifiers on the same units, and their covariance.
 
     Parameters
     ----------
     areas
-        One a column.
+        One per classifier.
     covariance
-        Of the areas.
+        Covariance of the areas.
     positives, negatives
-        How many units there are of each.
+        Number of positive and of negative units.
     """
 
     areas: Floats
@@ -36,14 +36,14 @@ class AucCovariance(NamedTuple):
 
 
 def auc_covariance(positive: ArrayLike, scores: ArrayLike) -> AucCovariance:
-    """Areas and their covariance.
+    """Compute AUCs and their covariance.
 
     Parameters
     ----------
     positive
-        1 or true for positive units; at least two units of each kind.
+        1 or true for positive units; at least two units of each class.
     scores
-        One row a unit, one column a classifier.
+        One row per unit, one column per classifier.
 
     References
     ----------
@@ -78,9 +78,9 @@ def auc_covariance(positive: ArrayLike, scores: ArrayLike) -> AucCovariance:
 
 
 def auc_components(positive: Flags, scores: Floats) -> Floats:
-    """For each unit the share of the units of the other class that it is in order with.
+    """Return, for each unit, the share of units of the other class that are ordered correctly.
 
-    Their mean over the positive units is the area, as is that over the negative ones.
+    Their mean over the positive units is the area, as is the mean over the negative units.
     """
     found = np.empty(len(scores))
     found[positive], found[~positive] = _components(positive, scores)
@@ -88,7 +88,7 @@ def auc_components(positive: Flags, scores: Floats) -> Floats:
 
 
 def _components(flags: Flags, scores: Floats) -> tuple[Floats, Floats]:
-    """For each positive unit the share of negatives below it, and the other way round."""
+    """Return the share of negatives below each positive unit, and the reverse."""
     positives, negatives = scores[flags], scores[~flags]
     ranks = _midranks(scores)
     beaten = (ranks[flags] - _midranks(positives)) / len(negatives)
@@ -97,7 +97,7 @@ def _components(flags: Flags, scores: Floats) -> tuple[Floats, Floats]:
 
 
 def _midranks(values: Floats) -> Floats:
-    """Ranks from 1, the mean of their ranks for equal values."""
+    """Return ranks from 1; ties get their mean rank."""
     _, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     found: Floats = (last - (counts - 1) / 2.0)[codes]

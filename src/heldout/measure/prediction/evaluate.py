@@ -1,4 +1,4 @@
-"""Predictions of one or more systems in several measures, beside baselines."""
+"""Evaluate predictions of one or more systems in several measures, next to baselines."""
 
 from __future__ import annotations
 
@@ -54,18 +54,18 @@ __all__ = ["PredictionEvaluation", "SystemValues", "evaluate_predictions"]
 
 
 class SystemValues(NamedTuple):
-    """One system or baseline.
+    """The values of one system or baseline.
 
     Parameters
     ----------
     name
-        Of the system; baselines have a name in parentheses.
+        Name of the system; names of baselines are in parentheses.
     values
         One per measure.
     units
-        How many there are.
+        Number of units.
     baseline
-        Whether it is one.
+        Whether it is a baseline.
     """
 
     name: str
@@ -76,26 +76,26 @@ class SystemValues(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PredictionEvaluation(Evaluation):
-    """Systems in several measures, baselines beside them.
+    """The values of systems and baselines in several measures.
 
     Parameters
     ----------
     task
         ``classification`` or ``regression``.
     measures
-        What was measured.
+        The measures.
     rows
         The systems, then the baselines.
     predictions
-        What was scored, all with the same classes.
+        The evaluated predictions, all with the same classes.
     positive
-        The positive one of two classes; None for other numbers of classes, and for numbers.
+        The positive class of two; None for more classes and for numbers.
     notes
-        What a reader should know.
+        Warnings.
     about
-        How the numbers were made, one clause each.
+        How the numbers were computed, one clause each.
     undefined
-        What precision, recall and F of a class count where they do not exist.
+        Value of undefined precision, recall and F of a class.
     """
 
     task: PredictionTask
@@ -114,15 +114,15 @@ class PredictionEvaluation(Evaluation):
 
     @property
     def baselines(self) -> tuple[str, ...]:
-        """The names of the baselines that were added; `value` knows them too."""
+        """The names of the baselines, which `value` accepts, too."""
         return tuple(row.name for row in self.rows[len(self.predictions) :])
 
     def units(self, system: str | int = 0) -> tuple[str, ...]:
-        """The units of a system."""
+        """Return the units of a system."""
         return self.predictions[self._system(system)].units
 
     def scores(self, measure: str | Measure | int = 0) -> Scores:
-        """Scores of units, for `heldout.compare`; only of measures that are means over them."""
+        """Return scores per unit for `heldout.compare`; the measure must be a mean over units."""
         return unit_scores(self.predictions, self.measures[self._measure(measure)])
 
     def _value(self, system: int, measure: int) -> Number:
@@ -152,14 +152,15 @@ def evaluate_predictions(
     Parameters
     ----------
     predictions
-        Of classes or of numbers, one object per system.
+        Predictions of classes or of numbers, one object per system.
     measures
-        By default those that the predictions allow.
+        By default all measures that the predictions allow.
     positive
-        The positive one of two classes, for measures that need one; by default the last.
+        The positive class of two, for measures that need one; by default the last.
     undefined
-        0: precision, recall and F of a class count 0 where they do not exist (it was never
-        predicted), as with ``zero_division=0`` of scikit-learn; None: they are `Undefined` then.
+        0: precision, recall and F of a class count as 0 where they are undefined (for example, if
+        it was never predicted), as with ``zero_division=0`` in scikit-learn; None: they are
+        `Undefined`.
 
     Examples
     --------
@@ -169,11 +170,11 @@ def evaluate_predictions(
     (0.5, 0.0)
     """
     if not predictions:
-        raise InputError("no predictions were given")
+        raise InputError("no predictions given")
     check_same_truth(predictions)
     kinds = {type(one) for one in predictions}
     if len(kinds) > 1:
-        raise InputError("predictions of classes and of numbers: score them apart")
+        raise InputError("predictions of both classes and numbers: score them separately")
     if isinstance(predictions[0], NumberPredictions):
         return _numbers(
             [one for one in predictions if isinstance(one, NumberPredictions)], measures
@@ -193,7 +194,7 @@ def _numbers(
     if own:
         values = _values(base, measures, None, asked=False)
         rows.append(SystemValues(MEAN, tuple(values), unit_count(base), baseline=True))
-    said = f"{MEAN} predicts the mean of the truth of these very units: what R2 compares with"
+    said = f"{MEAN} predicts the mean of the truth of these units, the reference point of R2"
     return PredictionEvaluation(
         "regression",
         tuple(measures),
@@ -217,24 +218,24 @@ def _classes(
     for measure in measures:
         named = measure.parameters.get("class")
         if named and named not in classes:
-            raise MeasureError(f"{measure}: there is no such class; there are {', '.join(classes)}")
+            raise MeasureError(f"{measure}: no such class; there are {', '.join(classes)}")
     if positive is not None and positive not in classes:
-        raise InputError(f"no class {positive!r} to be positive; there are {', '.join(classes)}")
+        raise InputError(f"positive={positive!r}: no such class; there are {', '.join(classes)}")
     if len(classes) == 2:
         positive = classes[positive_number(classes, positive)]
-    if not names:  # what no system has is not shown; what was asked for always is
+    if not names:  # hide default measures that no system has, but never requested ones
         measures = [one for one in measures if any(_has(given, one) for given in several)]
     rows = _rows(several, measures, positive, asked=bool(names))
     first = several[0]
     truth = Confusion(classes, np.diag(np.bincount(first.truth, first.weights, len(classes))))
     for name, make in ((MAJORITY, majority_baseline), (RANDOM, random_baseline)):
         if name in [one.name for one in several]:
-            continue  # an experiment has written what its own baselines predicted
+            continue  # an experiment has stored the predictions of its own baselines
         values = tuple(_baseline(one, make(truth), positive) for one in measures)
         rows.append(SystemValues(name, values, len(first.units), baseline=True))
     said = (
-        f"baselines: {MAJORITY} always predicts the class that is most frequent among these very "
-        f"units, {RANDOM} draws classes by their shares (its expected counts)"
+        f"baselines: {MAJORITY} always predicts the most frequent class of these units, "
+        f"{RANDOM} draws classes in proportion to their frequency (expected counts)"
     )
     own = {MAJORITY, RANDOM} - {one.name for one in several}
     return PredictionEvaluation(
@@ -268,7 +269,7 @@ def _rows(
 
 
 def _has(given: ClassPredictions, measure: Measure) -> bool:
-    """Whether a measure is of a kind that these predictions allow."""
+    """Return whether a measure can be computed from these predictions."""
     if not measure.needs_scores:
         return given.predicted is not None
     return given.scores is not None and (given.probabilities or measure.family == "AUC")
@@ -276,7 +277,7 @@ def _has(given: ClassPredictions, measure: Measure) -> bool:
 
 def _baseline(measure: Measure, table: Confusion, positive: str | None) -> Number:
     if measure.family == "AUC" and np.count_nonzero(table.counts.sum(axis=1)) > 1:
-        return 0.5  # the same score for every unit, or scores that know nothing
+        return 0.5  # the same score for every unit, or random scores
     return confusion_value(measure, table, positive)
 
 
@@ -292,15 +293,15 @@ def _notes(several: Sequence[Predictions]) -> tuple[Note, ...]:
 
 
 def _other_units(several: Sequence[Predictions]) -> list[Note]:
-    """Systems that were scored on other units than the first cannot be read side by side."""
+    """Warn about systems that were scored on other units than the first."""
     others = [one for one in several[1:] if one.units != several[0].units]
     first = set(several[0].units) if others else set()
     return [
         Note(
             "other-units",
-            f"{one.name} has other units than {several[0].name} ({len(one.units):,} and "
-            f"{len(first):,}, {len(first & set(one.units)):,} in common): values side by side are "
-            "not of the same data",
+            f"{one.name} and {several[0].name} have different units ({len(one.units):,} and "
+            f"{len(first):,}, {len(first & set(one.units)):,} in common): their values are not "
+            "comparable",
         )
         for one in others
         if set(one.units) != first
@@ -310,14 +311,14 @@ def _other_units(several: Sequence[Predictions]) -> list[Note]:
 def _how_units_count(several: Sequence[Predictions]) -> list[str]:
     found = []
     if any(has_splits([one]) for one in several):
-        found.append("values are means over the folds, and so are their intervals")
+        found.append("values and intervals are means over the folds")
     elif any(one.repeats for one in several):
         found.append("values are means over the repeats")
     plain = [one for one in several if not has_splits([one])]
     if any(one.groups for one in plain):
-        found.append("units have groups: intervals come from drawing whole groups")
+        found.append("units have groups: intervals resample whole groups")
     if any(one.weights is not None for one in plain):
-        found.append("units have weights: intervals come from drawing units with their weights")
+        found.append("units have weights: intervals resample units with their weights")
     return found
 
 
@@ -333,7 +334,7 @@ def _values(
         try:
             values.append(repeated_value(one, measure, positive))
         except InputError as error:
-            # Asked for by name it is refused; among the usual ones it does not exist.
+            # A measure requested by name raises an error; a default measure is undefined.
             if asked:
                 raise InputError(f"{measure} of {one.name}: {error}") from None
             values.append(Undefined(str(error)))

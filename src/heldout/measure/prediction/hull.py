@@ -1,4 +1,4 @@
-"""The ROC convex hull: what classifiers and their mixtures can reach, and who never helps."""
+"""The ROC convex hull: what classifiers and their mixtures can reach, and which are dominated."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["HullPoint", "Mixture", "RocHull", "roc_hull"]
 
 ON_LINE: Final = 1e-12
-"""Points nearer to a line than this are on it."""
+"""Points closer to a line than this are on it."""
 
 
 class HullPoint(NamedTuple):
@@ -26,11 +26,11 @@ class HullPoint(NamedTuple):
     Parameters
     ----------
     fp_rate, tp_rate
-        Where it is.
+        Position of the point.
     name
-        The classifier; empty for the corners that need none (nothing positive, all positive).
+        The classifier; empty for the trivial corners (none positive, all positive).
     threshold
-        The score from which on it takes a unit for positive; NaN for a classifier without scores.
+        Scores at or above this are predicted positive; NaN for a classifier without scores.
     """
 
     fp_rate: float
@@ -40,16 +40,16 @@ class HullPoint(NamedTuple):
 
 
 class Mixture(NamedTuple):
-    """How to reach a point of the hull: use one of two classifiers by chance.
+    """How to reach a point of the hull: choose one of two classifiers at random.
 
     Parameters
     ----------
     first, second
         The ends of the edge.
     weight
-        The chance with which `second` is used; 0 at `first`.
+        The probability of using `second`; 0 at `first`.
     tp_rate
-        What is reached.
+        The true positive rate reached.
     """
 
     first: HullPoint
@@ -67,8 +67,8 @@ class RocHull:
     points
         Its corners, from (0, 0) to (1, 1).
     dominated
-        Classifiers without any point on the hull: at every cost of errors and every share of
-        positives the others are better, mixed with each other or with "all" or "nothing".
+        Classifiers without a point on the hull: for every cost of errors and every share of
+        positives other classifiers or their mixtures are better.
     """
 
     points: tuple[HullPoint, ...]
@@ -81,7 +81,7 @@ class RocHull:
         return float(np.trapezoid(rates[:, 1], rates[:, 0]))
 
     def mix(self, fp_rate: float) -> Mixture:
-        """The mixture that reaches the hull at a rate of false positives.
+        """Return the mixture that reaches the hull at a false positive rate.
 
         Examples
         --------
@@ -91,8 +91,8 @@ class RocHull:
         ('A', 'B', 0.25, 0.675)
         """
         if not 0 <= fp_rate <= 1:
-            raise InputError(f"fp_rate={fp_rate}: expected a share, from 0 to 1")
-        # Of points straight above each other the highest serves: begin behind it.
+            raise InputError(f"fp_rate={fp_rate}: expected a number between 0 and 1")
+        # Of points with the same FP rate the highest is used: start after it.
         at = max(
             (n for n, point in enumerate(self.points[:-1]) if point.fp_rate <= fp_rate), default=0
         )
@@ -103,10 +103,11 @@ class RocHull:
         return Mixture(first, second, weight, reached)
 
     def slopes(self) -> tuple[float, ...]:
-        """The slope of each edge: the iso-performance lines for which its ends are equally good.
+        """Return the slope of each edge.
 
-        With a share π of positives and costs c of errors the best corner is the one between edges
-        steeper and flatter than c(FP)(1-π) / (c(FN)π).
+        An edge is the iso-performance line on which its ends are equally good. With a share π of
+        positives and costs c of errors the best corner is the one between edges steeper and flatter
+        than c(FP)(1-π) / (c(FN)π).
         """
         found = []
         for first, second in zip(self.points, self.points[1:], strict=False):
@@ -116,12 +117,12 @@ class RocHull:
 
 
 def roc_hull(classifiers: Mapping[str, RocCurve | tuple[float, float]]) -> RocHull:
-    """The hull of several classifiers.
+    """Return the hull of several classifiers.
 
     Parameters
     ----------
     classifiers
-        By name: a curve, or FP rate and TP rate of a classifier without scores.
+        By name: a curve, or the FP rate and TP rate of a classifier without scores.
 
     References
     ----------
@@ -135,7 +136,7 @@ def roc_hull(classifiers: Mapping[str, RocCurve | tuple[float, float]]) -> RocHu
     """
     every = [point for name, one in classifiers.items() for point in _points(name, one)]
     corners = [HullPoint(0.0, 0.0), HullPoint(1.0, 1.0)]
-    # Of several at one place the earlier name stands there, whatever order they came in.
+    # Of several classifiers at one point the first by name is kept, in any input order.
     ordered = sorted(
         [*corners, *every],
         key=lambda point: (point.fp_rate, point.tp_rate, point.name, -_finite(point.threshold)),
@@ -158,29 +159,29 @@ def _finite(threshold: float) -> float:
 
 def _points(name: str, one: RocCurve | tuple[float, float]) -> list[HullPoint]:
     if not name:
-        raise InputError("a classifier has no name")
+        raise InputError("a classifier has an empty name")
     if isinstance(one, RocCurve):
         rates = zip(one.fp_rate.tolist(), one.tp_rate.tolist(), strict=True)
         marks = one.thresholds.tolist()
         return [HullPoint(*rate, name, mark) for rate, mark in zip(rates, marks, strict=True)]
     false, true = float(one[0]), float(one[1])
     if not (0 <= false <= 1 and 0 <= true <= 1):
-        raise InputError(f"{name}: rates {false:g} and {true:g}, expected shares from 0 to 1")
+        raise InputError(f"{name}: rates {false:g} and {true:g}, expected numbers between 0 and 1")
     return [HullPoint(false, true, name)]
 
 
 def _turn(first: HullPoint, second: HullPoint, third: HullPoint) -> float:
-    """Above 0 for a turn to the left, below for one to the right."""
+    """Return a positive number for a left turn, a negative one for a right turn."""
     along = (second.fp_rate - first.fp_rate) * (third.tp_rate - first.tp_rate)
     return along - (second.tp_rate - first.tp_rate) * (third.fp_rate - first.fp_rate)
 
 
 def _on(hull: RocHull, point: HullPoint) -> bool:
-    """Whether a point other than the two free corners is on the hull."""
+    """Return whether a point other than the two trivial corners is on the hull."""
     if point[:2] in {(0.0, 0.0), (1.0, 1.0)}:
         return False
     if point.fp_rate == 0.0:
         return point.tp_rate >= max(one.tp_rate for one in hull.points if one.fp_rate == 0.0)
-    if point.tp_rate == 1.0:  # every curve ends along the top, which helps nobody
+    if point.tp_rate == 1.0:  # every curve ends along the top edge, which is not an advantage
         return point.fp_rate <= min(one.fp_rate for one in hull.points if one.tp_rate == 1.0)
     return point.tp_rate >= hull.mix(point.fp_rate).tp_rate - ON_LINE

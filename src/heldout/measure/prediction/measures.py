@@ -1,4 +1,4 @@
-"""The values of measures of predictions, for a whole table and, for means, for each unit."""
+"""Compute measures of predictions, for a whole table and, for means, for each unit."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 __all__ = ["class_confusion", "confusion_value", "unit_scores_of", "unit_values_of", "value_of"]
 
-NO_GUESSES: Final = Undefined("there are scores and no predictions")
-NO_SCORES: Final = Undefined("there are predictions and no scores")
+NO_GUESSES: Final = Undefined("there are scores but no predictions")
+NO_SCORES: Final = Undefined("there are predictions but no scores")
 NO_PROBABILITIES: Final = Undefined("there are no probabilities")
-NO_WEIGHTS: Final = Undefined("it does not exist for weighted units")
+NO_WEIGHTS: Final = Undefined("not defined for weighted units")
 
 
 def value_of(measure: PredictedMeasure, given: Predictions, positive: str | None = None) -> Number:
-    """The value of a measure on a table of predictions.
+    """Return the value of a measure on a table of predictions.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def value_of(measure: PredictedMeasure, given: Predictions, positive: str | None
     given
         The predictions of one system.
     positive
-        The positive one of two classes, for measures that need one; by default the last.
+        The positive class of two, for measures that need one; by default the last.
     """
     if isinstance(given, NumberPredictions):
         return _NUMBER_VALUES[measure.family](given)
@@ -49,7 +49,7 @@ def value_of(measure: PredictedMeasure, given: Predictions, positive: str | None
 
 
 def unit_values_of(measure: PredictedMeasure, given: Predictions) -> Floats:
-    """The value of each unit, if the measure is a mean over units."""
+    """Return the value of each unit, if the measure is a mean over units."""
     if measure.aggregate != "mean":
         raise MeasureError(f"{measure} is not a mean over units: compare it over folds")
     if measure.family in {"accuracy", "error"}:
@@ -69,7 +69,7 @@ def _need(given: Predictions, field: str, reason: str) -> None:
 def unit_scores_of(
     measure: PredictedMeasure, given: Predictions, positive: str | None = None
 ) -> UnitScores | None:
-    """What the measure keeps of the units; None if they cannot be weighted."""
+    """Return the data for scoring the units; None if they cannot be weighted."""
     from heldout.measure.prediction.sums import unit_sums
     from heldout.measure.prediction.weights import unit_order
 
@@ -77,7 +77,7 @@ def unit_scores_of(
 
 
 def class_confusion(predictions: ClassPredictions) -> classification.Confusion:
-    """The confusion matrix of predictions that have any."""
+    """Return the confusion matrix; raise an error if there are no predicted classes."""
     if predictions.predicted is None:
         raise MeasureError(f"{predictions.name}: {NO_GUESSES.reason}")
     size = len(predictions.classes)
@@ -100,9 +100,9 @@ def _of_confusion(
 def confusion_value(
     measure: Measure, table: classification.Confusion, positive: str | None = None
 ) -> Number:
-    """The value for a confusion matrix alone, as baselines have one; undefined if it needs more."""
+    """Return the value for a confusion matrix alone (baselines); undefined if it needs more."""
     if not isinstance(measure, PredictedMeasure):
-        return Undefined("it is computed from units")
+        return Undefined("it cannot be computed from a confusion matrix")
     function = _CONFUSION_VALUES.get(measure.family)
     return NO_SCORES if function is None else function(table, measure.settings, positive)
 
@@ -129,7 +129,7 @@ def _of_class(field: str) -> FromCounts:
     def found(table: classification.Confusion, settings: Settings, positive: str | None) -> Number:
         name = settings.one or positive
         if name is None and len(table.classes) > 2:
-            return Undefined("of several classes one must be named: (class=NAME)")
+            return Undefined("with several classes, name one: (class=NAME)")
         rows = classification.class_rows(table)
         value: Number = getattr(rows[-1 if name is None else table.index(name)], field)
         return value
@@ -199,7 +199,7 @@ def _average_precision(given: ClassPredictions, settings: Settings, positive: st
         return NO_SCORES
     at = positive_number(given.classes, settings.one or positive)
     if len(given.classes) > 2 and not settings.one:
-        return Undefined("of several classes one must be named: average-precision(class=NAME)")
+        return Undefined("with several classes, name one: average-precision(class=NAME)")
     return roc.average_precision(given.truth == at, given.scores[:, at], given.weights)
 
 
@@ -214,7 +214,7 @@ _CLASS_VALUES: Final[dict[str, Callable[[ClassPredictions, Settings, str | None]
 
 
 class _Names(Sequence[str]):
-    """Units as they are named in messages: with file and line, if they have one."""
+    """Units as named in messages: with file and line, if known."""
 
     def __init__(self, given: NumberPredictions) -> None:
         self._given = given

@@ -1,6 +1,6 @@
-"""Measures of predicted classes and numbers by name, with their parameters.
+"""Names and parameters of the measures of predicted classes and numbers.
 
-Only names are known here, so that reading one loads nothing that computes.
+This module has names only, so that parsing one does not import NumPy.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ PredictionTask = Literal["classification", "regression"]
 
 
 class _About(NamedTuple):
-    """What is known of a family.
+    """The properties of a family.
 
     Parameters
     ----------
     aggregate
-        How the score of units is made.
+        How the score of units is computed.
     high, low
-        The greatest and the least value.
+        The highest and lowest possible value.
     better
         Whether higher is better.
     shown
@@ -98,7 +98,7 @@ DEFAULT_CLASS_MEASURES: Final = (
 DEFAULT_NUMBER_MEASURES: Final = ("RMSE", "MAE", "median-AE", "MAPE", "sMAPE", "R2")
 
 _FROM_CONFUSION: Final = frozenset(CLASS_MEASURES[: CLASS_MEASURES.index("log-loss")])
-"""Measures for which predictions without scores are enough."""
+"""Measures that need no scores."""
 
 _WORDS: Final = {
     **dict.fromkeys(("macro", "micro", "weighted"), "average"),
@@ -140,7 +140,7 @@ _SCIKIT_LEARN: Final[dict[PredictionTask, dict[str, str]]] = {
         "mean_absolute_percentage_error": "MAPE",
     },
 }
-"""Names of scikit-learn's metrics and scorers that are not ours."""
+"""Metrics and scorers of scikit-learn that heldout does not have."""
 
 _NEGATED: Final[dict[PredictionTask, dict[str, str]]] = {
     "classification": {"neg_log_loss": "log-loss", "neg_brier_score": "Brier"},
@@ -153,7 +153,7 @@ _NEGATED: Final[dict[PredictionTask, dict[str, str]]] = {
 
 
 class Settings(NamedTuple):
-    """The parameters that a measure of classes may have."""
+    """The parameters that a measure of classes can have."""
 
     average: str = "macro"
     one: str = ""
@@ -207,23 +207,23 @@ class PredictedMeasure(Measure):
 
     @property
     def aggregate(self) -> Aggregate:
-        """How the score of units is made; bins of equal counts are found again."""
+        """How the score of units is computed; bins of equal counts are recomputed."""
         by_count = self.family == "ECE" and self.settings.binning == "equal-count"
         return "order" if by_count else self._about.aggregate
 
     @property
     def range(self) -> tuple[float, float]:
-        """The least and the greatest value."""
+        """The lowest and highest possible value."""
         return self._about.low, self._about.high
 
     @property
     def higher_is_better(self) -> bool:
-        """The direction."""
+        """Whether higher values are better."""
         return self._about.better
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters that its family has."""
+        """The parameters of its family."""
         found = self.settings._asdict()
         found["class"] = found.pop("one")
         return {name: found[name] for name in self._about.allowed}
@@ -234,27 +234,27 @@ class PredictedMeasure(Measure):
         return self.task == "classification" and self.family not in _FROM_CONFUSION
 
     def counting(self, undefined: float | None) -> PredictedMeasure:
-        """The same, values that do not exist counting as the given one, if it has such."""
+        """Return the measure with undefined values counted as `undefined`."""
         if undefined is None or "undefined" not in self._about.allowed:
             return self
         return replace(self, settings=self.settings._replace(undefined=float(undefined)))
 
     def compute(self, given: Predictions, positive: str | None = None) -> Number:
-        """The value on a table of predictions; by default the last of two classes is positive."""
-        from heldout.measure.prediction.measures import value_of  # NumPy comes with it
+        """Return the value for predictions; by default the last of two classes is positive."""
+        from heldout.measure.prediction.measures import value_of  # imports NumPy
 
         return value_of(self, given, positive)
 
     def unit_values(self, given: Predictions, positive: str | None = None) -> Floats:
-        """The value of each unit, if it is a mean over units."""
-        from heldout.measure.prediction.measures import unit_values_of  # NumPy comes with it
+        """Return the value of each unit, if it is a mean over units."""
+        from heldout.measure.prediction.measures import unit_values_of  # imports NumPy
 
         del positive
         return unit_values_of(self, given)
 
     def unit_scores(self, given: Predictions, positive: str | None = None) -> UnitScores | None:
-        """What is kept of the units of one system; None if they cannot be weighted."""
-        from heldout.measure.prediction.measures import unit_scores_of  # NumPy comes with it
+        """Return the data for scoring the units of one system; None if they cannot be weighted."""
+        from heldout.measure.prediction.measures import unit_scores_of  # imports NumPy
 
         return unit_scores_of(self, given, positive)
 
@@ -270,13 +270,13 @@ def _show(name: str, value: Any) -> str:
 
 
 def _show_class(name: str) -> str:
-    """The name of a class; in quotes where it could not be read back without."""
+    """Return the name of a class, in quotes where it could not be parsed without."""
     plain = re.fullmatch(r"[^,'\"{}()\s](?:[^,'\"{}()]*[^,'\"{}()\s])?", name)
     return name if plain else f'"{name}"' if "'" in name else f"'{name}'"
 
 
 def prediction_family(task: PredictionTask, name: str) -> str | None:
-    """The family that goes by a name, a name of scikit-learn's included; None if there is none."""
+    """Return the family for a name, including those of scikit-learn; None if there is none."""
     stem = _plain(name.partition("(")[0])
     ours = {_plain(one): one for one in _known(task)}
     foreign = {_plain(one): two for one, two in {**_SCIKIT_LEARN[task], **_NEGATED[task]}.items()}
@@ -287,22 +287,22 @@ def prediction_family(task: PredictionTask, name: str) -> str | None:
 def parse_prediction(
     task: PredictionTask, name: object, undefined: float | None = None
 ) -> PredictedMeasure:
-    """Read the name of a measure.
+    """Parse the name of a measure.
 
     Parameters
     ----------
     task
         ``classification`` or ``regression``.
     name
-        Such as ``accuracy``, ``F1(macro)``, ``F(beta=2, class=spam)``, ``AUC(ovo)``,
-        ``ECE(bins=15, equal-count)``, ``RMSE``; or as scikit-learn calls it: ``f1_macro``.
+        For example ``accuracy``, ``F1(macro)``, ``F(beta=2, class=spam)``, ``AUC(ovo)``,
+        ``ECE(bins=15, equal-count)``, ``RMSE``, or as in scikit-learn: ``f1_macro``.
     undefined
-        0: precision, recall and F of a class count 0 where they do not exist, as with
-        ``zero_division=0`` of scikit-learn; the same as ``F1(macro, undefined=0)``.
+        0: undefined precision, recall and F of a class count as 0, as with
+        ``zero_division=0`` in scikit-learn; the same as ``F1(macro, undefined=0)``.
     """
     if undefined not in (None, 0):
         raise MeasureError(f"undefined={undefined!r}: expected 0")
-    text = str(name)  # whatever it is, what it is called is no such measure
+    text = str(name)  # any other object is an unknown name
     form = _FORM.fullmatch(text)
     stem = _plain(form[1]) if form else ""
     _refuse_negated(task, text, stem)
@@ -329,7 +329,7 @@ def _refuse_negated(task: PredictionTask, text: str, stem: str) -> None:
     ours = {_plain(one): two for one, two in _NEGATED[task].items()}.get(stem)
     if ours is not None:
         raise MeasureError(
-            f"{text!r} is the negative of {ours} in scikit-learn; heldout knows that lower is "
+            f"{text!r} is the negative of {ours} in scikit-learn; in heldout lower is "
             f"better: write {ours}"
         )
 
@@ -340,17 +340,17 @@ def _settings(base: str, inner: str | None, text: str, allowed: tuple[str, ...])
         name, value = _setting(key, written, text)
         if name not in allowed:
             part = written if key == written else f"{key}={written}"
-            raise MeasureError(f"{text!r}: {base} has no setting {part!r}")
+            raise MeasureError(f"{text!r}: {base} has no parameter {part!r}")
         settings["one" if name == "class" else name] = value
     if base == "AUC" and settings.get("average") == "micro":
-        raise MeasureError(f"{text!r}: the AUC over classes is macro or weighted")
+        raise MeasureError(f"{text!r}: AUC over classes must be macro or weighted")
     return settings
 
 
 def _setting(key: str, value: str, text: str) -> tuple[str, Any]:
     if key == value:
         if key not in _WORDS:
-            raise MeasureError(f"{text!r}: {key!r} is none of {', '.join(_WORDS)}")
+            raise MeasureError(f"{text!r}: {key!r} is not one of {', '.join(_WORDS)}")
         return _WORDS[key], key
     if key in {"beta", "bins", "undefined"}:
         return key, _number_setting(key, value, text)
@@ -358,7 +358,7 @@ def _setting(key: str, value: str, text: str) -> tuple[str, Any]:
         return key, value.strip("'\"")
     if key == "class" and value.strip("'\""):
         return key, value[1:-1] if value[0] in "'\"" else value
-    raise MeasureError(f"{text!r}: '{key}={value}' is no setting of a measure")
+    raise MeasureError(f"{text!r}: unknown parameter '{key}={value}'")
 
 
 def _number_setting(key: str, value: str, text: str) -> float:

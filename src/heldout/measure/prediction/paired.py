@@ -1,4 +1,4 @@
-"""Predictions of several systems as scores to compare: by unit, by group of units, or by fold."""
+"""Scores of several systems for comparisons: per unit, per group of units, or per fold."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ __all__ = [
 ]
 
 MANY: Final = 100_000
-"""Units from which on Polars sorts them."""
+"""Number of units from which on Polars is used for sorting."""
 
 
 class FoldScores(NamedTuple):
-    """Scores by fold, and what a test over folds must know.
+    """Scores per fold, and what a test over folds needs.
 
     Parameters
     ----------
     scores
-        One unit a fold.
+        Scores with one unit per fold.
     test_share
-        n_test / n_train of a fold, on average.
+        Mean of n_test / n_train over folds.
     """
 
     scores: Scores
@@ -67,11 +67,11 @@ def _truth(one: Predictions, at: int) -> object:
 
 
 def check_same_truth(several: Sequence[Predictions]) -> None:
-    """Refuse systems of one name, and units on whose truth systems do not agree."""
+    """Raise an error for duplicate system names and units with different truth."""
     names = [one.name for one in several]
     again = next((name for at, name in enumerate(names) if name in names[:at]), None)
     if again is not None:
-        raise InputError(f"two systems are named {again}: rename a file, or the system column")
+        raise InputError(f"duplicate system name {again}: rename a file, or the system column")
     if all(_has_truth_of(one, several[0]) for one in several):
         return
     first: dict[str, tuple[object, Predictions, int]] = {}
@@ -91,7 +91,7 @@ def _place(one: Predictions, at: int) -> str:
 
 
 def same_units(several: Sequence[Predictions]) -> bool:
-    """Whether all have the same units in the same order, each once."""
+    """Return whether all systems have the same units in the same order, each once."""
     first = several[0]
     return not any(one.repeats for one in several) and all(
         one.units == first.units for one in several
@@ -99,7 +99,7 @@ def same_units(several: Sequence[Predictions]) -> bool:
 
 
 def _has_truth_of(one: Predictions, first: Predictions) -> bool:
-    """Whether the truth is surely the same: the same units in the same order."""
+    """Return whether the truth must be the same: the same units in the same order."""
     if not same_units([first, one]):
         return False
     classes = one.classes if isinstance(one, ClassPredictions) else ()
@@ -108,8 +108,8 @@ def _has_truth_of(one: Predictions, first: Predictions) -> bool:
 
 
 def data_fingerprint(several: Sequence[Predictions]) -> str:
-    """A short text that changes with the units or their truth."""
-    if same_units(several):  # then the truth is that of the last, as it is below
+    """Return a short digest that changes with the units or their truth."""
+    if same_units(several):  # then the truth is that of the last system, as below
         units: Sequence[str] = several[-1].units
         truth = list(_written_truth(several[-1]))
     else:
@@ -138,24 +138,24 @@ def _refuse_weights(several: Sequence[Predictions]) -> None:
     for one in several:
         if one.weights is not None:
             raise InputError(
-                f"{one.name}: units have weights, and the tests take each unit once: leave the "
-                "column out to compare"
+                f"{one.name}: units have weights, but tests use each unit once: remove the weight "
+                "column to compare"
             )
 
 
 def unit_scores(several: Sequence[Predictions], measure: Measure, data: str = "") -> Scores:
-    """The value of each unit for each system; the mean over its group, if units have groups.
+    """Return the value of each unit (or the mean over its group, if units have groups) per system.
 
-    A unit that stands in several repeats counts by its mean over them.
+    A unit that appears in several repeats counts with its mean over them.
 
     Parameters
     ----------
     several
-        Of the same units, paired by id.
+        Systems with the same units, paired by id.
     measure
-        One that is a mean over units.
+        A measure that is a mean over units.
     data
-        What `data_fingerprint` gives, if it is known.
+        The result of `data_fingerprint`, if known.
     """
     check_same_truth(several)
     _refuse_weights(several)
@@ -189,7 +189,7 @@ def unit_scores(several: Sequence[Predictions], measure: Measure, data: str = ""
 
 
 def _over_repeats(one: Predictions, terms: Floats) -> dict[str, float]:
-    """The value of each unit; its mean, if it stands in several repeats: it is one unit still."""
+    """Return the value of each unit: its mean, if it appears in several repeats."""
     if not one.repeats:
         return dict(zip(one.units, terms.tolist(), strict=True))
     sums: dict[str, float] = {}
@@ -200,22 +200,22 @@ def _over_repeats(one: Predictions, terms: Floats) -> dict[str, float]:
 
 
 def _by_group(scores: Scores, several: Sequence[Predictions]) -> Scores:
-    """Units of a group are alike: the group is what is drawn, so it is what is tested."""
+    """Average units over groups: groups are sampled, so groups are what is tested."""
     known: dict[str, str] = {}
     for one in several:
         for unit, group in zip(one.units, one.groups, strict=False):
             if known.setdefault(unit, group) != group:
                 raise InputError(
-                    f"unit {unit} is of group {known[unit]}, but of {group} in {one.name}"
+                    f"unit {unit} is in group {known[unit]}, but in group {group} in {one.name}"
                 )
     lost = [unit for unit in scores.units if unit not in known]
     if lost:
-        raise InputError(f"no group for unit {lost[0]}: give groups for all units, or for none")
+        raise InputError(f"unit {lost[0]} has no group: give groups for all units, or for none")
     names = list(dict.fromkeys(known[unit] for unit in scores.units))
     codes = np.array([names.index(known[unit]) for unit in scores.units])
     sums = np.zeros((len(names), len(scores.systems)))
     np.add.at(sums, codes, scores.values)
-    text = f"the {len(scores.units):,} units are of {len(names):,} groups: each counts by its mean"
+    text = f"the {len(scores.units):,} units are in {len(names):,} groups: each counts as its mean"
     return replace(
         scores,
         units=tuple(names),
@@ -225,7 +225,7 @@ def _by_group(scores: Scores, several: Sequence[Predictions]) -> Scores:
 
 
 def split_names(one: Predictions) -> tuple[str, ...]:
-    """The test side of each row: its fold, its repeat, or ``repeat/fold``; empty if neither."""
+    """Return the split of each row: its fold, its repeat, or ``repeat/fold``; empty if neither."""
     if one.repeats and one.folds:
         return tuple(
             f"{repeat}/{fold}" for repeat, fold in zip(one.repeats, one.folds, strict=True)
@@ -234,9 +234,9 @@ def split_names(one: Predictions) -> tuple[str, ...]:
 
 
 def has_splits(several: Sequence[Predictions]) -> bool:
-    """Whether the rows come from several test sides of more than one unit.
+    """Return whether the rows come from several test sets of more than one unit.
 
-    Leave-one-out has none, nor have runs of one and the same hold-out: there the unit is the unit.
+    Leave-one-out does not, nor do runs on one hold-out set: the unit of analysis is then the unit.
     """
     return all(_has_splits(one) for one in several)
 
@@ -250,14 +250,14 @@ def _has_splits(one: Predictions) -> bool:
 
 
 def is_runs(one: Predictions) -> bool:
-    """Whether the repeats are runs on the same units, as with several seeds."""
+    """Return whether the repeats are runs on the same units, as with several seeds."""
     if not one.repeats or one.folds or len(set(one.repeats)) < 2:
         return False
     return len(one.units) == len(set(one.units)) * len(set(one.repeats))
 
 
 def _test_shares(first: Predictions, names: Sequence[str]) -> list[float]:
-    """n_test / n_train of each split: what the others of its repeat hold was its training side."""
+    """Return n_test / n_train of each split: the other folds of a repeat are the training data."""
     splits = split_names(first)
     sizes = Counter(splits)
     if first.repeats and first.folds:
@@ -268,8 +268,8 @@ def _test_shares(first: Predictions, names: Sequence[str]) -> list[float]:
         rest = [len(set(first.units)) - sizes[name] for name in names]
     if min(rest) < 1:
         raise InputError(
-            f"{first.name}: {names[rest.index(min(rest))]} holds all units and leaves no training "
-            "side: give each repeat its folds (column fold), or compare by unit"
+            f"{first.name}: {names[rest.index(min(rest))]} contains all units, so it has no "
+            "training data: give each repeat its folds (column fold), or compare by unit"
         )
     return [sizes[name] / left for name, left in zip(names, rest, strict=True)]
 
@@ -279,19 +279,17 @@ def _check_same_splits(several: Sequence[Predictions]) -> None:
     what = "repeats and folds" if first.repeats and first.folds else "folds"
     known = set(zip(first.units, split_names(first), strict=False))
     if not known:
-        raise InputError(
-            f"{first.name}: no column fold or repeat: without it there are no folds to compare"
-        )
+        raise InputError(f"{first.name}: no column fold or repeat: it is needed to compare by fold")
     for one in several[1:]:
         if set(zip(one.units, split_names(one), strict=False)) != known:
             raise InputError(
                 f"{first.name} and {one.name} do not have the same units in the same {what}: "
-                "systems that are compared share the folds"
+                "compared systems must share the folds"
             )
 
 
 def check_same_weights(several: Sequence[Predictions]) -> None:
-    """Refuse weights of one unit that differ between systems: then their scores differ by them."""
+    """Raise an error if a unit has different weights in different systems."""
     first = several[0]
     if any((one.weights is None) != (first.weights is None) for one in several):
         raise InputError(
@@ -308,7 +306,7 @@ def check_same_weights(several: Sequence[Predictions]) -> None:
             if known.get(key, weight) != weight:
                 raise InputError(
                     f"unit {key[0]} has weight {known[key]:g} in {first.name}, but {weight:g} in "
-                    f"{one.name}: a unit has one weight"
+                    f"{one.name}: each unit must have one weight"
                 )
 
 
@@ -317,11 +315,11 @@ def _rows_of(one: Predictions) -> list[tuple[str, str]]:
 
 
 def crossing_note(count: int) -> Note:
-    """What groups in several folds mean."""
+    """Return a warning about groups that are in several folds."""
     groups = "1 group has" if count == 1 else f"{count:,} groups have"
     text = (
-        f"{groups} units in several folds, so that a system was tested on units like those it had "
-        "learned from: folds of whole groups would tell"
+        f"{groups} units in several folds, so systems were tested on units similar to their "
+        "training units: split by whole groups"
     )
     return Note("crossing-groups", text)
 
@@ -329,23 +327,24 @@ def crossing_note(count: int) -> Note:
 def fold_scores(
     several: Sequence[Predictions], measure: Measure, positive: str | None = None
 ) -> FoldScores:
-    """The value of each fold (of each repeat) for each system; any measure will do.
+    """Return the value of each fold (of each repeat) for each system, in any measure.
 
     Parameters
     ----------
     several
-        Of the same units, repeats and folds.
+        Systems with the same units, repeats and folds.
     measure
-        Any measure; a fold on which it is undefined for a system is left out for all, and named.
+        Any measure; a fold on which it is undefined for some system is left out for all, with a
+        note.
     positive
-        The positive one of two classes.
+        The positive class of two.
     """
     check_same_truth(several)
     _check_same_splits(several)
     check_same_weights(several)
     names = list(dict.fromkeys(split_names(several[0])))
     if len(names) < 2:
-        raise InputError("there is one fold only: compare by unit")
+        raise InputError("there is only one fold: compare by unit")
     share = float(np.mean(_test_shares(several[0], names)))
     table: dict[str, dict[str, float]] = {one.name: {} for one in several}
     notes = []
@@ -369,10 +368,10 @@ def fold_scores(
     same = same_sides(several[0])
     if len(set(same.values())) < len(names):
         table = {system: _over_runs(values, same) for system, values in table.items()}
-        text = "repeats with the same folds are runs: each fold counts by its mean over them"
+        text = "repeats with the same folds are averaged: each fold counts as its mean over them"
         notes.append(Note("runs", text, "info"))
         if len(set(same.values())) < 2:
-            raise InputError("there is one fold only: compare by unit")
+            raise InputError("there is only one fold: compare by unit")
     scores = Scores.of(
         table,
         str(measure),
@@ -386,7 +385,7 @@ def fold_scores(
 
 
 def same_sides(one: Predictions) -> dict[str, str]:
-    """For each split the first with the same units: runs with other seeds are no other splits."""
+    """Map each split to the first with the same units: other seeds are not other splits."""
     units: dict[str, set[str]] = {}
     for name, unit in zip(split_names(one), one.units, strict=True):
         units.setdefault(name, set()).add(unit)
@@ -395,7 +394,7 @@ def same_sides(one: Predictions) -> dict[str, str]:
 
 
 def _over_runs(values: dict[str, float], same: dict[str, str]) -> dict[str, float]:
-    """The mean over the runs of each split; a split that lacks one is left out."""
+    """Return the mean over the runs of each split; incomplete splits are left out."""
     wanted, found = Counter(same.values()), dict[str, list[float]]()
     for name, value in values.items():
         found.setdefault(same[name], []).append(value)
@@ -403,10 +402,10 @@ def _over_runs(values: dict[str, float], same: dict[str, str]) -> dict[str, floa
 
 
 def repeated_value(one: Predictions, measure: Measure, positive: str | None = None) -> Number:
-    """The value of a system: of all its units; the mean over folds or repeats, if there are any.
+    """Return the value of a system over all units, or the mean over folds or repeats if it has any.
 
-    Over folds it is what intervals and tests over folds are about, and what scikit-learn's
-    ``cross_val_score`` averages to.
+    The mean over folds is what intervals and tests over folds refer to, and what averaging
+    scikit-learn's ``cross_val_score`` gives.
     """
     folded = has_splits([one])
     marks = split_names(one) if folded else one.repeats
@@ -425,7 +424,7 @@ def repeated_value(one: Predictions, measure: Measure, positive: str | None = No
 
 
 def crossing_groups(one: Predictions) -> int:
-    """How many groups have units in several folds of a repeat."""
+    """Return the number of groups with units in several folds of a repeat."""
     if not one.groups or not one.folds:
         return 0
     repeats = one.repeats or ("",) * len(one.units)

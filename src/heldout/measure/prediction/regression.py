@@ -1,4 +1,4 @@
-"""Measures of predicted numbers; where a formula divides by nothing the value is `Undefined`."""
+"""Measures of predicted numbers; a division by 0 gives `Undefined`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = [
 def _pair(truth: ArrayLike, predicted: ArrayLike) -> tuple[Floats, Floats]:
     actual, guess = np.asarray(truth, np.float64), np.asarray(predicted, np.float64)
     if actual.ndim != 1 or actual.shape != guess.shape or not len(actual):
-        raise InputError(f"{actual.shape} truths for {guess.shape} predictions")
+        raise InputError(f"{actual.shape} true values for {guess.shape} predictions")
     for what, values in (("truth", actual), ("prediction", guess)):
         if not np.isfinite(values).all():
             row = int(np.argmin(np.isfinite(values)))
@@ -48,13 +48,13 @@ def _mean(terms: Floats, weights: ArrayLike | None) -> float:
 
 
 def mse(truth: ArrayLike, predicted: ArrayLike, weights: ArrayLike | None = None) -> float:
-    """Mean squared error."""
+    """Return the mean squared error."""
     actual, guess = _pair(truth, predicted)
     return _mean((actual - guess) ** 2, weights)
 
 
 def rmse(truth: ArrayLike, predicted: ArrayLike, weights: ArrayLike | None = None) -> float:
-    """Root of the mean squared error.
+    """Return the root mean squared error.
 
     Examples
     --------
@@ -65,13 +65,13 @@ def rmse(truth: ArrayLike, predicted: ArrayLike, weights: ArrayLike | None = Non
 
 
 def mae(truth: ArrayLike, predicted: ArrayLike, weights: ArrayLike | None = None) -> float:
-    """Mean absolute error."""
+    """Return the mean absolute error."""
     actual, guess = _pair(truth, predicted)
     return _mean(np.abs(actual - guess), weights)
 
 
 def median_ae(truth: ArrayLike, predicted: ArrayLike) -> float:
-    """Median absolute error: half of the units are off by no more."""
+    """Return the median absolute error."""
     actual, guess = _pair(truth, predicted)
     return float(np.median(np.abs(actual - guess)))
 
@@ -82,15 +82,15 @@ def _refuse_zero(zero: Sequence[int], what: str, names: Sequence[str] | None) ->
     shown = (str(names[at]) if names is not None else f"number {at + 1}" for at in zero)
     units = "unit" if len(zero) == 1 else "units"
     raise InputError(
-        f"{what} for {len(zero)} {units} ({named_few(shown, len(zero))}): a relative error does "
-        "not exist there; take MAE or RMSE, or leave these units out"
+        f"{what} for {len(zero)} {units} ({named_few(shown, len(zero))}): the relative error is "
+        "undefined there; use MAE or RMSE, or leave out these units"
     )
 
 
 def percentage_errors(
     truth: ArrayLike, predicted: ArrayLike, names: Sequence[str] | None = None
 ) -> Floats:
-    """The error of each unit, as a share of its truth; refused where the truth is 0."""
+    """Return the relative error of each unit; raise an error where the truth is 0."""
     actual, guess = _pair(truth, predicted)
     _refuse_zero(np.flatnonzero(actual == 0).tolist(), "the truth is 0", names)
     found: Floats = np.abs((actual - guess) / actual)
@@ -103,12 +103,12 @@ def mape(
     weights: ArrayLike | None = None,
     names: Sequence[str] | None = None,
 ) -> float:
-    """Mean absolute percentage error, as a share: 0.1 is 10 %.
+    """Return the mean absolute percentage error as a share: 0.1 is 10 %.
 
     Parameters
     ----------
     truth, predicted, weights
-        One a unit.
+        One per unit.
     names
         The ids of the units, for the message if a truth is 0 (which is an error, not infinity).
 
@@ -123,7 +123,7 @@ def mape(
 def symmetric_errors(
     truth: ArrayLike, predicted: ArrayLike, names: Sequence[str] | None = None
 ) -> Floats:
-    """2|a - p| / (|a| + |p|) of each unit, refused where both are 0."""
+    """Return 2|a - p| / (|a| + |p|) of each unit; raise an error where both are 0."""
     actual, guess = _pair(truth, predicted)
     size = np.abs(actual) + np.abs(guess)
     _refuse_zero(np.flatnonzero(size == 0).tolist(), "truth and prediction are 0", names)
@@ -137,7 +137,7 @@ def smape(
     weights: ArrayLike | None = None,
     names: Sequence[str] | None = None,
 ) -> float:
-    """Symmetric MAPE: the mean of 2|a - p| / (|a| + |p|), a share from 0 to 2.
+    """Return the symmetric MAPE: the mean of 2|a - p| / (|a| + |p|), from 0 to 2.
 
     Parameters
     ----------
@@ -148,7 +148,9 @@ def smape(
 
 
 def r_squared(truth: ArrayLike, predicted: ArrayLike, weights: ArrayLike | None = None) -> Number:
-    """The share of the variance of the truth that is explained; below 0 if worse than its mean.
+    """Return the share of the variance of the truth that is explained.
+
+    It is negative if the predictions are worse than the mean of the truth.
 
     Examples
     --------
@@ -163,6 +165,6 @@ def r_squared(truth: ArrayLike, predicted: ArrayLike, weights: ArrayLike | None 
 
 
 def mean_baseline(truth: ArrayLike, weights: ArrayLike | None = None) -> Floats:
-    """The mean of the truth as a prediction for every unit: what R² compares with."""
+    """Return the mean of the truth as the prediction for every unit, the reference point of R²."""
     actual = np.asarray(truth, np.float64)
     return np.full(len(actual), _mean(actual, weights))

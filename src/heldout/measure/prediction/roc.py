@@ -1,4 +1,4 @@
-"""ROC and precision-recall curves, and the areas under them. Ties are counted half."""
+"""ROC and precision-recall curves, and the areas under them. Ties count half."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RocCurve:
-    """Rates at every threshold: a unit is taken for positive from the threshold on.
+    """Rates at every threshold: units with this score or more are predicted positive.
 
     Parameters
     ----------
     fp_rate, tp_rate
-        One a threshold, rising; the first are 0, the last are 1.
+        One per threshold, ascending from 0 to 1.
     thresholds
-        Falling, the different scores; the first is infinite: nothing is taken for positive.
+        The distinct scores, descending; the first is infinite: no unit is predicted positive.
     positives, negatives
-        How many units there are of each (sums of weights, if units have weights).
+        Number of positive and negative units (sums of weights, if units have weights).
     """
 
     fp_rate: Floats
@@ -54,11 +54,11 @@ class RocCurve:
 
     @property
     def area(self) -> float:
-        """The area under the curve: straight lines between points, so that ties count half."""
+        """The area under the curve, linearly interpolated, so that ties count half."""
         return float(np.trapezoid(self.tp_rate, self.fp_rate))
 
     def at(self, threshold: float) -> tuple[float, float]:
-        """FP rate and TP rate when units from this score on are taken for positive.
+        """Return the FP rate and TP rate if units with at least this score are predicted positive.
 
         Examples
         --------
@@ -76,10 +76,10 @@ class PrCurve(NamedTuple):
     Parameters
     ----------
     precision, recall
-        One a threshold; where nothing is predicted positive precision does not exist, so there is
+        One per threshold. Precision is undefined if no unit is predicted positive, so there is
         no point at recall 0.
     thresholds
-        The different scores, falling.
+        The distinct scores, descending.
     """
 
     precision: Floats
@@ -102,12 +102,12 @@ def _checked(
         raise InputError(f"scores: unit number {row + 1} is {values[row]}, not a finite number")
     shares = np.ones(len(values)) if weights is None else np.asarray(weights, np.float64)
     if shares.shape != values.shape or not (np.isfinite(shares) & (shares >= 0)).all():
-        raise InputError("weights: expected a number from 0 on for each unit")
+        raise InputError("weights: expected a non-negative number for each unit")
     return flags, values, shares
 
 
 class _Steps(NamedTuple):
-    """Counts of units from each different score on, the highest first."""
+    """Counts of units with at least each distinct score, the highest first."""
 
     true: Floats
     false: Floats
@@ -115,7 +115,7 @@ class _Steps(NamedTuple):
 
 
 def _steps(flags: Flags, values: Floats, weights: Floats) -> _Steps:
-    # Units that all count 1 have whole sums, in which the order of equal scores does not show.
+    # If all weights are 1, sums are integers and do not depend on the order of tied scores.
     order = np.argsort(-values, kind=None if (weights == 1).all() else "stable")
     ordered = values[order]
     last = np.append(np.flatnonzero(np.diff(ordered)), len(ordered) - 1)
@@ -125,23 +125,23 @@ def _steps(flags: Flags, values: Floats, weights: Floats) -> _Steps:
 
 
 def _one_sided(flags: Flags, weights: Floats) -> str:
-    """Why there is no curve; empty if there is one."""
+    """Return the reason why there is no curve; empty if there is one."""
     if not weights[flags].sum():
         return "no unit is positive"
     return "" if weights[~flags].sum() else "every unit is positive"
 
 
 def roc_curve(positive: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None) -> RocCurve:
-    """The ROC curve of scores that are higher for positive units.
+    """Compute the ROC curve of scores that are higher for positive units.
 
     Parameters
     ----------
     positive
         1 or true for positive units.
     scores
-        One a unit; any finite numbers.
+        One finite number per unit.
     weights
-        One a unit; by default 1.
+        One per unit; by default 1.
 
     References
     ----------
@@ -162,9 +162,9 @@ def roc_curve(positive: ArrayLike, scores: ArrayLike, weights: ArrayLike | None 
 
 
 def auc(positive: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None) -> Number:
-    """The area under the ROC curve; undefined if all units are of one class.
+    """Return the area under the ROC curve; undefined if all units belong to one class.
 
-    It is the chance that a positive unit has a higher score than a negative one, ties being half.
+    It is the probability that a positive unit has a higher score than a negative one (ties: half).
 
     Examples
     --------
@@ -179,7 +179,7 @@ def auc(positive: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None
 
 
 def auc_of_ranking(signs: Sequence[bool]) -> Number:
-    """AUC by ranks, of units without ties ordered from the top: (S0 - n0(n0+1)/2)/(n0·n1).
+    """Return the AUC by ranks, of units without ties in ranked order: (S0 - n0(n0+1)/2)/(n0·n1).
 
     Parameters
     ----------
@@ -201,10 +201,10 @@ def auc_of_ranking(signs: Sequence[bool]) -> Number:
 
 
 def pr_curve(positive: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None) -> PrCurve:
-    """The precision-recall curve of scores that are higher for positive units."""
+    """Compute the precision-recall curve of scores that are higher for positive units."""
     flags, values, shares = _checked(positive, scores, weights)
     if not shares[flags].sum():
-        raise InputError("no unit is positive: recall does not exist")
+        raise InputError("no unit is positive: recall is undefined")
     steps = _steps(flags, values, shares)
     found = steps.true + steps.false
     some = found > 0  # units without weight may come first
@@ -216,7 +216,7 @@ def pr_curve(positive: ArrayLike, scores: ArrayLike, weights: ArrayLike | None =
 def average_precision(
     positive: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None
 ) -> Number:
-    """The sum of precision x the rise of recall; without interpolation, which flatters."""
+    """Return the sum of precision × increase of recall, without optimistic interpolation."""
     flags, _, shares = _checked(positive, scores, weights)
     if not shares[flags].sum():
         return Undefined("no unit is positive")
@@ -228,7 +228,7 @@ def _class_scores(truth: Ints, scores: Floats, classes: Sequence[str]) -> Floats
     table = np.asarray(scores, np.float64)
     if table.shape != (len(truth), len(classes)):
         raise InputError(
-            f"scores: shape {table.shape}, expected a row for each of {len(truth)} units and a "
+            f"scores: shape {table.shape}, expected one row for each of {len(truth)} units and one "
             f"column for each of {len(classes)} classes"
         )
     return table
@@ -242,20 +242,20 @@ def one_vs_rest(
     average: Literal["macro", "weighted"] = "macro",
     weights: ArrayLike | None = None,
 ) -> Number:
-    """The mean over classes of the AUC of a class against all others.
+    """Return the mean over classes of the AUC of a class against all others.
 
     Parameters
     ----------
     truth
         The number of the class of each unit.
     scores
-        One row a unit, one column a class.
+        One row per unit, one column per class.
     classes
         Their names.
     average
-        ``macro``: each class counts the same; ``weighted``: by its units.
+        ``macro``: equal weights; ``weighted``: by the number of units.
     weights
-        One a unit; by default 1.
+        One per unit; by default 1.
     """
     if average not in {"macro", "weighted"}:
         raise MeasureError(f"average={average!r}: expected macro or weighted")
@@ -274,14 +274,16 @@ def one_vs_one(
     *,
     average: Literal["macro", "weighted"] = "macro",
 ) -> Number:
-    """The mean over pairs of classes of their AUC both ways, on the units of the two alone.
+    """Return the mean over pairs of classes of their AUC in both directions.
+
+    Each pair is scored on the units of the two classes only.
 
     Parameters
     ----------
     truth, scores, classes
         As for `one_vs_rest`.
     average
-        ``macro``: each pair counts the same (Hand & Till); ``weighted``: by its units.
+        ``macro``: equal weights (Hand & Till); ``weighted``: by the number of units.
 
     References
     ----------

@@ -1,8 +1,8 @@
-"""How much a measure of order changes with each unit: its slope in the unit's weight.
+"""How much an order statistic changes with each unit: its derivative in the unit's weight.
 
-AUC, average precision and the median error are neither means nor functions of sums, but of many
-units they are nearly linear in them. The slopes say all about how they vary, at the price of
-sorting the units once; for the AUC of two classes they are DeLong's components.
+AUC, average precision and the median error are neither means nor functions of sums, but with many
+units they are nearly linear in the weights. The slopes describe their sampling variation at the
+cost of one sort; for the AUC of two classes they are DeLong's components.
 
 References
 ----------
@@ -35,14 +35,14 @@ __all__ = ["Slopes", "order_slopes"]
 
 
 class Slopes(NamedTuple):
-    """A score, and how it changes with how often each unit is there.
+    """A score, and its derivatives in the weights of the units.
 
     Parameters
     ----------
     score
         The value of the measure.
     slopes
-        One a unit; they add up to 0, for nothing changes if all units are there twice.
+        One per unit; they sum to 0, because duplicating all units changes nothing.
     """
 
     score: float
@@ -52,16 +52,16 @@ class Slopes(NamedTuple):
 def order_slopes(
     given: Predictions, measure: Measure, positive: str | None = None
 ) -> Slopes | None:
-    """The slopes of AUC, average precision or the median error; None for other measures.
+    """Return the slopes of AUC, average precision or the median error; None for other measures.
 
     Parameters
     ----------
     given
-        Of one system, on which the measure is defined.
+        Predictions of one system for which the measure is defined.
     measure
         One of the three.
     positive
-        The positive one of two classes.
+        The positive class of two.
     """
     if not isinstance(measure, PredictedMeasure):
         return None
@@ -87,7 +87,7 @@ def order_slopes(
 
 
 class _Steps(NamedTuple):
-    """Weights of positive and negative units at each different score, the highest first."""
+    """Weights of positive and negative units at each distinct score, the highest first."""
 
     true: Floats
     false: Floats
@@ -99,7 +99,7 @@ def _ordered(
     weights: Floats,
     function: Callable[[_Steps], tuple[float, Floats, Floats]],
 ) -> Slopes:
-    """A function of steps gives the score, and its slopes in positive and negative weights."""
+    """Compute slopes per unit from a function that returns a score and its slopes per step."""
     order = np.argsort(-scores)
     starts = np.flatnonzero(np.append(True, np.diff(scores[order])))
     signs, ranked = flags[order], weights[order]
@@ -131,7 +131,7 @@ def _average_precision(steps: _Steps) -> tuple[float, Floats, Floats]:
     some = np.where(every > 0, every, 1.0)
     precision = found / some
     score = float((true * precision).sum() / positives)
-    # A unit more counts at its own step and at all steps below.
+    # An additional unit counts at its own step and at all steps below.
     gain, loss = (np.cumsum(part[::-1])[::-1] for part in (true / some, true * precision / some))
     return score, (precision - score + gain - loss) / positives, -loss / positives
 
@@ -172,7 +172,7 @@ def _one_vs_one(given: ClassPredictions, scores: Floats, average: str) -> Slopes
     score = float(sum(areas[pair] * share for pair, share in zip(pairs, shares, strict=True)))
     if (
         average == "weighted"
-    ):  # pairs count by their units: a unit more moves the pairs of its class
+    ):  # pairs are weighted by their units: another unit changes the weight of its pairs
         slopes += ((areas.sum(axis=1) - (size - 1) * score) / held.sum())[codes]
     return Slopes(score, slopes)
 
@@ -183,7 +183,7 @@ def _both_ways(codes: Ints, scores: Floats, pair: tuple[int, int]) -> Slopes:
 
 
 def _median(errors: Floats) -> Slopes:
-    """By the density at the median, taken from the quantiles around it."""
+    """Return the slopes of the median, with the density estimated from nearby quantiles."""
     count = len(errors)
     width = min(0.4, count ** (-1 / 3))
     low, middle, high = np.quantile(errors, [0.5 - width, 0.5, 0.5 + width])

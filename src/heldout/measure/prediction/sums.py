@@ -1,8 +1,8 @@
 """Measures of predictions as functions of sums over units.
 
-F1, MCC, R² and the like are no means over units, but they are functions of sums: of how often each
-class was hit, was true, was predicted; of squares. So many resampled sets of units are scored at
-once, without a look at a single unit.
+F1, MCC, R² and similar measures are not means over units, but functions of sums: of true positives,
+class counts and predicted counts, or of squares. Many resampled sets of units are therefore scored
+at once, without access to single units.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ __all__ = ["CellSums", "cell_sums", "unit_sums"]
 
 
 def unit_sums(given: Predictions, measure: Measure, positive: str | None = None) -> UnitSums | None:
-    """The statistics of each unit, and the value of their sums; None if there are no such.
+    """Return the statistics of each unit and the score of their sums; None if there are none.
 
     Parameters
     ----------
     given
-        Of one system.
+        Predictions of one system.
     measure
-        Any but AUC, average precision, the median and ECE with bins of equal counts.
+        Any measure but AUC, average precision, the median and ECE with bins of equal counts.
     positive
-        The positive one of two classes.
+        The positive class of two.
 
     Examples
     --------
@@ -59,12 +59,12 @@ def unit_sums(given: Predictions, measure: Measure, positive: str | None = None)
 
 
 class CellSums(NamedTuple):
-    """A measure of a confusion matrix as a function of sums, by the cell that a unit falls into.
+    """A measure of a confusion matrix as a function of sums over its cells.
 
     Parameters
     ----------
     classes
-        How many there are; cell number ``classes * true + predicted``.
+        Number of classes; cell number ``classes * true + predicted``.
     score
         As for `UnitSums`.
     """
@@ -73,12 +73,12 @@ class CellSums(NamedTuple):
     score: Callable[[Floats], Floats]
 
     def rows(self, cells: Ints) -> Floats:
-        """The statistics of units in these cells, as `unit_sums` has them."""
+        """Return the statistics of units in these cells, as in `unit_sums`."""
         return _count_rows(*np.divmod(cells, self.classes), self.classes)
 
 
 def cell_sums(given: Predictions, measure: Measure, positive: str | None = None) -> CellSums | None:
-    """A measure of a confusion matrix of units without weights; None if it is none.
+    """Return a measure of the confusion matrix of unweighted units; None for other measures.
 
     Parameters
     ----------
@@ -122,9 +122,9 @@ def _score_of_counts(
 def _class_number(
     given: ClassPredictions, measure: PredictedMeasure, positive: str | None
 ) -> int | None:
-    """The class that a measure is of: the one named; of two the positive one, where one is needed.
+    """Return the class that a measure refers to: the named one, or the positive of two if needed.
 
-    The averages of precision, recall and F go over all classes unless one is named.
+    Averages of precision, recall and F are over all classes unless one is named.
     """
     name = measure.settings.one
     if not name and measure.family in {"precision", "recall", "F", "F1"}:
@@ -147,7 +147,7 @@ def _root(sums: Floats) -> Floats:
 
 
 def _explained(given: NumberPredictions) -> UnitSums:
-    """R²; the truth is centred first, for squares of large numbers lose digits."""
+    """Return R²; the truth is centred first, because squares of large numbers lose digits."""
     centred = given.truth - given.truth.mean()
     error = (given.truth - given.predicted) ** 2
     table = np.column_stack([error, centred, centred**2, np.ones(len(error))])
@@ -176,7 +176,7 @@ def _calibration(given: ClassPredictions, settings: Settings) -> UnitSums | None
 
 
 class _Counts(NamedTuple):
-    """Of each class: how often it was hit, true, predicted; a row a set of units."""
+    """True positives, true counts and predicted counts of each class; one row per set of units."""
 
     hits: Floats
     true: Floats
@@ -193,7 +193,7 @@ class _Counts(NamedTuple):
 
 
 def _count_rows(truth: Ints, predicted: Ints, size: int) -> Floats:
-    """What each unit adds to the counts of `_Counts`."""
+    """Return the contribution of each unit to the counts of `_Counts`."""
     rows = np.arange(len(truth))
     table = np.zeros((len(truth), 3 * size))
     right = truth == predicted
@@ -204,7 +204,7 @@ def _count_rows(truth: Ints, predicted: Ints, size: int) -> Floats:
 
 
 def _quietly(function: Any, counts: _Counts, settings: Settings, at: int | None) -> Floats:
-    """Divisions by 0 give NaN, which stands for undefined."""
+    """Call a function without warnings: division by 0 gives NaN, which means undefined."""
     with np.errstate(divide="ignore", invalid="ignore"):
         found: Floats = function(counts, settings, at)
     return np.where(np.isfinite(found), found, np.nan)

@@ -1,4 +1,4 @@
-"""What to do where a measure of classes does not exist."""
+"""Advice for measures of classes that are undefined."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ __all__ = ["undefined_hint"]
 
 
 def undefined_hint(measure: Measure, reason: str, option: str = " (--undefined 0)") -> str:
-    """How to count a class for which a measure does not exist, if that is the reason.
+    """Return how to count a class for which a measure is undefined, if that is the reason.
 
     Parameters
     ----------
     measure, reason
-        What does not exist, and why.
+        The measure, and the reason why it is undefined.
     option
-        How to say it on the command line, where there is such an option.
+        The corresponding option on the command line, if there is one.
 
     Examples
     --------
     >>> from heldout import parse_measure
     >>> undefined_hint(parse_measure("F1"), NEVER_PREDICTED)
-    '; F1(macro, undefined=0) (--undefined 0) counts such a class 0, as scikit-learn does'
+    '; F1(macro, undefined=0) (--undefined 0) counts such a class as 0, like scikit-learn'
     """
     counted = measure.counting(0.0)
     if counted == measure or not reason.endswith((NEVER_PREDICTED, NO_UNIT)):
         return ""
-    return f"; {counted}{option} counts such a class 0, as scikit-learn does"
+    return f"; {counted}{option} counts such a class as 0, like scikit-learn"

@@ -1,7 +1,7 @@
-"""Measures of order (AUC, average precision, the median error) as functions of weights of units.
+"""Order statistics (AUC, average precision, the median error) as functions of unit weights.
 
-They are no functions of sums, but a set of units drawn with replacement is a set of weights: how
-often each unit was drawn. Units are sorted once, and many such sets are scored together.
+They are not functions of sums, but a bootstrap sample of units is a vector of weights: how often
+each unit was drawn. Units are sorted once, and many samples are scored together.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 __all__ = ["Weighing", "unit_order", "weighing"]
 
 Weighing = Callable[["Floats"], "Floats"]
-"""Values for weights of the units, a row a set of weights; NaN where there is no value."""
+"""Function from weights (one row per set, one column per unit) to values; NaN if undefined."""
 
 
 def unit_order(
     given: Predictions, measure: Measure, positive: str | None = None
 ) -> UnitOrder | None:
-    """What a measure of order keeps of the units; None for others.
+    """Return the data for scoring units by an order statistic; None for other measures.
 
     Parameters
     ----------
@@ -43,16 +43,16 @@ def unit_order(
 
 
 def weighing(given: Predictions, measure: Measure, positive: str | None = None) -> Weighing | None:
-    """AUC, average precision and the median error as functions of how much each unit counts.
+    """Return AUC, average precision or the median error as a function of unit weights.
 
     Parameters
     ----------
     given
-        Of one system; its own weights are multiplied with those asked for.
+        Predictions of one system; its own weights are multiplied by the given ones.
     measure
         One of the three; None for others.
     positive
-        The positive one of two classes.
+        The positive class of two.
     """
     if not isinstance(measure, PredictedMeasure):
         own = measure.unit_scores(given, positive)
@@ -86,7 +86,7 @@ def _of_classes(
 def _ordered(
     flags: Any, scores: Floats, function: Callable[[Floats, Floats], Floats]
 ) -> Callable[[Floats], Floats]:
-    """A function of the weights of positive and negative units at each score, the highest first."""
+    """Return a function of unit weights, given one of the class weights at each score."""
     order = np.argsort(-scores, kind="stable")
     steps = np.flatnonzero(np.append(True, np.diff(scores[order])))
     signs = np.asarray(flags)[order]
@@ -156,7 +156,7 @@ def _weights_of_classes(codes: Ints, weights: Floats, size: int) -> Floats:
 
 
 def _over(values: Floats, shares: Floats, average: str) -> Floats:
-    """The mean over classes or pairs; NaN if one that counts has no value."""
+    """Return the mean over classes or pairs; NaN if one with weight is undefined."""
     if average != "weighted":
         plain: Floats = values.mean(axis=1)
         return plain
@@ -166,7 +166,7 @@ def _over(values: Floats, shares: Floats, average: str) -> Floats:
 
 
 def _median(errors: Floats, weights: Floats) -> Floats:
-    """The median of each row's draw; weights are whole numbers, how often a unit was drawn."""
+    """Return the weighted median for each row; weights are integers (number of draws)."""
     order = np.argsort(errors, kind="stable")
     ranked = errors[order]
     reached = np.cumsum(weights[:, order], axis=1)

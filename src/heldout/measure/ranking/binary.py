@@ -1,8 +1,8 @@
-"""Measures of ranked lists that know only relevant and not relevant.
+"""Measures of ranked lists with binary relevance.
 
-Each is a function of the judged rows (`Judged`), the cutoff and its parameters, and gives one
-number a query. Sums run in rank order and divisions are those of trec_eval, so that its four
-printed digits are met in every case. Graded measures stand in `graded`, plain counts in `counts`.
+Each is a function of the judged rows (`Judged`), the cutoff and its parameters, and returns one
+number per query. Sums run in rank order and divisions are those of trec_eval, so that its four
+printed digits agree in every case. Graded measures are in `graded`, plain counts in `counts`.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ def recall(judged: Judged, k: int, *, rel: int = 1, ties: str = "order") -> Floa
 
 @family("F", aliases=["f1", "F1", "f_measure"], cutoff="rank")
 def f_measure(judged: Judged, k: int, *, beta: float = 1.0, rel: int = 1) -> Floats:
-    """F: weighted harmonic mean of precision and recall at k; beta weighs recall."""
+    """F: weighted harmonic mean of precision and recall at k; beta weights recall."""
     found, all_relevant = judged.total(judged.hits(rel).above(k).query), judged.relevant(rel)
-    # (1+b²)PR / (b²P+R) with P = found/k and R = found/relevant, so that 0/0 does not come up
+    # (1+b²)PR / (b²P+R) with P = found/k and R = found/relevant, so that 0/0 does not occur
     return over((1 + beta**2) * found, (beta**2 * all_relevant + k) * (found > 0))
 
 
 @family("RelP", aliases=["relative_P"], cutoff="rank")
 def relative_precision(judged: Judged, k: int, *, rel: int = 1) -> Floats:
-    """Relative precision: precision at k divided by the best that is possible at k."""
+    """Relative precision: precision at k divided by the best possible value at k."""
     best = np.minimum(k, judged.relevant(rel))
     return over(judged.total(judged.hits(rel).above(k).query), best)
 
@@ -79,7 +79,7 @@ def reciprocal_rank(judged: Judged, k: int | None, *, rel: int = 1, ties: str = 
 def average_precision(
     judged: Judged, k: int | None, *, rel: int = 1, ties: str = "order"
 ) -> Floats:
-    """Average precision: precision at each relevant document, summed, over all relevant ones."""
+    """Average precision: sum of precision at each relevant document, over all relevant ones."""
     if ties == "average":
         return over(tie_aware.expected_precision_sum(judged, k, rel), judged.relevant(rel))
     hits = judged.hits(rel).above(k)
@@ -88,7 +88,7 @@ def average_precision(
 
 @family("GMAP", aliases=["gm_map"], cutoff="none", aggregate="gmean")
 def geometric_average_precision(judged: Judged, k: None, *, rel: int = 1) -> Floats:
-    """AP whose values are averaged geometrically over queries, none below 0.00001."""
+    """AP averaged geometrically over queries, with values of at least 0.00001."""
     return average_precision(judged, k, rel=rel)
 
 
@@ -105,14 +105,14 @@ def r_precision(judged: Judged, k: None, *, rel: int = 1, times: float = 1.0) ->
     """R-precision: precision at rank R (or `times` R), R being the number of relevant documents."""
     del k
     relevant, hits = judged.relevant(rel), judged.hits(rel)
-    # As trec_eval rounds the rank: up, unless the fraction is below a tenth.
+    # trec_eval rounds the rank up, unless the fraction is below a tenth.
     depth = relevant if times == 1 else (times * relevant + 0.9).astype(np.int64)
     return over(judged.total(hits.query[hits.rank <= depth[hits.query]]), depth)
 
 
 @family("Bpref", aliases=["bpref"], cutoff="none")
 def binary_preference(judged: Judged, k: None, *, rel: int = 1) -> Floats:
-    """Bpref: how seldom judged non-relevant documents stand above relevant ones."""
+    """Bpref: how rarely judged non-relevant documents are ranked above relevant ones."""
     del k
     hits, relevant = judged.hits(rel), judged.relevant(rel)
     nonrelevant = judged.relevant(0) - relevant
@@ -124,7 +124,7 @@ def binary_preference(judged: Judged, k: None, *, rel: int = 1) -> Floats:
 
 
 def _nonrelevant_above(judged: Judged, rel: int) -> Ints:
-    """For each hit, how many judged non-relevant documents stand above it."""
+    """Return, for each hit, the number of judged non-relevant documents ranked above it."""
     known = judged.grade >= 0
     all_above: Ints = np.cumsum(known) - known  # known rows before each row
     hit_rows = np.flatnonzero((judged.grade >= rel) & known)
@@ -137,7 +137,7 @@ def _nonrelevant_above(judged: Judged, rel: int) -> Ints:
 
 @family("gm_bpref", cutoff="none", aggregate="gmean")
 def geometric_binary_preference(judged: Judged, k: None, *, rel: int = 1) -> Floats:
-    """Bpref whose values are averaged geometrically over queries, none below 0.00001."""
+    """Bpref averaged geometrically over queries, with values of at least 0.00001."""
     return binary_preference(judged, k, rel=rel)
 
 
@@ -160,14 +160,14 @@ def inferred_average_precision(judged: Judged, k: None, *, rel: int = 1) -> Floa
 
 
 def count_before(judged: Judged, rows: Ints, query: Ints) -> Ints:
-    """How many rows of its query stand before each of `rows`."""
+    """Return the number of rows of the same query before each of `rows`."""
     counts = np.bincount(judged.query, minlength=len(judged))
     before: Ints = rows - (np.cumsum(counts) - counts)[query]
     return before
 
 
 def hits_for_recall(recall_level: float, relevant: Ints) -> Ints:
-    """How many relevant documents make up a recall level: rounded, halves up (C's lround)."""
+    """Return the number of relevant documents at a recall level: rounded half up (C's lround)."""
     exact = recall_level * relevant
     whole = np.floor(exact)
     rounded: Ints = (whole + (exact - whole >= 0.5)).astype(np.int64)
@@ -176,7 +176,7 @@ def hits_for_recall(recall_level: float, relevant: Ints) -> Ints:
 
 @family("IPrec", aliases=["iprec_at_recall"], cutoff="recall")
 def interpolated_precision(judged: Judged, recall_level: float, *, rel: int = 1) -> Floats:
-    """Interpolated precision: the greatest precision at this recall or beyond."""
+    """Interpolated precision: the highest precision at this recall or beyond."""
     relevant, hits = judged.relevant(rel), judged.hits(rel)
     found = np.bincount(hits.query, minlength=len(judged))
     needed = hits_for_recall(recall_level, relevant)

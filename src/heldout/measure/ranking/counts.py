@@ -1,4 +1,4 @@
-"""Counts, measures of retrieved sets, and how much of a list is judged."""
+"""Counts, measures of retrieved sets, and the share of judged documents."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def queries(judged: Judged, k: None) -> Floats:
 
 @_count("NumRet", "num_ret")
 def retrieved(judged: Judged, k: None, *, rel: int | None = None) -> Floats:
-    """Number of documents retrieved, or with ``rel`` of those that are relevant."""
+    """Number of documents retrieved, or with ``rel`` of relevant ones."""
     if rel is not None:
         return relevant_retrieved(judged, k, rel=rel)
     return judged.retrieved.astype(np.float64)
@@ -93,9 +93,9 @@ def unjudged_share(judged: Judged, k: int) -> Floats:
 
 @family("SetP", aliases=["set_P"], cutoff="none")
 def set_precision(judged: Judged, k: None, *, rel: int = 1, relative: bool = False) -> Floats:
-    """Precision of all that was retrieved.
+    """Precision of the retrieved set.
 
-    With ``relative`` it is divided by the best that a set of this size can have (SetRelP).
+    With ``relative`` it is divided by the best possible value for a set of this size (SetRelP).
     """
     if relative:
         return set_relative_precision(judged, k, rel=rel)
@@ -104,14 +104,14 @@ def set_precision(judged: Judged, k: None, *, rel: int = 1, relative: bool = Fal
 
 @family("SetR", aliases=["set_recall"], cutoff="none")
 def set_recall(judged: Judged, k: None, *, rel: int = 1) -> Floats:
-    """Recall of all that was retrieved."""
+    """Recall of the retrieved set."""
     del k
     return over(judged.total(judged.hits(rel).query), judged.relevant(rel))
 
 
 @family("SetRelP", aliases=["set_relative_P"], cutoff="none")
 def set_relative_precision(judged: Judged, k: None, *, rel: int = 1) -> Floats:
-    """Precision of all that was retrieved, relative to the best a set of this size can have."""
+    """Precision of the retrieved set, relative to the best possible for a set of this size."""
     del k
     best = np.minimum(judged.retrieved, judged.relevant(rel))
     return over(judged.total(judged.hits(rel).query), best)
@@ -119,7 +119,7 @@ def set_relative_precision(judged: Judged, k: None, *, rel: int = 1) -> Floats:
 
 @family("SetAP", aliases=["set_map"], cutoff="none")
 def set_average_precision(judged: Judged, k: None, *, rel: int = 1) -> Floats:
-    """Precision times recall of all that was retrieved."""
+    """Precision times recall of the retrieved set."""
     del k
     found = judged.total(judged.hits(rel).query)
     return over(found * found, judged.retrieved * judged.relevant(rel).astype(np.float64))
@@ -127,7 +127,7 @@ def set_average_precision(judged: Judged, k: None, *, rel: int = 1) -> Floats:
 
 @family("SetF", aliases=["set_F"], cutoff="none")
 def set_f_measure(judged: Judged, k: None, *, beta: float = 1.0, rel: int = 1) -> Floats:
-    """F of all that was retrieved: (b+1)PR / (R + bP), b = beta, as trec_eval has it."""
+    """F of the retrieved set: (b+1)PR / (R + bP), b = beta, as in trec_eval."""
     p = set_precision(judged, k, rel=rel)
     r = set_recall(judged, k, rel=rel)
     return over((beta + 1) * p * r, beta * p + r)
@@ -150,7 +150,7 @@ def utility(
     d: float = 0.0,
     docs: int = 0,
 ) -> Floats:
-    """Linear utility: a for each relevant retrieved, b other retrieved, c missed, d the rest."""
+    """Linear utility: a per relevant retrieved, b other retrieved, c missed, d the rest."""
     del k
     found, ret, all_relevant = (
         judged.total(judged.hits(rel).query),
@@ -163,7 +163,7 @@ def utility(
 
 @family("RelString", aliases=["relstring"], aggregate="text", higher_is_better=None)
 def relevance_string(judged: Judged, k: int | None) -> Floats:
-    """The grades of the first k documents (default 10) as text: ``-`` unjudged, ``.`` pooled."""
+    """Grades of the first k documents (default 10) as text: ``-`` unjudged, ``.`` pooled."""
     depth = 10 if k is None else k
     lengths = np.minimum(judged.retrieved, depth)
     lists = [["-"] * int(length) for length in lengths]

@@ -1,4 +1,4 @@
-"""Runs and judgements in, one number per query and measure out."""
+"""Evaluate runs against judgements: one number per query and measure."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 __all__ = ["DEFAULT_MEASURES", "Missing", "RankingEvaluation", "RunScores", "evaluate_runs"]
 
 Missing = Literal["zero", "skip"]
-"""What a judged query without a ranked list counts: 0, or nothing (it is left out)."""
+"""How to treat a judged query without a ranked list: count it 0, or leave it out."""
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10", "RR", "R@1000", "Judged@10")
 
-_LARGE = 16 << 20  # files above this size are read one after the other, each by all threads
+_LARGE = 16 << 20  # larger files are read one after the other, each by all threads
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,18 +55,18 @@ class RunScores:
     present
         Whether the run has each of them.
     columns
-        For each measure the value of every query.
+        For each measure, the value of every query.
     unjudged
-        How many queries of the run have no judgements and were left aside.
+        Number of queries of the run without judgements, which are ignored.
     ties
         The run's tie policy.
     unshared
         Some document ids of the run and of the judgements if they have no document in common;
         else empty.
     ranking
-        A digest of the ranking, by which copies are found; empty if there is one run only.
+        A digest of the ranking, to find copies; empty if there is only one run.
     query_column
-        The name of the column of query ids in the frame that the run came from.
+        Name of the query id column in the frame that the run came from.
     """
 
     name: str
@@ -87,13 +87,13 @@ class RankingEvaluation(Evaluation):
     Parameters
     ----------
     measures
-        What was measured, one column each.
+        The measures, one column each.
     runs
         The values of each run.
     missing
-        What a judged query without a ranked list counts.
+        How to treat judged queries without a ranked list.
     policies
-        In words: how ties, missing queries and unjudged documents were treated.
+        How ties, missing queries and unjudged documents were treated, in words.
     qrels
         The judgements.
     """
@@ -116,7 +116,7 @@ class RankingEvaluation(Evaluation):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Notes about runs whose scores may mislead: wrong ids, most queries missing, copies.
+        """Warnings about misleading scores: wrong ids, most queries missing, copies.
 
         Examples
         --------
@@ -131,7 +131,7 @@ class RankingEvaluation(Evaluation):
         return self.notes
 
     def counted(self) -> Flags:
-        """Which of the judged queries count: all, or those that every run has."""
+        """Return which judged queries count: all, or those that every run has."""
         every = np.ones(len(self.runs[0].queries), np.bool_)
         if self.missing == "skip":
             for run in self.runs:
@@ -139,20 +139,20 @@ class RankingEvaluation(Evaluation):
         return every
 
     def queries(self) -> list[str]:
-        """The queries that count."""
+        """Return the queries that count."""
         return [self.runs[0].queries[row] for row in np.flatnonzero(self.counted())]
 
     def units(self, system: str | int = 0) -> tuple[str, ...]:
-        """The queries that count."""
+        """Return the queries that count."""
         del system
         return tuple(self.queries())
 
     def values(self, run: str | int, measure: str | Measure | int) -> Floats:
-        """The value of each query that counts."""
+        """Return the value of each query that counts."""
         return self._per_unit(self._system(run), self._measure(measure))
 
     def mean(self, run: str | int, measure: str | Measure | int) -> float:
-        """The mean (or sum, or geometric mean) over the queries that count."""
+        """Return the mean (or sum, or geometric mean) over the queries that count."""
         return self._value(self._system(run), self._measure(measure))
 
     def _value(self, system: int, measure: int) -> float:
@@ -162,8 +162,8 @@ class RankingEvaluation(Evaluation):
         return self.runs[system].columns[measure][self.counted()]
 
     def scores(self, measure: str | Measure | int = 0) -> Scores:
-        """The scores of all runs in one measure, paired by query, to make claims from."""
-        from heldout.data.scores import Scores  # for claims only
+        """Return the scores of all runs in one measure, paired by query, for comparisons."""
+        from heldout.data.scores import Scores  # for comparisons only
 
         number = self._measure(measure)
         columns = [self.values(run, number) for run in range(len(self.runs))]
@@ -197,17 +197,17 @@ class RankingEvaluation(Evaluation):
         return list(self.queries()), self._per_unit(system, measure).astype(np.float64)
 
     def to_frame(self, library: Library = "polars") -> Any:
-        """A table with the columns ``run``, ``query_id``, ``measure``, ``value``.
+        """Return a table with the columns ``run``, ``query_id``, ``measure``, ``value``.
 
-        If the first run came from a frame, the column of query ids has the same name as there.
+        If the first run came from a frame, the query id column keeps its name.
 
         Parameters
         ----------
         library
-            Whose frame it is: ``polars`` or ``pandas``.
+            Library of the frame: ``polars`` or ``pandas``.
         """
         if all(measure.aggregate == "none" for measure in self.measures):
-            raise MeasureError("a text such as RelString has no place in a table of numbers")
+            raise MeasureError("texts such as RelString do not fit into a table of numbers")
         frame = Evaluation.to_frame(self)
         return frame_of(frame.rename({"query_id": self.runs[0].query_column}), library)
 
@@ -238,20 +238,20 @@ def evaluate_runs(
         One run or several in a list, or ``{name: run}``: objects, ``{query: {document: score}}``,
         frames, or paths.
     measures
-        Names such as ``"nDCG@10"``, or measures, also those of ir_measures (``nDCG @ 10``).
+        Names such as ``"nDCG@10"``, or measures, including those of ir_measures (``nDCG @ 10``).
     missing
-        What a judged query without a ranked list counts: ``"zero"``, or ``"skip"`` to average over
-        the queries that all runs have.
+        How to treat judged queries without a ranked list: ``"zero"`` counts them 0, ``"skip"``
+        averages over the queries that all runs have.
     depth
-        Look at the first `depth` documents of each query only.
+        Use only the first `depth` documents of each query.
     rel
-        The least grade that counts as relevant, for measures that do not set it themselves.
+        The lowest grade that counts as relevant, for measures that do not set it themselves.
     judged_only
-        Leave out documents without a judgement, for measures that do not set it themselves.
+        Ignore documents without a judgement, for measures that do not set it themselves.
     progress
         Called with the name of each run when it is done.
     ties, single_precision, skip_bad_lines, report
-        How runs are read, see `heldout.read_run`.
+        How runs are read; see `heldout.read_run`.
 
     Returns
     -------
@@ -289,7 +289,7 @@ def evaluate_runs(
         if progress:
             progress(done.name)
     if not scores:
-        raise InputError("no run was given")
+        raise InputError("no runs given")
     policies = (
         *policies_in_words([one.ties for one in scores], missing, depth, options),
         *variants_in_words(parsed),
@@ -298,14 +298,14 @@ def evaluate_runs(
         parsed, _distinct_names(scores, items), missing, policies, judgements
     )
     if not result.counted().any():
-        raise InputError("no judged query is in all of the runs: leave out --intersection")
+        raise InputError("no judged query is in all runs: do not use --intersection")
     return result
 
 
 def _parse(
     measures: Any, depth: int | None, rel: int, *, judged_only: bool
 ) -> tuple[RankingMeasure, ...]:
-    """The measures, checked against what they cannot be combined with."""
+    """Parse the measures and check that they fit the settings."""
     defaults: dict[str, Value] = {}
     if rel != 1:
         defaults["rel"] = rel
@@ -313,7 +313,7 @@ def _parse(
         defaults[JUDGED_ONLY] = True
     parsed = tuple(parse_measures(measures, "ranking", **defaults))
     if not parsed:
-        raise MeasureError("no measure was given")
+        raise MeasureError("no measures given")
     if depth is not None and any(measure.family == EXTERNAL for measure in parsed):
         raise MeasureError("measures of ir_measures cannot be combined with a depth (-M)")
     if depth is not None and any(_averages_ties(measure) for measure in parsed):
@@ -325,13 +325,13 @@ def _check_settings(missing: str, depth: int | None, rel: int) -> None:
     if missing not in get_args(Missing):
         raise InputError(f"missing={missing!r}: expected one of {', '.join(get_args(Missing))}")
     if depth is not None and (not isinstance(depth, int) or depth < 1):
-        raise InputError(f"depth={depth!r}: expected a whole number from 1 on")
+        raise InputError(f"depth={depth!r}: expected a positive integer")
     if not isinstance(rel, int) or rel < 0:
-        raise InputError(f"rel={rel!r}: expected a whole number from 0 on")
+        raise InputError(f"rel={rel!r}: expected a non-negative integer")
 
 
 def _each(score: Callable[[Any], RunScores], items: list[Any]) -> Iterator[RunScores]:
-    """Small runs side by side; large files one by one, each read by all threads."""
+    """Score small runs in parallel; large files one by one, each read by all threads."""
     paths = [item for item in items if isinstance(item, str | os.PathLike)]
     sizes = [os.path.getsize(path) for path in paths if os.path.isfile(path)]  # noqa: PTH113, PTH202
     if max(sizes, default=0) > _LARGE:
@@ -372,7 +372,7 @@ def score_run(
 
 
 def compute(judged: Judged, measure: RankingMeasure) -> NDArray[Any]:
-    """The value of every query."""
+    """Return the value of every query."""
     options = {key: value for key, value in measure.params if key != JUDGED_ONLY}
     return measure.definition.compute(judged, measure.cutoff, **options)
 
@@ -392,7 +392,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _distinct_names(scores: list[RunScores], items: list[Any]) -> tuple[RunScores, ...]:
-    """Name runs so that each can be told: by tag, else by file, else with a number."""
+    """Give each run a distinct name: by tag, else by file, else with a number."""
     names = [one.name for one in scores]
     files = [Path(item).name for item in items if isinstance(item, str | os.PathLike)]
     if len(set(names)) < len(names) and len(set(files)) == len(names):
@@ -400,10 +400,10 @@ def _distinct_names(scores: list[RunScores], items: list[Any]) -> tuple[RunScore
     taken: set[str] = set()
     result = []
     for one, name in zip(scores, names, strict=True):
-        told, number = name, 1
-        while told in taken or (number > 1 and told in names):
+        numbered, number = name, 1
+        while numbered in taken or (number > 1 and numbered in names):
             number += 1
-            told = f"{name} ({number})"
-        taken.add(told)
-        result.append(replace(one, name=told))
+            numbered = f"{name} ({number})"
+        taken.add(numbered)
+        result.append(replace(one, name=numbered))
     return tuple(result)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["external_measure", "external_values"]
 
-# Names are facts of ir_measures 0.4; they serve to say what to install.
+# The measures of ir_measures 0.4, to say what to install.
 KNOWN: Final = frozenset(
     (
         *("Accuracy", "BPM", "Compat", "INSQ", "INST", "NERR8", "NERR9", "NERR10", "NERR11"),
@@ -30,7 +30,7 @@ DIVERSITY: Final = frozenset(
         *("nerr_ia", "nnrbp", "α_dcg", "α_ndcg"),
     )
 )
-"""Measures of diversity: they need the subtopic of each judgement, which `Qrels` do not keep."""
+"""Measures of diversity: they need subtopics in the judgements, which `Qrels` do not store."""
 
 _FAILURES = (
     ArithmeticError,
@@ -53,12 +53,12 @@ add_family(Family(EXTERNAL, _not_here, (("name", ""),), "none", higher_is_better
 
 
 def external_measure(name: str) -> RankingMeasure | None:
-    """The measure of that name in ir_measures; None if it has none."""
+    """Return a measure of ir_measures by name; None if it does not exist."""
     stem = re.split(r"[@(]", name)[0].strip()
     if stem.lower() in DIVERSITY:
         raise MeasureError(
-            f"{stem} is not supported: it needs judgements by subtopic, and heldout reads qrels "
-            "without the subtopic column; use ir_measures itself for measures of diversity"
+            f"{stem} is not supported: it needs judgements by subtopic, but heldout ignores the "
+            "subtopic column of qrels; use ir_measures itself for measures of diversity"
         )
     try:
         import ir_measures  # optional
@@ -80,7 +80,7 @@ def external_measure(name: str) -> RankingMeasure | None:
 
 
 def _refuse_incomplete(stem: str, parsed: Any) -> None:
-    """Name the parameters that are required and missing (``INST`` needs ``max_rel``)."""
+    """Raise an error that names missing required parameters (``INST`` needs ``max_rel``)."""
     lacks = [
         key
         for key, info in parsed.SUPPORTED_PARAMS.items()
@@ -94,7 +94,7 @@ def _refuse_incomplete(stem: str, parsed: Any) -> None:
 
 
 def external_values(qrels: Qrels, run: Run, name: str) -> Floats:
-    """The value of every judged query; 0 where the run lacks it, as ir_measures has it."""
+    """Return the value of every judged query; 0 where the run lacks it, as in ir_measures."""
     import ir_measures  # optional
 
     measure: Any = ir_measures.parse_measure(name)

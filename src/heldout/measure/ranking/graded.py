@@ -22,14 +22,14 @@ GREATEST_EXPONENT: Final = 1000
 
 
 def gain_of(grade: Ints, gains: Gains | None, *, exponential: bool = False) -> Floats:
-    """The gain of each grade: the grade itself, 2^grade - 1, or what `gains` says.
+    """Return the gain of each grade: the grade itself, 2^grade - 1, or the entry in `gains`.
 
-    Without a judgement, or with a negative one, there is no gain.
+    Unjudged documents and negative grades have no gain.
     """
     base = np.where(grade >= 0, grade, 0).astype(np.float64)
     if exponential and base.max(initial=0) > GREATEST_EXPONENT:
         raise MeasureError(
-            f"grade {base.max():g} is too great for the gain 2^grade - 1: set gains={{grade: gain}}"
+            f"grade {base.max():g} is too large for the gain 2^grade - 1: set gains={{grade: gain}}"
         )
     value = np.exp2(base) - 1 if exponential else base
     for one, gain in gains or ():
@@ -38,7 +38,7 @@ def gain_of(grade: Ints, gains: Gains | None, *, exponential: bool = False) -> F
 
 
 def discount(dcg: str, base: float) -> Callable[[Ints], Floats]:
-    """The factor by which a gain at a rank (from 1) is divided."""
+    """Return the function from ranks (from 1) to the divisors of gains."""
     scale = np.log2(base)
     if dcg == "classic":  # Järvelin & Kekäläinen 2002: no discount above rank `base`
         return lambda rank: np.where(rank < base, 1.0, np.log2(np.maximum(rank, 1)) / scale)
@@ -46,7 +46,7 @@ def discount(dcg: str, base: float) -> Callable[[Ints], Floats]:
 
 
 class _Ideal(NamedTuple):
-    """The best possible list of every query: positive gains, falling."""
+    """The best possible list of every query: positive gains, descending."""
 
     query: Ints
     rank: Ints
@@ -56,9 +56,9 @@ class _Ideal(NamedTuple):
 def ideal_list(
     judged: Judged, gains: Gains | None, k: int | None = None, *, exponential: bool = False
 ) -> _Ideal:
-    """The judged documents of every query by falling gain, the first `k` of them.
+    """Return the judged documents of every query by descending gain, the first `k` of them.
 
-    Only how many documents have which grade matters, so nothing is sorted but the grades.
+    Only the number of documents of each grade matters, so only grades are sorted.
     """
     grades, counts = judged.grade_counts()
     gain = gain_of(grades, gains, exponential=exponential)
@@ -128,12 +128,12 @@ def normalised_gain(
     """
     best = ideal_discounted_gain(judged, k, dcg=dcg, gains=gains, base=base)
     found = discounted_gain(judged, k, dcg=dcg, gains=gains, base=base, ties=ties)
-    # No list is better than the best one; means over ties may exceed it by their rounding.
+    # No list is better than the ideal one; means over ties may exceed it by rounding.
     return np.minimum(over(found, best), 1.0)
 
 
 def _running(query: Ints, values: Floats, queries: int) -> Floats:
-    """Running sums that begin anew with each query."""
+    """Return running sums that restart with each query."""
     sums = np.cumsum(values)
     counts = np.bincount(query, minlength=queries)
     first = (np.cumsum(counts) - counts)[query]
@@ -142,7 +142,7 @@ def _running(query: Ints, values: Floats, queries: int) -> Floats:
 
 
 def _ideal_sums(best: _Ideal, values: Floats, judged: Judged) -> Callable[[Ints, Ints], Floats]:
-    """A function that gives the sum of `values` over the first documents of the best list."""
+    """Return a function that sums `values` over the first documents of the ideal list."""
     counts = np.bincount(best.query, minlength=len(judged))
     first = np.cumsum(counts) - counts
     running = np.append(_running(best.query, values, len(judged)), 0.0)
@@ -169,17 +169,17 @@ def gain_at_relevant(judged: Judged, k: None, *, gains: Gains | None = None) -> 
     whole = np.arange(len(judged))
     last = discounted_gain(judged, None, gains=gains)
     total += over((number - found) * last, ideal(whole, number))
-    return np.minimum(over(total, number), 1.0)  # running sums round
+    return np.minimum(over(total, number), 1.0)  # running sums may exceed 1 by rounding
 
 
 @family("Rndcg", cutoff="none")
 def gain_at_levels(judged: Judged, k: None, *, rel: int = 1, gains: Gains | None = None) -> Floats:
-    """NDCG averaged over the ranks where the best list changes grade (trec_eval, experimental)."""
+    """NDCG averaged over the ranks where the ideal list changes grade (trec_eval, experimental)."""
     del k
     best = ideal_list(judged, gains)
     ideal = _ideal_sums(best, best.gain / np.log2(best.rank + 1.0), judged)
     number = np.bincount(best.query, minlength=len(judged))
-    # The last document of each stretch of equal gains in the best list.
+    # The last document of each run of equal gains in the ideal list.
     ends = np.ones(len(best.query), np.bool_)
     ends[:-1] = (best.query[1:] != best.query[:-1]) | (best.gain[1:] != best.gain[:-1])
     query, depth = best.query[ends], best.rank[ends]
@@ -190,17 +190,17 @@ def gain_at_levels(judged: Judged, k: None, *, rel: int = 1, gains: Gains | None
     last = over(discounted_gain(judged, None, gains=gains), ideal(whole, number))
     goes_on = (judged.retrieved > number + 1) & (number > 0)
     total += np.where(goes_on, last, 0.0)
-    mean = np.minimum(over(total, points + goes_on), 1.0)  # running sums round
+    mean = np.minimum(over(total, points + goes_on), 1.0)  # may exceed 1 by rounding
     return np.where(judged.relevant(rel) > 0, mean, 0.0)
 
 
 def _dcg_at(judged: Judged, gains: Gains | None, query: Ints, depth: Ints) -> Floats:
-    """DCG of the run's first `depth` documents of each given query."""
+    """Return the DCG of the run's first `depth` documents of each given query."""
     gain = gain_of(judged.grade, gains) / np.log2(judged.rank + 1.0)
     running = np.append(_running(judged.query, gain, len(judged)), 0.0)
     counts = np.bincount(judged.query, minlength=len(judged))
     first = np.cumsum(counts) - counts
-    # Rows stand in order of (query, rank), so one sorted key finds how many are above a depth.
+    # Rows are sorted by (query, rank), so one sorted key gives the number of rows above a depth.
     width = int(max(judged.rank.max(initial=0), depth.max(initial=0))) + 1
     above = np.searchsorted(judged.query * width + judged.rank, query * width + depth, "right")
     inside = above - first[query]
@@ -209,7 +209,7 @@ def _dcg_at(judged: Judged, gains: Gains | None, query: Ints, depth: Ints) -> Fl
 
 @family("G", cutoff="none")
 def normalised_cost_gain(judged: Judged, k: None, *, gains: Gains | None = None) -> Floats:
-    """G: gain over log2(2 + gain that an ideal list has more by then) (trec_eval, experimental)."""
+    """G: gain over log2(2 + excess gain of the ideal list so far) (trec_eval, experimental)."""
     del k
     best = ideal_list(judged, gains)
     gain = gain_of(judged.grade, gains)
@@ -224,7 +224,7 @@ def normalised_cost_gain(judged: Judged, k: None, *, gains: Gains | None = None)
 
 
 def _unit_gain(judged: Judged, rel: int | None, gains: Gains | None, normalise: str) -> Floats:
-    """Gains between 0 and 1: relevant or not, or the grade divided by the greatest one."""
+    """Return gains between 0 and 1: binary relevance, or the grade divided by the highest one."""
     if rel is not None:
         return ((judged.grade >= rel) & (judged.grade >= 0)).astype(np.float64)
     gain = gain_of(judged.grade, gains)
@@ -241,7 +241,7 @@ def _unit_gain(judged: Judged, rel: int | None, gains: Gains | None, normalise: 
 
 
 def _powers(p: float, ranks: Ints) -> Floats:
-    """1, p, p², … up to the greatest rank, multiplied one by one as trec_eval does."""
+    """Return 1, p, p², … up to the highest rank, multiplied one by one as in trec_eval."""
     return np.append(1.0, np.cumprod(np.full(ranks.max(initial=0), p)))
 
 
@@ -258,8 +258,8 @@ def rank_biased_precision(
 ) -> Floats:
     """Rank-biased precision: (1 - p) times the sum of gain · p^(rank - 1).
 
-    The gain is the grade divided by the greatest grade in the qrels (``normalise='query'``: of the
-    query, as trec_eval does), or with ``rel`` 1 for a relevant document and 0 for another.
+    The gain is the grade divided by the highest grade in the qrels (``normalise='query'``: of the
+    query, as in trec_eval), or with ``rel`` 1 for a relevant document and 0 otherwise.
     """
     gain = _unit_gain(judged, rel, gains, normalise)
     if ties == "average":
@@ -275,9 +275,9 @@ def rank_biased_precision(
 def rank_biased_residual(
     judged: Judged, k: None, *, p: float = 0.8, complete: bool = True
 ) -> Floats:
-    """How much RBP would gain if all that is unjudged or not retrieved were relevant.
+    """Increase of RBP if all unjudged and unretrieved documents were relevant.
 
-    trec_eval forgets the ranks behind the end of a list that is judged throughout
+    trec_eval ignores the ranks after the end of a list in which all documents are judged
     (``complete=False``).
     """
     known = judged.hits(0).above(k)
@@ -287,10 +287,10 @@ def rank_biased_residual(
     first = np.cumsum(judged.retrieved) - judged.retrieved
     unjudged[first[known.query] + known.rank - 1] = False
     query, rank = query[unjudged], count_up(query, len(judged))[unjudged]
-    # Added up in this form, not as 1 - what is judged, so that the last digit is trec_eval's.
+    # Summed in this form, not as 1 - judged part, so that the last digit agrees with trec_eval.
     residual = power[judged.retrieved] + (1 - p) * judged.total(query, power[rank - 1])
     if complete:
-        return np.minimum(residual, 1.0)  # powers round
+        return np.minimum(residual, 1.0)  # powers may exceed 1 by rounding
     return np.where(judged.total(query) > 0, residual, 0.0)
 
 
@@ -298,20 +298,20 @@ def rank_biased_residual(
 def expected_reciprocal_rank(judged: Judged, k: int | None, *, top: int | None = None) -> Floats:
     """Expected reciprocal rank of the document at which a user stops (Chapelle et al. 2009).
 
-    A document of grade g satisfies with probability (2^g - 1) / 2^top; ``top`` is the greatest
-    grade in the qrels unless given (gdeval and ir_measures have 4).
+    A document of grade g satisfies with probability (2^g - 1) / 2^top; ``top`` is by default the
+    highest grade in the qrels (gdeval and ir_measures use 4).
     """
     keep = judged.grade > 0
     if k is not None:
         keep &= judged.rank <= k
     query, rank = judged.query[keep], judged.rank[keep]
     scale = judged.top_grade if top is None else top
-    # (2^grade - 1) / 2^scale without the great numbers
+    # (2^grade - 1) / 2^scale without large intermediate numbers
     stop = np.minimum(np.exp2(np.minimum(judged.grade[keep] - scale, 1.0)) - 2.0**-scale, 1.0)
     go_on = np.ones(len(judged))
     value = np.zeros(len(judged))
     nth = count_up(query, len(judged))
-    for step in range(1, int(nth.max(initial=0)) + 1):  # all queries' step-th documents at once
+    for step in range(1, int(nth.max(initial=0)) + 1):  # the step-th documents of all queries
         rows = nth == step
         value[query[rows]] += go_on[query[rows]] * stop[rows] / rank[rows]
         go_on[query[rows]] *= 1 - stop[rows]

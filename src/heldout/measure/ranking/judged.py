@@ -1,8 +1,8 @@
-"""A run seen through the judgements: the only rows that measures look at.
+"""The judged documents of a run: the only rows that measures use.
 
-Of the thousand documents that a system returns for a query, a handful are judged. Everything that
-a measure needs is their ranks and grades, the number of documents retrieved, and the grades of all
-judged documents, so the other rows are never touched again.
+Of the thousand documents that a system returns for a query, a few are judged. A measure needs only
+their ranks and grades, the number of documents retrieved, and the grades of all judged documents,
+so the other rows are read only once.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["Hits", "Judged", "count_up", "join", "over"]
 
 _FEW_GRADES: Final = 64
 BLOCK: Final = 1 << 16
-"""Rows that are looked up together: few enough to stay in cache."""
+"""Rows looked up together: few enough to stay in cache."""
 
 
 class Hits(NamedTuple):
@@ -36,9 +36,9 @@ class Hits(NamedTuple):
     Parameters
     ----------
     query, rank
-        Whose, and where (from 1).
+        Query and rank (from 1) of each.
     nth
-        The how-manieth relevant document of its query this is (from 1).
+        Its number among the relevant documents of the query (from 1).
     """
 
     query: Ints
@@ -46,7 +46,7 @@ class Hits(NamedTuple):
     nth: Ints
 
     def above(self, cutoff: int | None) -> Hits:
-        """Those at rank `cutoff` or better."""
+        """Return those at rank `cutoff` or better."""
         if cutoff is None:
             return self
         keep = self.rank <= cutoff
@@ -60,19 +60,19 @@ class Judged:
     Parameters
     ----------
     queries
-        The queries in the order of the results.
+        The queries in output order.
     present
-        Whether the run has the query.
+        Whether the run has each query.
     retrieved
-        How many documents the run has for it.
+        Number of documents that the run has for each query.
     query, rank, grade
         The retrieved documents that are in the qrels, ordered by query and rank (from 1).
     tie_first, tie_size
-        The rank at which the document's group of equal scores begins, and the group's size.
+        The first rank of the document's group of tied scores, and the group's size.
     all_query, all_grade
         All judgements, ordered by query.
     top_grade
-        The greatest grade in the qrels, at least 1.
+        The highest grade in the qrels, at least 1.
     """
 
     queries: tuple[str, ...]
@@ -92,11 +92,11 @@ class Judged:
         return len(self.queries)
 
     def total(self, query: Ints, weights: NDArray[np.floating] | Ints | None = None) -> Floats:
-        """Sum `weights` (or count) by query, in the order of the rows, as a loop would."""
+        """Sum `weights` (or count) per query, in row order."""
         return np.bincount(query, weights, len(self)).astype(np.float64, copy=False)
 
     def hits(self, rel: int) -> Hits:
-        """The retrieved documents of grade `rel` or better."""
+        """Return the retrieved documents of grade `rel` or higher."""
         key = ("hits", rel)
         if key not in self._cache:
             keep = (self.grade >= rel) & (self.grade >= 0)
@@ -105,13 +105,13 @@ class Judged:
         return self._cache[key]  # type: ignore[return-value]
 
     def relevant(self, rel: int) -> Ints:
-        """How many documents of grade `rel` or better each query has."""
+        """Return the number of documents of grade `rel` or higher of each query."""
         grades, counts = self.grade_counts()
         found: Ints = counts[:, (grades >= rel) & (grades >= 0)].sum(axis=1)
         return found
 
     def grade_counts(self) -> tuple[Ints, Ints]:
-        """All grades in the qrels, rising, and how many documents of each every query has."""
+        """Return all grades in the qrels, ascending, and the documents per query and grade."""
         key = ("grades", 0)
         if key not in self._cache:
             low, high = int(self.all_grade.min()), int(self.all_grade.max())
@@ -125,7 +125,7 @@ class Judged:
         return self._cache[key]  # type: ignore[return-value]
 
     def only_judged(self) -> Judged:
-        """The same lists without documents that have no judgement, ranks closed up."""
+        """Return the same lists without unjudged documents, with ranks renumbered."""
         keep = self.grade >= 0
         query, first = self.query[keep], self.tie_first[keep]
         rank = count_up(query, len(self))
@@ -148,14 +148,14 @@ class Judged:
 
 
 def over(total: Floats, count: NDArray[np.integer] | NDArray[np.floating]) -> Floats:
-    """Divide, giving 0 where there is nothing to divide by, as trec_eval does."""
+    """Divide; the result is 0 where the divisor is 0, as in trec_eval."""
     result = np.zeros(len(total))
     np.divide(total, count, out=result, where=count > 0)
     return result
 
 
 def count_up(query: Ints, queries: int) -> Ints:
-    """Number the rows of each query from 1; rows stand together by query."""
+    """Number the rows of each query from 1; rows must be grouped by query."""
     counts = np.bincount(query, minlength=queries)
     first = np.cumsum(counts) - counts
     return np.arange(1, len(query) + 1) - first[query]
@@ -167,9 +167,9 @@ def join(qrels: Qrels, run: Run, depth: int | None = None, *, ties: bool = False
     Parameters
     ----------
     depth
-        Look at the first `depth` documents of a query only (trec_eval -M).
+        Use only the first `depth` documents of each query (trec_eval -M).
     ties
-        Find out which documents have equal scores; without it every document stands alone.
+        Find documents with tied scores; otherwise every document is its own group.
     """
     numbers = {query: number for number, query in enumerate(qrels.queries)}
     codes = np.fromiter((numbers.get(q, -1) for q in run.queries), np.int64, len(run.queries))
@@ -179,7 +179,7 @@ def join(qrels: Qrels, run: Run, depth: int | None = None, *, ties: bool = False
     first, size = _ties(run, rows, owner) if ties else (rank, np.ones_like(rank))
     counts = np.diff(run.offsets)
     if depth is not None:
-        depth = min(depth, len(run))  # whatever is asked for, it fits into 64 bits
+        depth = min(depth, len(run))  # any given depth then fits into 64 bits
         keep = rank <= depth
         query, rank, judgements = query[keep], rank[keep], judgements[keep]
         first, size = first[keep], size[keep]
@@ -206,9 +206,10 @@ def join(qrels: Qrels, run: Run, depth: int | None = None, *, ties: bool = False
 
 
 def _ties(run: Run, rows: Ints, owner: Ints) -> tuple[Ints, Ints]:
-    """The rank at which each row's group of equal scores begins, and the group's size.
+    """Return the first rank of each row's group of tied scores, and the group's size.
 
-    Scores fall inside a query, so both ends of a group are found by halving, for all rows at once.
+    Scores descend within a query, so both ends of a group are found by bisection, for all rows at
+    once.
     """
     begin, end = run.offsets[owner], run.offsets[owner + 1]
     score = run.scores[rows]
@@ -218,7 +219,7 @@ def _ties(run: Run, rows: Ints, owner: Ints) -> tuple[Ints, Ints]:
 
 
 def _halve(low: Ints, high: Ints, reached: Callable[[Ints], Flags]) -> Ints:
-    """The first place from `low` on where `reached` holds, or `high`."""
+    """Return the first position from `low` on where `reached` is true, or `high`."""
     low, high = low.copy(), high.copy()
     while (open_ends := low < high).any():
         middle = (low + high) // 2
@@ -229,10 +230,10 @@ def _halve(low: Ints, high: Ints, reached: Callable[[Ints], Flags]) -> Ints:
 
 
 def _find(qrels: Qrels, run: Run, codes: Ints) -> tuple[Ints, Ints]:
-    """Rows of the run that are judged, and the judgement of each.
+    """Return the rows of the run that are judged, and the judgement of each.
 
-    A small table of hash values lets through only rows that may be judged; those are looked up
-    among the sorted keys and then compared byte by byte.
+    A small table of hash values filters candidate rows, which are looked up among the sorted keys
+    and then compared byte by byte.
     """
     bits = max(20, min(24, int(len(qrels) * 6).bit_length()))
     shift = np.uint64(64 - bits)
@@ -255,7 +256,7 @@ def _find(qrels: Qrels, run: Run, codes: Ints) -> tuple[Ints, Ints]:
 
 
 def _look_up(qrels: Qrels, run: Run, rows: Ints, keys: Words, code: Ints) -> tuple[Ints, Ints]:
-    """The candidates that are judged indeed. Different documents may share a key, hence a loop."""
+    """Return the candidates that are judged; different documents may share a key, hence a loop."""
     owner = qrels.query_of_row()
     judgement = np.full(len(rows), -1, np.int64)
     place = np.searchsorted(qrels.keys, keys)

@@ -1,4 +1,4 @@
-"""Measures of ranked lists as values: families of them, cutoffs, parameters."""
+"""Ranking measures: families, cutoffs, parameters."""
 
 from __future__ import annotations
 
@@ -27,34 +27,34 @@ FamilyAggregate = Literal["mean", "sum", "gmean", "text"]
 Cutoff = Literal["none", "optional", "rank", "recall"]
 
 EXTERNAL = "ir_measures"
-"""The family of all measures that the package of that name computes."""
+"""The family of all measures that ir_measures computes."""
 
 GEOMETRIC_FLOOR: Final = 1e-5
-"""The least value that goes into a geometric mean (trec_eval)."""
+"""The lowest value in a geometric mean (trec_eval)."""
 
 JUDGED_ONLY = "judged_only"
-"""The parameter that every family has: leave out retrieved documents without a judgement."""
+"""The parameter of every family that ignores retrieved documents without a judgement."""
 
 
 class Family(NamedTuple):
-    """What all measures of one name have in common.
+    """The definition shared by all measures of one name.
 
     Parameters
     ----------
     name
         The canonical name.
     compute
-        ``compute(judged, cutoff, **parameters)`` gives one number a query.
+        ``compute(judged, cutoff, **parameters)`` returns one number per query.
     defaults
         The parameters and their default values.
     cutoff
-        ``none``, ``optional`` (a rank), ``rank`` (must be given) or ``recall`` (a share).
+        ``none``, ``optional`` (a rank), ``rank`` (required) or ``recall`` (a recall level).
     aggregate
-        How the numbers of the queries become one.
+        How the values of queries are combined.
     bounds
-        The least and the greatest value.
+        The lowest and highest possible value.
     higher_is_better
-        The direction; None for mere counts.
+        Whether higher values are better; None for counts.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Family(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """The first line of the documentation."""
+        """The first line of its docstring."""
         return (self.compute.__doc__ or "").strip().partition("\n")[0]
 
 
@@ -86,9 +86,9 @@ def family(
     higher_is_better: bool | None = True,
     integral: bool = False,
 ) -> Callable[[Callable[..., Floats]], Callable[..., Floats]]:
-    """Make a function over `Judged` a family of measures.
+    """Register a function of `Judged` as a family of measures.
 
-    Its keyword-only parameters, with their defaults, are the parameters of the measures.
+    Its keyword-only parameters, with their defaults, become the parameters of the measures.
     """
 
     def register(compute: Callable[..., Floats]) -> Callable[..., Floats]:
@@ -104,7 +104,7 @@ def family(
 
 
 def add_family(new: Family, aliases: Iterable[str] = ()) -> None:
-    """Make a family known under its name and its aliases."""
+    """Register a family under its name and its aliases."""
     _families[new.name] = new
     _aliases[new.name.lower()] = new.name
     for alias in aliases:
@@ -112,32 +112,32 @@ def add_family(new: Family, aliases: Iterable[str] = ()) -> None:
 
 
 def families() -> Mapping[str, Family]:
-    """All families by canonical name."""
+    """Return all families by canonical name."""
     import heldout.measure.ranking.binary  # noqa: F401 - they register themselves
 
     return _families
 
 
 def find_family(spelling: str) -> Family | None:
-    """The family that goes by a name or an alias, in upper or lower case."""
+    """Return the family for a name or an alias, ignoring case."""
     name = canonical(spelling)
     return None if name is None else _families[name]
 
 
 def canonical(spelling: str) -> str | None:
-    """The name of the family for a spelling; upper and lower case do not matter."""
+    """Return the name of the family for a spelling, ignoring case."""
     families()
     return spelling if spelling in _families else _aliases.get(spelling.lower())
 
 
 def known_spellings() -> dict[str, str]:
-    """Every spelling in small letters, and the name of its family."""
+    """Return every spelling in lower case, and the name of its family."""
     families()
     return {**_aliases, **{name.lower(): name for name in _families}}
 
 
 def spellings(name: str) -> list[str]:
-    """The other names under which a family is known."""
+    """Return the aliases of a family."""
     return [alias for alias, known in _aliases.items() if known == name and alias != name.lower()]
 
 
@@ -176,7 +176,7 @@ class RankingMeasure(Measure):
         return f"{self.family}{inner}{at}"
 
     def __matmul__(self, cutoff: Any) -> Any:
-        """The measure at a cutoff, or at each of several: ``AP @ 10``, ``AP @ [10, 100]``."""
+        """Return the measure at one or several cutoffs: ``AP @ 10``, ``AP @ [10, 100]``."""
         if isinstance(cutoff, int | float):
             return make_measure(self.family, cutoff, self.options)
         return [self @ one for one in cutoff]
@@ -188,7 +188,7 @@ class RankingMeasure(Measure):
 
     @property
     def aggregate(self) -> Aggregate:
-        """A mean, but for counts that are added up and geometric means."""
+        """A mean, except for counts, which are summed, and geometric means."""
         aggregate = self.definition.aggregate
         if aggregate == "text":
             return "none"
@@ -201,7 +201,7 @@ class RankingMeasure(Measure):
 
     @property
     def higher_is_better(self) -> bool | None:
-        """The direction; None for mere counts."""
+        """Whether higher values are better; None for counts."""
         return self.definition.higher_is_better
 
     @property
@@ -210,18 +210,18 @@ class RankingMeasure(Measure):
         return {**self.options, "cutoff": self.cutoff}
 
     def values(self, judged: Judged) -> NDArray[Any]:
-        """The value of every query; numbers, or texts."""
+        """Return the value of every query: numbers, or texts."""
         options = {key: value for key, value in self.params if key != JUDGED_ONLY}
         view = judged.only_judged() if self.options.get(JUDGED_ONLY) else judged
         return self.definition.compute(view, self.cutoff, **options)
 
     def unit_scores(self, given: Judged, positive: str | None = None) -> UnitScores | None:
-        """What is kept of the queries of one run."""
+        """Return the data for scoring the queries of one run."""
         del positive
         return None if self.aggregate == "none" else self.of_values(self.values(given))
 
     def of_values(self, values: NDArray[Any]) -> UnitScores:
-        """What is kept of queries, by their values."""
+        """Return the data for scoring queries with the given values."""
         numbers = values.astype(np.float64)
         aggregate = self.definition.aggregate
         if aggregate == "mean":
@@ -242,10 +242,10 @@ class RankingMeasure(Measure):
         return dict(self.params)
 
     def with_defaults(self, **changes: Value) -> RankingMeasure:
-        """Set the given parameters where the family has them and they are at their default.
+        """Set parameters that the family has and that are at their default.
 
-        A parameter that is None by default is left alone: RBP is graded unless its own name says
-        ``rel``, whatever ``-l`` is.
+        A parameter whose default is None is not changed: RBP is graded unless its own name sets
+        ``rel``, for any ``-l``.
         """
         defaults = dict(self.definition.defaults)
         fits = _settable(self.definition, changes)
@@ -261,9 +261,9 @@ def _geometric(sums: Floats) -> Floats:
 
 
 def summarise(measure: RankingMeasure, values: NDArray[Any]) -> float:
-    """One number for all queries: mean, sum or geometric mean, as the measure has it.
+    """Combine the values of all queries: mean, sum or geometric mean, depending on the measure.
 
-    Sums run in the order of the queries, as trec_eval's do, so that the last digit agrees.
+    Sums run in the order of the queries, as in trec_eval, so that the last digit agrees.
     """
     how = measure.definition.aggregate
     if how == "text" or not len(values):
@@ -276,7 +276,7 @@ def summarise(measure: RankingMeasure, values: NDArray[Any]) -> float:
 
 
 def _settable(known: Family, wanted: Mapping[str, Value]) -> dict[str, Value]:
-    """Of settings for all measures, those that a family has a default for."""
+    """Return the settings for which a family has a default."""
     own = dict(known.defaults)
     return {key: value for key, value in wanted.items() if own.get(key) is not None}
 
@@ -287,14 +287,14 @@ def make_measure(
     given: Mapping[str, Value] | None = None,
     defaults: Mapping[str, Value] | None = None,
 ) -> RankingMeasure:
-    """Make a measure of a known family, checking cutoff and parameters.
+    """Create a measure of a known family, checking cutoff and parameters.
 
     Parameters
     ----------
     given
-        Parameters that are set.
+        Parameters to set.
     defaults
-        Values for parameters that the family has and that are not set.
+        Values for other parameters that the family has.
     """
     known = families()[name]
     own = dict(known.defaults)
@@ -319,11 +319,11 @@ def _check_cutoff(known: Family, cutoff: float | None) -> int | float | None:
         raise MeasureError(f"{known.name} takes no cutoff (got @{cutoff:g})")
     if known.cutoff == "recall":
         if not 0 <= cutoff <= 1:
-            raise MeasureError(f"{known.name}@{cutoff:g}: a recall level is from 0 to 1")
+            raise MeasureError(f"{known.name}@{cutoff:g}: a recall level must be between 0 and 1")
         return float(cutoff)
     if not 1 <= cutoff <= GREATEST_CUTOFF or cutoff != int(cutoff):
         raise MeasureError(
-            f"{known.name}@{cutoff:g}: a cutoff is a whole number from 1 on, "
+            f"{known.name}@{cutoff:g}: a cutoff must be a positive integer, "
             f"at most {GREATEST_CUTOFF:,}"
         )
     return int(cutoff)

@@ -24,14 +24,14 @@ _NAME: Final = re.compile(rf"\s*([\w-]+)\s*(?:\((.*)\))?\s*(?:@\s*({NUMERAL})\s*
 
 
 def parse_ranking(name: str, defaults: Mapping[str, Value]) -> list[RankingMeasure]:
-    """The measures of one name; several for a group of trec_eval's.
+    """Return the measures of one name; several for a group of trec_eval.
 
     Parameters
     ----------
     name
-        Such as ``nDCG(dcg='exp-log2')@10``, ``ndcg_cut_10``, ``P.5,10``, ``official``.
+        For example ``nDCG(dcg='exp-log2')@10``, ``ndcg_cut_10``, ``P.5,10``, ``official``.
     defaults
-        Parameters that are set unless the name sets them.
+        Parameters to set unless the name sets them.
     """
     from heldout.measure.ranking.trec_names import parse_trec_name, refuse_unsupported
 
@@ -61,7 +61,7 @@ def parse_ranking(name: str, defaults: Mapping[str, Value]) -> list[RankingMeasu
 
 
 def _ranx(name: str, defaults: Mapping[str, Value]) -> list[RankingMeasure]:
-    """``rbp.95`` is RBP with p = 0.95, ``ndcg_burges`` is nDCG with exponential gains."""
+    """Parse ranx names: ``rbp.95`` is RBP with p = 0.95, ``ndcg_burges`` has exponential gains."""
     match = re.fullmatch(r"rbp(\.\d+)", name)
     if match:
         return [make_measure("RBP", None, {"p": float(match[1]), "rel": 1}, defaults)]
@@ -79,14 +79,14 @@ def _external(name: str, defaults: Mapping[str, Value]) -> list[RankingMeasure]:
     found = external_measure(name)
     if found and defaults:
         raise MeasureError(
-            f"{found} is computed by ir_measures, which does not know {', '.join(defaults)} as a "
-            "setting for all measures: set it in the name, if the measure has it"
+            f"{found} is computed by ir_measures, which has no setting {', '.join(defaults)} for "
+            "all measures: set it in the name, if the measure supports it"
         )
     return [found] if found else []
 
 
 def _unknown(name: str) -> str:
-    import difflib  # only for a mistake
+    import difflib  # only for errors
 
     from heldout.measure.ranking.trec_names import TREC_NAMES
 

@@ -1,4 +1,4 @@
-"""What was done about ties, missing queries and variants of measures, in words."""
+"""Describe how ties, missing queries and variants of measures were treated."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["policies_in_words", "variants_in_words"]
 _TIES = {
     "docid-desc": "by score, then document id descending (as trec_eval)",
     "docid-asc": "by score, then document id ascending",
-    "input": "by score, then as they came in",
+    "input": "by score, then in input order",
 }
 
 
 def policies_in_words(
     used: list[str], missing: str, depth: int | None, options: Mapping[str, Any]
 ) -> tuple[tuple[str, str], ...]:
-    """How ties, missing queries and depth were treated."""
+    """Describe how ties, missing queries and depth were treated."""
     ties = " / ".join(_TIES[policy] for policy in dict.fromkeys(used))
     if options.get("single_precision"):
         ties += ", scores as 32-bit floats"
@@ -44,7 +44,7 @@ _GAINS = {
 
 
 def variants_in_words(measures: Sequence[RankingMeasure]) -> list[tuple[str, str]]:
-    """What must be known about measures that go by one name but are several."""
+    """Describe measures of which there are several variants under one name."""
     found = []
     for dcg in dict.fromkeys(measure.options.get("dcg") for measure in measures):
         if dcg is not None:

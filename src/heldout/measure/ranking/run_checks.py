@@ -1,4 +1,4 @@
-"""What should be known about runs before their scores are believed."""
+"""Checks of runs whose scores may be misleading."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _SHOWN = 3
 
 
 def unshared_ids(qrels: Qrels, run: Run, judged: Judged, depth: int | None) -> tuple[str, str]:
-    """Document ids of the run and of the judgements if none is in both; else empty texts.
+    """Return document ids of the run and of the judgements if none is in both; else empty strings.
 
-    Documents count as shared where a query has them on both sides. A depth may hide them, so that
-    the whole run is looked at again before anything is said.
+    A document is shared if both sides have it for the same query. A depth may hide shared
+    documents, so the whole run is checked before a warning is given.
     """
     if len(judged.query) or (depth is not None and len(join(qrels, run).query)):
         return "", ""
@@ -39,7 +39,7 @@ def _some_ids(docs: IdColumn) -> str:
 
 
 def ranking_digest(run: Run) -> str:
-    """A text that two runs share if they rank the same documents in the same order."""
+    """Return a digest that is equal for runs that rank the same documents in the same order."""
     digest = hashlib.blake2b("\0".join(run.queries).encode(), digest_size=16)
     digest.update(run.offsets.tobytes())
     digest.update(run.docs.hashes(0, len(run)).tobytes())
@@ -47,23 +47,23 @@ def ranking_digest(run: Run) -> str:
 
 
 def lacks_most(run: RunScores) -> bool:
-    """Whether a run lacks more than half of the judged queries."""
+    """Return whether a run lacks more than half of the judged queries."""
     return 2 * int(run.present.sum()) < len(run.queries)
 
 
 def run_warnings(
     runs: Sequence[RunScores], *, missing: str, every_gap: bool = False
 ) -> tuple[Note, ...]:
-    """Notes about runs whose scores may mislead, the gravest first.
+    """Return warnings about runs whose scores may be misleading, the most serious first.
 
     Parameters
     ----------
     runs
         The runs.
     missing
-        What a judged query counts that a run lacks; only ``"zero"`` can mislead.
+        How judged queries missing from a run are treated; only ``"zero"`` can mislead.
     every_gap
-        Name each run that lacks a judged query, not only those that lack more than half.
+        Warn about each run that lacks a judged query, not only if it lacks more than half.
     """
     lacking = [run for run in runs if missing == "zero" and not run.present.all()]
     return (
@@ -77,8 +77,9 @@ def run_warnings(
 def _strange(run: RunScores) -> Note:
     own, judged = run.unshared
     text = (
-        f"{run.name} has none of the judged documents, so its scores are 0: check that the ids "
-        f"are those of one collection (the run has {own}; the judgements have {judged})"
+        f"{run.name} has none of the judged documents, so its scores are 0: check that the run and "
+        "the judgements use the same document ids "
+        f"(the run has {own}; the judgements have {judged})"
     )
     return Note("no-common-document", text)
 

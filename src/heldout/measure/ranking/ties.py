@@ -1,4 +1,4 @@
-"""Expected values over all orders of documents with equal scores.
+"""Expected values over all orders of tied documents.
 
 A system that gives two documents the same score does not say which comes first. With
 ``ties='average'`` a measure is its mean over all orders of the tied documents (McSherry & Najork,
@@ -30,16 +30,16 @@ __all__ = [
 
 
 class _Groups(NamedTuple):
-    """Groups of tied documents that hold a relevant one, ordered by query and rank.
+    """Groups of tied documents that contain a relevant one, ordered by query and rank.
 
     Parameters
     ----------
     query, first, size
-        Whose, the rank at which the group begins, and how many documents are in it.
+        Query, first rank and number of documents of each group.
     hits
-        How many of them are relevant.
+        Number of relevant documents in the group.
     above
-        How many relevant documents stand above the group.
+        Number of relevant documents above the group.
     """
 
     query: Ints
@@ -64,7 +64,7 @@ def _groups(judged: Judged, rel: int) -> _Groups:
 def mean_discount(
     judged: Judged, weight: Callable[[Ints], NDArray[np.floating]], k: int | None
 ) -> Floats:
-    """The mean weight of the ranks that each document may take, 0 beyond the cutoff."""
+    """Return the mean weight of the ranks that each document may have, 0 beyond the cutoff."""
     deepest = int((judged.tie_first + judged.tie_size).max(initial=1))
     ranks = np.arange(1, max(deepest, 2))
     weights = weight(ranks)
@@ -77,14 +77,14 @@ def mean_discount(
 
 
 def expected_hits(judged: Judged, k: int, rel: int) -> Floats:
-    """How many relevant documents are among the first k."""
+    """Return the expected number of relevant documents among the first k."""
     share = mean_discount(judged, lambda rank: np.ones(len(rank)), k)
     keep = (judged.grade >= rel) & (judged.grade >= 0)
     return judged.total(judged.query[keep], share[keep])
 
 
 def _none_yet(hits: Ints, size: Ints, seen: Ints) -> Floats:
-    """The probability that the first `seen` of `size` documents hold none of the `hits`."""
+    """Return the probability that the first `seen` of `size` documents have none of the `hits`."""
     chance = np.ones(len(hits))
     for step in range(int(seen.max(initial=0))):
         left = np.maximum(size - hits - step, 0) / np.maximum(size - step, 1)
@@ -93,7 +93,7 @@ def _none_yet(hits: Ints, size: Ints, seen: Ints) -> Floats:
 
 
 def expected_success(judged: Judged, k: int, rel: int) -> Floats:
-    """The probability that a relevant document is among the first k."""
+    """Return the probability that a relevant document is among the first k."""
     groups = _groups(judged, rel)
     top = groups.above == 0
     seen = np.clip(k - groups.first[top] + 1, 0, groups.size[top])
@@ -102,7 +102,7 @@ def expected_success(judged: Judged, k: int, rel: int) -> Floats:
 
 
 def expected_reciprocal_rank(judged: Judged, k: int | None, rel: int) -> Floats:
-    """The mean reciprocal rank of the first relevant document."""
+    """Return the expected reciprocal rank of the first relevant document."""
     groups = _groups(judged, rel)
     top = groups.above == 0
     query, first = groups.query[top], groups.first[top]
@@ -118,7 +118,7 @@ def expected_reciprocal_rank(judged: Judged, k: int | None, rel: int) -> Floats:
 
 
 def expected_precision_sum(judged: Judged, k: int | None, rel: int) -> Floats:
-    """The mean of the sum of precisions at relevant documents (AP before its division)."""
+    """Return the expected sum of precisions at relevant documents (AP before its division)."""
     groups = _groups(judged, rel)
     value = np.zeros(len(groups.query))
     others = np.maximum(groups.size - 1, 1)

@@ -1,7 +1,7 @@
-"""trec_eval's vocabulary: its names, parameters, groups, and the order in which it prints.
+"""trec_eval's names, parameters and groups of measures, and the order in which it prints.
 
-``-m P.5,10`` is the measure P with cutoffs; a printed name is ``P_5``. Both are understood, and
-`trec_lines` gives the lines that trec_eval 10.0 prints for a list of ``-m`` arguments.
+``-m P.5,10`` is the measure P with cutoffs; a printed name is ``P_5``. Both are accepted, and
+`trec_lines` returns the lines that trec_eval 10.0 prints for a list of ``-m`` arguments.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ class _Entry(NamedTuple):
     Parameters
     ----------
     family
-        Ours.
+        The family in heldout.
     kind
-        What its parameters are: none, cutoffs (ranks or shares, one value each), plain numbers,
+        Kind of its parameters: none, cutoffs (ranks or shares, one value each), numbers,
         or ``name=number`` pairs.
     default
-        The cutoffs without parameters.
+        The default cutoffs.
     shown
-        Whether it is printed for single queries, for all together, or for both.
+        Whether it is printed for single queries, for all queries, or for both.
     """
 
     family: str
@@ -108,17 +108,17 @@ _UNSUPPORTED: Final = re.compile(
 
 
 def refuse_unsupported(what: str) -> None:
-    """Raise an error if this is a measure, a group or an option that only trec_eval has."""
+    """Raise an error for measures, groups and options that only trec_eval has."""
     if _UNSUPPORTED.fullmatch(what.partition(".")[0]):
         raise MeasureError(
-            f"{what} is not supported: of trec_eval, heldout has all but preferences (prefs, "
+            f"{what} is not supported: heldout has all of trec_eval but preferences (prefs, "
             "qrels_prefs), judgement groups (qrels_jg), z-scores (-Z), other file formats "
             "(-R, -T) and debugging (-D)"
         )
 
 
 class TrecLine(NamedTuple):
-    """One line that trec_eval prints: its label, and the measure behind it (None: the run's id)."""
+    """One line of trec_eval's output: its label and its measure (None: the run's id)."""
 
     label: str
     measure: RankingMeasure | None
@@ -127,22 +127,22 @@ class TrecLine(NamedTuple):
 
 
 def trec_lines(names: list[str], rel: int = 1, docs: int = 0) -> list[TrecLine]:
-    """The lines for trec_eval's ``-m`` arguments, in its order.
+    """Return the lines for trec_eval's ``-m`` arguments, in its order.
 
-    Of several parameter lists for one measure the first is used, as trec_eval does.
+    Of several parameter lists for one measure the first is used, as in trec_eval.
     """
     wanted: dict[str, str] = {}
     for argument in names or ["official"]:
         name, dot, params = argument.partition(".")
         if dot and not params:
-            raise MeasureError(f"{argument!r}: parameters are missing behind the dot")
+            raise MeasureError(f"{argument!r}: missing parameters after the dot")
         refuse_unsupported(argument)
         members = _GROUPS.get(name, (name,))
         for member in members:
             if member not in _TABLE:
                 raise MeasureError(
-                    f"{argument!r} is not a measure of trec_eval; --format trec takes its own "
-                    f"spellings only: {', '.join([*_GROUPS, *_TABLE])}"
+                    f"{argument!r} is not a measure of trec_eval; --format trec accepts only its "
+                    f"own spellings: {', '.join([*_GROUPS, *_TABLE])}"
                 )
             wanted[member] = wanted.get(member) or (params if member == name else "")
     lines: list[TrecLine] = []
@@ -159,7 +159,7 @@ def trec_lines(names: list[str], rel: int = 1, docs: int = 0) -> list[TrecLine]:
 
 
 def parse_trec_name(name: str, defaults: Mapping[str, Value] | None = None) -> list[RankingMeasure]:
-    """Measures for one of trec_eval's names, printed names or groups; none if it is no such."""
+    """Return the measures for a name or group of trec_eval; empty if it is not one."""
     return [measure.with_defaults(**(defaults or {})) for measure in _trec_measures(name)]
 
 
@@ -173,7 +173,7 @@ def _trec_measures(name: str) -> list[RankingMeasure]:
     match = re.fullmatch(r"(.+)_([0-9]+|[0-9]+\.[0-9]+)", name)
     if match and match[1] in _TABLE and _TABLE[match[1]].kind in {"ranks", "shares"}:
         if _TABLE[match[1]].kind == "ranks" and "." in match[2]:
-            raise MeasureError(f"{name}: a cutoff is a whole number from 1 on")
+            raise MeasureError(f"{name}: a cutoff must be a positive integer")
         return [measure for _, measure in _expand(match[1], _TABLE[match[1]], match[2])]
     return []
 
@@ -181,7 +181,7 @@ def _trec_measures(name: str) -> list[RankingMeasure]:
 def _expand(
     name: str, entry: _Entry, params: str, docs: int = 0
 ) -> list[tuple[str, RankingMeasure]]:
-    """Labels and measures for one name with its parameters."""
+    """Return labels and measures for one name with its parameters."""
     if entry.kind == "plain":
         if params:
             raise MeasureError(f"{name} takes no parameters (got {params!r})")
@@ -242,7 +242,7 @@ def _with_pairs(name: str, entry: _Entry, params: str) -> RankingMeasure:
 
 def _refuse_repeated(name: str, cutoffs: list[int] | list[float]) -> None:
     if len(set(cutoffs)) < len(cutoffs):
-        raise MeasureError(f"{name}: the same cutoff twice ({', '.join(map(str, cutoffs))})")
+        raise MeasureError(f"{name}: duplicate cutoff ({', '.join(map(str, cutoffs))})")
 
 
 def _number(name: str, text: str) -> float:
@@ -253,7 +253,7 @@ def _number(name: str, text: str) -> float:
 
 def _grade(name: str, text: str) -> int:
     if not re.fullmatch(r"\+?[0-9]{1,9}", text):
-        raise MeasureError(f"{name}: {text!r} is not a grade (a whole number from 0 on)")
+        raise MeasureError(f"{name}: {text!r} is not a grade (a non-negative integer)")
     return int(text)
 
 
@@ -265,8 +265,8 @@ def _gain(name: str, grade: str, text: str) -> float:
 
 
 def _whole(name: str, text: str) -> int:
-    """A cutoff; of ``23.4`` trec_eval takes the 23."""
+    """Return a cutoff; trec_eval truncates ``23.4`` to 23."""
     match = re.fullmatch(r"([0-9]{1,9})(\.[0-9]*)?", text)
     if not match or not int(match[1]):
-        raise MeasureError(f"{name}: cutoff {text!r} is not a whole number from 1 on")
+        raise MeasureError(f"{name}: cutoff {text!r} is not a positive integer")
     return int(match[1])

@@ -1,8 +1,8 @@
-"""What all measures of text have in common: statistics per segment, a score of their sums, a name.
+"""The base of text measures: statistics per segment, a score of their sums, a name.
 
-A measure gives numbers for each segment such that the score of any set of segments is a function
-of their sums. A mean is a sum and a count; BLEU is counts of n-grams and lengths. So the score of
-a corpus, of one segment, of a bootstrap draw and of a swap of systems are all one function.
+A measure computes statistics for each segment such that the score of any set of segments is a
+function of their sums. A mean is a sum and a count; BLEU is counts of n-grams and lengths. The same
+function therefore scores a corpus, a segment, a bootstrap sample and a permutation of systems.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ __all__ = ["CorpusMeasure", "SegmentMean", "import_extra", "one_of"]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CorpusMeasure(Measure):
-    """A measure of text; its fields are its parameters, and all of them are in its signature."""
+    """A text measure; its fields are its parameters, and all of them are in its signature."""
 
     higher_is_better: ClassVar[bool] = True
     needs_references: ClassVar[bool] = True
     task: ClassVar[Task] = "text"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     always_named: ClassVar[tuple[str, ...]] = ()
-    """Parameters that stand in the name even when they have their default."""
+    """Parameters printed in the name even if they have their default."""
 
     @property
     @abstractmethod
@@ -47,15 +47,15 @@ class CorpusMeasure(Measure):
 
     @abstractmethod
     def statistics(self, references: Segments, system: Segments) -> Floats:
-        """The statistics of a system, a row a segment; both sides are in the same order."""
+        """Return the statistics of a system, one row per segment; both are in the same order."""
 
     def tables(self, references: Segments, systems: Sequence[Segments]) -> list[Floats]:
-        """The statistics of several systems; what is known of the references is used for all."""
+        """Return the statistics of several systems, reusing the work on the references."""
         return [self.statistics(references, one) for one in systems]
 
     @abstractmethod
     def score(self, sums: Floats) -> Floats:
-        """The score for each row of summed statistics; NaN where it is not defined."""
+        """Return the score for each row of summed statistics; NaN where undefined."""
 
     @property
     def aggregate(self) -> Aggregate:
@@ -64,26 +64,26 @@ class CorpusMeasure(Measure):
 
     @property
     def range(self) -> tuple[float, float]:
-        """The least and the greatest value."""
+        """The lowest and highest possible value."""
         return self.bounds
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The fields."""
+        """All fields."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
     def unit_scores(self, given: Any, positive: str | None = None) -> UnitSums:
-        """The statistics of each segment of a pair of references and system."""
+        """Return the statistics of each segment, given a pair of references and system."""
         del positive
         references, system = given
         return UnitSums(self.statistics(references, system), self.score)
 
     def engine(self) -> str:
-        """What computes it, and its version."""
+        """Return the software that computes it, with version."""
         return f"heldout-{__version__}"
 
     def notes(self, references: Segments, systems: list[Segments]) -> list[Note]:
-        """What a reader of these scores should know."""
+        """Return warnings about these scores."""
         del references, systems
         return []
 
@@ -97,15 +97,15 @@ class CorpusMeasure(Measure):
         return f"{self.family}({', '.join(shown)})" if shown else self.family
 
     _in_family: ClassVar[tuple[str, ...]] = ()
-    """Parameters that the name without brackets says already."""
+    """Parameters implied by the name without brackets."""
 
     def signature(self, references: str = "1") -> str:
-        """Name, number of references, every parameter, and what computed it.
+        """Return name, number of references, every parameter, and the software with version.
 
         Parameters
         ----------
         references
-            References a segment has: a number, or ``var``.
+            References per segment: a number, or ``var``.
         """
         parts = [self.family]
         parts += [f"nrefs:{references}"] if self.needs_references else []
@@ -113,7 +113,7 @@ class CorpusMeasure(Measure):
         return "|".join([*parts, f"version:{self.engine()}"])
 
     def labels(self) -> list[tuple[str, Any]]:
-        """The parameters as a signature has them."""
+        """Return the parameters as in a signature."""
         return [(one.name, getattr(self, one.name)) for one in fields(self)]
 
 
@@ -125,7 +125,7 @@ def _plain(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SegmentMean(CorpusMeasure):
-    """A measure whose score is the mean over the segments for which it is defined."""
+    """A measure whose score is the mean over the segments on which it is defined."""
 
     @property
     def aggregate(self) -> Aggregate:
@@ -134,21 +134,21 @@ class SegmentMean(CorpusMeasure):
 
     @abstractmethod
     def values(self, references: Segments, system: Segments) -> Iterable[float]:
-        """One value a segment; NaN where it is not defined."""
+        """Return one value per segment; NaN where undefined."""
 
     def statistics(self, references: Segments, system: Segments) -> Floats:
-        """Value and 1, or two zeros where there is no value."""
+        """Return the value and 1 for each segment, or two zeros where it is undefined."""
         found = np.fromiter(self.values(references, system), np.float64, len(references.ids))
         defined = ~np.isnan(found)
         return np.column_stack([np.where(defined, found, 0.0), defined.astype(np.float64)])
 
     def score(self, sums: Floats) -> Floats:
-        """The mean."""
+        """Return the mean."""
         return mean_of_sums(sums)
 
 
 def one_of(measure: str, name: str, value: Any, allowed: Iterable[Any]) -> None:
-    """Refuse a parameter that is none of the allowed values."""
+    """Raise an error for a parameter that has none of the allowed values."""
     known = list(allowed)
     if value not in known or isinstance(value, bool) != isinstance(known[0], bool):
         shown = ", ".join(map(str, known))
@@ -156,7 +156,7 @@ def one_of(measure: str, name: str, value: Any, allowed: Iterable[Any]) -> None:
 
 
 def import_extra(module: str, what: str) -> Any:
-    """A package of the extra ``text``, or say how to install it."""
+    """Import a package of the extra ``text``, or raise an error that says how to install it."""
     from importlib import import_module
 
     try:

@@ -1,9 +1,9 @@
-"""BLEU, chrF and TER: sacrebleu cuts the texts, the score of any sums of counts is taken here.
+"""BLEU, chrF and TER: sacrebleu tokenizes the texts, and scores are computed here from counts.
 
-Counts are taken rather than scores so that a hundred thousand resampled corpora are scored in one
-go. For BLEU sacrebleu's tokens are counted here, for all segments together; for chrF and TER it
-counts itself, by methods that have a leading underscore but are the same since its version 2.0 and
-are what its own tests of significance use. Tests compare every score with it.
+Counts are kept rather than scores so that a hundred thousand resampled corpora can be scored at
+once. For BLEU, sacrebleu's tokens are counted here, for all segments together. For chrF and TER
+sacrebleu counts, by methods that have a leading underscore but have not changed since its version
+2.0 and are used by its own significance tests. Tests compare every score with sacrebleu.
 """
 
 from __future__ import annotations
@@ -30,27 +30,27 @@ __all__ = ["Bleu", "ChrF", "Ter"]
 
 SMOOTHINGS: Final = ("exp", "none", "floor", "add-k", "add-one")
 SMOOTH_VALUES: Final = {"floor": 0.1, "add-k": 1.0}
-"""What sacrebleu takes unless told, after Chen and Cherry (2014)."""
+"""Default smoothing values of sacrebleu, after Chen and Cherry (2014)."""
 
 BLOCK: Final = 5000
-"""Segments whose n-grams are held at a time."""
+"""Number of segments whose n-grams are held at a time."""
 
 TOKENIZERS: Final = ("13a", "intl", "char", "zh", "none", "ja-mecab", "ko-mecab")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Sacrebleu(CorpusMeasure):
-    """A measure whose counts are sacrebleu's."""
+    """A measure with counts from sacrebleu."""
 
     def _metric(self, references: list[list[str | None]]) -> Any:
         raise NotImplementedError
 
     def statistics(self, references: Segments, system: Segments) -> Floats:
-        """The counts of each segment."""
+        """Return the counts of each segment."""
         return self.tables(references, [system])[0]
 
     def tables(self, references: Segments, systems: Sequence[Segments]) -> list[Floats]:
-        """The counts of several systems; n-grams of the references are taken once."""
+        """Return the counts of several systems; n-grams of the references are extracted once."""
         parts = [
             self._counts(
                 references.texts[at : at + BLOCK], [one.texts[at : at + BLOCK] for one in systems]
@@ -62,7 +62,7 @@ class _Sacrebleu(CorpusMeasure):
     def _counts(
         self, references: Sequence[Sequence[str]], systems: list[Sequence[Sequence[str]]]
     ) -> list[Floats]:
-        """The counts of some segments: sacrebleu holds all n-grams of the references at once."""
+        """Return the counts of some segments: sacrebleu holds all reference n-grams in memory."""
         most = max(len(texts) for texts in references)
         metric = self._metric(
             [[texts[at] if at < len(texts) else None for texts in references] for at in range(most)]
@@ -71,19 +71,19 @@ class _Sacrebleu(CorpusMeasure):
         return [np.array(extract([texts[0] for texts in one], None), np.float64) for one in systems]
 
     def _of_segments(self, counts: Floats) -> Floats:
-        """The statistics for counts of segments."""
+        """Return the statistics for the counts of segments."""
         return counts
 
     def engine(self) -> str:
-        """The version of sacrebleu."""
+        """Return the version of sacrebleu."""
         return f"sacrebleu-{import_extra('sacrebleu', self.family).__version__}"
 
 
 class _Cutter(dict[str, list[str]]):
-    """Cuts texts into words as sacrebleu does; what was cut before is known.
+    """Tokenizes texts like sacrebleu, with a cache.
 
-    Its default tokenizer looks no further than to the next blank, so that what stands between
-    blanks can be cut by itself, once. The others see whole texts.
+    The default tokenizer does not look beyond the next blank, so that each blank-separated piece is
+    tokenized separately and only once. The other tokenizers get whole texts.
     """
 
     def __init__(self, tokenizer: Callable[[str], str], name: str, *, lower: bool) -> None:
@@ -97,7 +97,7 @@ class _Cutter(dict[str, list[str]]):
         return found
 
     def words(self, text: str) -> list[str]:
-        """The words of a text."""
+        """Return the words of a text."""
         cased = (text.lower() if self._lower else text).rstrip()
         if not self._by_piece:
             return self._tokenizer(cased).split()
@@ -111,10 +111,10 @@ class Bleu(_Sacrebleu):
     Parameters
     ----------
     order
-        The longest n-grams that are counted.
+        The maximum n-gram length.
     smooth
-        What is done about n-grams without a match: ``exp``, ``none``, ``floor`` or ``add-k`` as in
-        sacrebleu (``add-k`` leaves single words as they are); ``add-one`` adds 1 to matches and
+        Smoothing of n-gram orders without a match: ``exp``, ``none``, ``floor`` or ``add-k`` as in
+        sacrebleu (``add-k`` does not change unigrams); ``add-one`` adds 1 to matches and
         totals of every order.
     smooth_value
         For ``floor`` (0.1) and ``add-k`` (1).
@@ -123,11 +123,11 @@ class Bleu(_Sacrebleu):
     lowercase
         Whether case is ignored.
     effective_order
-        Whether orders that a text is too short for are left out, as is usual for sentences.
+        Whether n-gram orders longer than a text are left out, as is usual for sentences.
     level
         ``corpus``: counts are summed first; ``sentence``: the mean over segments.
     scale
-        What a perfect match gets.
+        The score of a perfect match.
 
     References
     ----------
@@ -136,7 +136,7 @@ class Bleu(_Sacrebleu):
 
     Examples
     --------
-    Matched and total words 1 of 2, pairs of words 0 of 1; two words against three.
+    Matched and total unigrams 1 of 2, bigrams 0 of 1; two words against three.
 
     >>> counts = np.array([[2.0, 3.0, 1.0, 0.0, 2.0, 1.0]])
     >>> Bleu(order=2, smooth="add-one", scale=1).score(counts).round(4).tolist()
@@ -168,7 +168,7 @@ class Bleu(_Sacrebleu):
             value = SMOOTH_VALUES[self.smooth] if self.smooth_value is None else self.smooth_value
             if isinstance(value, bool) or not 0 < value < 1e9:
                 raise MeasureError(f"BLEU: smooth_value={value!r}, expected a number above 0")
-            object.__setattr__(self, "smooth_value", float(value))  # equal measures are equal
+            object.__setattr__(self, "smooth_value", float(value))  # so that 1 and 1.0 are equal
 
     @property
     def family(self) -> str:
@@ -186,7 +186,7 @@ class Bleu(_Sacrebleu):
         return "mean" if self.level == "sentence" else "sums"
 
     def labels(self) -> list[tuple[str, Any]]:
-        """The keys of sacrebleu's signature, and those that it lacks."""
+        """Return the keys of sacrebleu's signature and further parameters."""
         value = "" if self.smooth_value is None else f"[{self.smooth_value!r}]"
         return [
             ("case", "lc" if self.lowercase else "mixed"),
@@ -203,17 +203,19 @@ class Bleu(_Sacrebleu):
         try:
             return sacrebleu.BLEU(
                 lowercase=self.lowercase,
-                force=True,  # its advice about tokenized input is written to a log
+                force=True,  # do not log advice about tokenized input
                 tokenize=self.tokenize,
                 max_ngram_order=self.order,
                 references=references or None,
             )
         except (ImportError, RuntimeError) as error:
             reason = " ".join(str(error).split())
-            raise MissingExtraError(f"BLEU: no tokenizer {self.tokenize} here: {reason}") from None
+            raise MissingExtraError(
+                f"BLEU: the tokenizer {self.tokenize} is missing: {reason}"
+            ) from None
 
     def tables(self, references: Segments, systems: Sequence[Segments]) -> list[Floats]:
-        """The counts of several systems, all counted together."""
+        """Return the counts of several systems, all counted together."""
         words = _Cutter(self._metric([]).tokenizer, self.tokenize, lower=self.lowercase).words
         counted = ngram_counts(
             [[words(text) for text in texts] for texts in references.texts],
@@ -223,13 +225,13 @@ class Bleu(_Sacrebleu):
         return [self._of_segments(one) for one in counted]
 
     def _of_segments(self, counts: Floats) -> Floats:
-        """Lengths of both sides, matched and all n-grams; of sentences their BLEU."""
+        """Return lengths, matched and total n-grams; for sentences their BLEU."""
         if self.level == "corpus":
             return counts
         return np.column_stack([self._of_counts(counts), np.ones(len(counts))])
 
     def score(self, sums: Floats) -> Floats:
-        """BLEU of summed counts, or the mean over sentences."""
+        """Return BLEU of summed counts, or the mean over sentences."""
         return self._of_counts(sums) if self.level == "corpus" else mean_of_sums(sums)
 
     def _of_counts(self, counts: Floats) -> Floats:
@@ -262,7 +264,7 @@ class Bleu(_Sacrebleu):
 
 
 def _brevity(length: Floats, wanted: Floats) -> Floats:
-    """The brevity penalty; nothing at all gets 0."""
+    """Return the brevity penalty; empty text gets 0."""
     written = np.where(length > 0, length, 1.0)
     short = np.where(length > 0, np.exp(np.minimum(1 - wanted / written, 0.0)), 0.0)
     return np.where(length < wanted, short, 1.0)
@@ -270,18 +272,18 @@ def _brevity(length: Floats, wanted: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ChrF(_Sacrebleu):
-    """chrF [1]_: the F of n-grams of characters; chrF++ with words and pairs of words.
+    """chrF [1]_: the F-score of character n-grams; chrF++ adds word unigrams and bigrams.
 
     Parameters
     ----------
     char_order, word_order
-        The longest n-grams of characters and of words; ``word_order=2`` is chrF++.
+        The maximum lengths of character and word n-grams; ``word_order=2`` is chrF++.
     beta
-        Recall counts beta times as much as precision.
+        Weight of recall relative to precision.
     lowercase
         Whether case is ignored.
     whitespace
-        Whether blanks are characters.
+        Whether blanks count as characters.
     eps_smoothing
         Smoothing as in chrF++.py, NLTK and Moses, instead of leaving out empty orders.
 
@@ -309,11 +311,11 @@ class ChrF(_Sacrebleu):
 
     @property
     def family(self) -> str:
-        """``chrF``; a word order of 2 makes it what is called chrF++."""
+        """``chrF``; with a word order of 2 it is chrF++."""
         return "chrF"
 
     def labels(self) -> list[tuple[str, Any]]:
-        """The keys of sacrebleu's signature, and beta."""
+        """Return the keys of sacrebleu's signature, and beta."""
         return [
             ("case", "lc" if self.lowercase else "mixed"),
             ("eff", not self.eps_smoothing),
@@ -335,7 +337,7 @@ class ChrF(_Sacrebleu):
         )
 
     def score(self, sums: Floats) -> Floats:
-        """The F of summed counts: of the system, of the reference, matched, for each order."""
+        """Return the F-score of summed n-gram counts: system, reference, matched, per order."""
         written, wanted, matched = sums[:, 0::3], sums[:, 1::3], sums[:, 2::3]
         least, square = 1e-16, float(self.beta**2)
         precision = np.where(written > 0, matched / np.where(written > 0, written, 1.0), least)
@@ -357,7 +359,7 @@ def _f_value(precision: Floats, recall: Floats, square: float, otherwise: float)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Ter(_Sacrebleu):
-    """TER [1]_: edits (words, and shifts of phrases) for each 100 words of the reference.
+    """TER [1]_: edits (of words, and shifts of phrases) per 100 words of the reference.
 
     Parameters
     ----------
@@ -388,7 +390,7 @@ class Ter(_Sacrebleu):
         return "TER"
 
     def labels(self) -> list[tuple[str, Any]]:
-        """The keys of sacrebleu's signature."""
+        """Return the keys of sacrebleu's signature."""
         return [
             ("case", "mixed" if self.case_sensitive else "lc"),
             ("tok", "tercom"),
@@ -407,7 +409,7 @@ class Ter(_Sacrebleu):
         )
 
     def score(self, sums: Floats) -> Floats:
-        """Edits over words of the references (their average number, if there are several)."""
+        """Return edits over reference words (their mean number, if there are several)."""
         edits, words = sums[:, 0], sums[:, 1]
-        alone = np.where(edits > 0, 100.0, 0.0)  # words, and nothing to compare them with
+        alone = np.where(edits > 0, 100.0, 0.0)  # text without a reference to compare with
         return np.where(words > 0, 100 * edits / np.where(words > 0, words, 1.0), alone)

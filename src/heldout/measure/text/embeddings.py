@@ -1,4 +1,4 @@
-"""Similarity of word vectors: of averages, of extrema, and by greedy matching."""
+"""Similarity of word vectors: averages, extrema, and greedy matching."""
 
 from __future__ import annotations
 
@@ -28,19 +28,20 @@ _TOKEN: Final = re.compile(r"\w+|[^\w\s]")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Embedding(SegmentMean):
-    """Cosine similarity of texts by vectors of their words [1]_.
+    """Cosine similarity of texts by word vectors [1]_.
 
-    Words without a vector are left out. A text without any known word gets 0; a segment whose
-    references have none is undefined, for all systems alike. The best of several references counts.
+    Words without a vector are ignored. A text without any known word gets 0; a segment whose
+    references have no known word is undefined for all systems. With several references the best one
+    counts.
 
     Parameters
     ----------
     vectors
-        Vectors of words, see `heldout.data.vectors.read_vectors`.
+        Word vectors, see `heldout.data.vectors.read_vectors`.
     kind
-        ``average``: the cosine of the mean vectors; ``extrema``: of the vectors that take in each
-        dimension the number farthest from 0; ``greedy``: each word with its most similar word of
-        the other side, averaged, and both directions averaged.
+        ``average``: the cosine of the mean vectors; ``extrema``: of the vectors that have, in each
+        dimension, the number farthest from 0; ``greedy``: each word is matched with the most
+        similar word of the other side, averaged in both directions.
     lowercase
         Whether words are looked up in lower case.
 
@@ -61,7 +62,7 @@ class Embedding(SegmentMean):
     def __post_init__(self) -> None:
         if not isinstance(self.vectors, Vectors):
             raise MeasureError(
-                "Embedding: expected vectors, as Embedding(vectors='FILE', kind='greedy')"
+                "Embedding: expected vectors, for example Embedding(vectors='FILE', kind='greedy')"
             )
         one_of("Embedding", "kind", self.kind, KINDS)
         one_of("Embedding", "lowercase", self.lowercase, (False, True))
@@ -72,7 +73,7 @@ class Embedding(SegmentMean):
         return "Embedding"
 
     def labels(self) -> list[tuple[str, Any]]:
-        """All parameters; vectors by their fingerprint, not by their file."""
+        """Return all parameters; vectors by their fingerprint, not by their file."""
         return [
             ("kind", self.kind),
             ("vectors", self.vectors.fingerprint),
@@ -84,7 +85,7 @@ class Embedding(SegmentMean):
         ]
 
     def values(self, references: Segments, system: Segments) -> Iterable[float]:
-        """The best value over the references of each segment."""
+        """Return the best value over the references of each segment."""
         for texts, written in zip(references.texts, system.texts, strict=True):
             mine = self._known(written[0])
             wanted = [one for one in map(self._known, texts) if len(one)]
@@ -99,7 +100,7 @@ class Embedding(SegmentMean):
         return self.vectors.known(_TOKEN.findall(text.lower() if self.lowercase else text))
 
     def notes(self, references: Segments, systems: list[Segments]) -> list[Note]:
-        """How many segments have no value."""
+        """Warn about segments without a value."""
         del systems
         empty = sum(not any(len(self._known(text)) for text in texts) for texts in references.texts)
         if not empty:

@@ -1,4 +1,4 @@
-"""Evaluate what systems wrote: statistics of every segment, for every measure and system."""
+"""Evaluate texts of systems: statistics of every segment, for every measure and system."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class TextEvaluation(Evaluation):
     Parameters
     ----------
     references
-        The references; without texts when there are none.
+        The references; without texts if there are none.
     systems
         The systems, in the order of the references.
     measures
         The measures.
     tables
-        For each measure, for each system: the statistics, a row a segment.
+        For each measure and system, the statistics with one row per segment.
     """
 
     references: Segments
@@ -63,16 +63,16 @@ class TextEvaluation(Evaluation):
         return "text"
 
     def units(self, system: str | int = 0) -> tuple[str, ...]:
-        """The ids of the segments."""
+        """Return the ids of the segments."""
         del system
         return self.references.ids
 
     def of(self, measure: str | Measure | int) -> tuple[Floats, ...]:
-        """The statistics of each system for a measure."""
+        """Return the statistics of each system for a measure."""
         return self.tables[self._measure(measure)]
 
     def score(self, system: str | int, measure: str | Measure | int) -> float:
-        """The score of a system on all segments; NaN where it is not defined."""
+        """Return the score of a system on all segments; NaN where undefined."""
         place = self._measure(measure)
         sums = self.tables[place][self._system(system)].sum(axis=0, keepdims=True)
         return float(self.measures[place].score(sums)[0])
@@ -81,7 +81,7 @@ class TextEvaluation(Evaluation):
         if self.measures[measure].aggregate == "order":
             return self.measures[measure].compute((self.references, self.systems[system]))
         found = self.score(system, measure)
-        return Undefined("there is nothing to count") if math.isnan(found) else found
+        return Undefined("no segment has a value") if math.isnan(found) else found
 
     def _per_unit(self, system: int, measure: int) -> Floats:
         return self.measures[measure].score(self.tables[measure][system])
@@ -92,28 +92,28 @@ class TextEvaluation(Evaluation):
         return list(self.references.ids), self._per_unit(system, measure)
 
     def signature(self, measure: str | Measure | int) -> str:
-        """The signature of a measure with the number of references here."""
+        """Return the signature of a measure with the number of references here."""
         found = self.measures[self._measure(measure)]
         return found.signature(self.references.reference_count)
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What a reader of the scores should know."""
+        """Warnings about the scores."""
         return distinct(
             note for one in self.measures for note in one.notes(self.references, list(self.systems))
         )
 
     def scores(self, measure: str | Measure | int = 0) -> Scores:
-        """Scores by segment, for `heldout.compare`; only of measures that are means over them.
+        """Return scores per segment for `heldout.compare`.
 
-        Corpus BLEU, chrF, TER and perplexity are no means over segments: compare them with
-        `heldout.compare`.
+        The measure must be a mean over segments. Corpus BLEU, chrF, TER and perplexity are not:
+        pass the evaluation itself to `heldout.compare`.
         """
         place = self._measure(measure)
         wanted = self.measures[place]
         if wanted.aggregate != "mean":
             raise MeasureError(
-                f"{wanted} of a corpus is no mean over segments: compare the evaluation itself"
+                f"{wanted} of a corpus is not a mean over segments: compare the evaluation itself"
             )
         columns = np.column_stack([self._per_unit(at, place) for at in range(len(self.systems))])
         defined = ~np.isnan(columns).any(axis=1)
@@ -138,24 +138,24 @@ def evaluate_text(
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> TextEvaluation:
-    """Evaluate what systems wrote against references.
+    """Evaluate texts of systems against references.
 
     Parameters
     ----------
     references
-        One or more texts a segment (a list of texts, or of lists of texts; or `Segments`); None
-        where no measure needs them, as for perplexity.
+        One or more texts per segment (a list of texts, or of lists of texts; or `Segments`); None
+        if no measure needs them, as for perplexity.
     systems
-        What each system wrote, by its name.
+        The texts of each system, by name.
     measures
         Names, see `heldout.parse_measure`.
     progress
-        Called with the measures that are counted and the number of all.
+        Called with the number of measures done and the number of all.
 
     Returns
     -------
     TextEvaluation
-        With statistics of every segment, from which tests and intervals are made.
+        Statistics of every segment, from which tests and intervals are computed.
 
     Examples
     --------
@@ -166,12 +166,12 @@ def evaluate_text(
     """
     wanted = tuple(parse_measures(measures, "text"))
     if not wanted:
-        raise MeasureError("no measure was given")
+        raise MeasureError("no measures given")
     found = _systems(systems)
     if references is None:
         for one in wanted:
             if one.needs_references:
-                raise InputError(f"{one} needs references, and there are none")
+                raise InputError(f"{one} needs references, but there are none")
         base = found[0]
     else:
         made = references if isinstance(references, Segments) else Segments.of(references)
@@ -194,11 +194,11 @@ def _systems(systems: Mapping[str, Texts] | Iterable[Segments]) -> list[Segments
             for name, one in systems.items()
         ]
     if not found:
-        raise InputError("no system was given")
+        raise InputError("no systems given")
     names = [one.name for one in found]
     if len(set(names)) < len(names):
         again = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"two systems have one name: {again}")
+        raise InputError(f"duplicate system name: {again}")
     for one in found:
         wrong = next((at for at, texts in enumerate(one.texts) if len(texts) != 1), None)
         if wrong is not None:
@@ -213,7 +213,7 @@ def _checked(references: Segments) -> Segments:
         if not texts:
             raise InputError(f"segment {one} has no reference")
     if not references.ids:
-        raise InputError("there is no segment")
+        raise InputError("no segments given")
     return references
 
 

@@ -1,4 +1,4 @@
-"""METEOR: words matched exactly, by stem, by synonym, and a penalty for broken order."""
+"""METEOR: words matched exactly, by stem or by synonym, with a penalty for word order."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ STAGES: Final = ("exact", "exact+stem", "exact+synonym", "exact+stem+synonym")
 _TOKEN: Final = re.compile(r"\w+|[^\w\s]")
 
 Keys = frozenset[str]
-"""What a word may be matched as."""
+"""The keys under which a word can be matched."""
 
 Stage = tuple["Callable[[str], str]", "Callable[[str], Keys]"]
-"""As what a word of the reference is put down, and as what a word of the system is looked up."""
+"""The key of a reference word, and the keys under which a system word is looked up."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Meteor(SegmentMean):
-    """METEOR [1]_ [2]_: the mean over segments, the best of several references.
+    """METEOR [1]_ [2]_: the mean over segments, with the best of several references.
 
     F = PR / (alpha P + (1 - alpha) R), times 1 - gamma (chunks / matches)^beta. Words are matched
-    stage by stage as NLTK does: from the end, each with the last word that is still free. Where a
-    word stands more often on one side the papers choose the matches that cross least, which may
-    give another number of chunks. Synonyms are looked up by word; NLTK looks them up by stem, once
-    stems were matched, and so misses most of them.
+    stage by stage as in NLTK: from the end, each with the last unmatched word. If a word occurs
+    more often on one side, the papers choose the matches with the fewest crossings, which may give
+    another number of chunks. Synonyms are looked up by word; NLTK looks them up by stem after
+    stemming, and so misses most of them.
 
     Parameters
     ----------
     stages
         ``exact``, ``exact+stem`` (NLTK's Porter stemmer), ``exact+synonym`` or
-        ``exact+stem+synonym`` (WordNet, when its data are installed).
+        ``exact+stem+synonym`` (WordNet, if its data are installed).
     alpha, beta, gamma
-        0.9, 3 and 0.5 are those of the first paper.
+        0.9, 3 and 0.5 are the values of the first paper.
     tokenize
-        ``words``: words and single marks; ``none``: what stands between blanks.
+        ``words``: words and punctuation marks; ``none``: split at blanks.
     lowercase
         Whether case is ignored.
 
@@ -93,12 +93,12 @@ class Meteor(SegmentMean):
         return "METEOR"
 
     def labels(self) -> list[tuple[str, Any]]:
-        """All parameters, and the rules that are not."""
+        """Return all parameters, and the fixed rules."""
         own = SegmentMean.labels(self)
         return [*own, ("align", "last-free-word"), ("multi", "best")]
 
     def engine(self) -> str:
-        """Our version, and those of NLTK and WordNet if they have a part in it."""
+        """Return the version of heldout, and those of NLTK and WordNet if they are used."""
         found = SegmentMean.engine(self)
         stages = self.stages.split("+")
         if "stem" in stages:
@@ -108,7 +108,7 @@ class Meteor(SegmentMean):
         return found
 
     def values(self, references: Segments, system: Segments) -> Iterable[float]:
-        """The best value over the references of each segment."""
+        """Return the best value over the references of each segment."""
         stages = [_STAGES[stage] for stage in self.stages.split("+")]
         for texts, written in zip(references.texts, system.texts, strict=True):
             mine = self._words(written[0])
@@ -129,7 +129,7 @@ class Meteor(SegmentMean):
 
 
 def _align(wanted: list[str], written: list[str], stages: list[Stage]) -> dict[int, int]:
-    """The place of each matched word, and that of its match in `wanted`."""
+    """Return the position of each matched word, and that of its match in `wanted`."""
     found: dict[int, int] = {}
     taken: set[int] = set()
     for put_down, look_up in stages:
@@ -158,7 +158,7 @@ def _its_stem(word: str) -> Keys:
 
 
 def _synonyms(word: str) -> Keys:
-    """The word, and all words that share a set of synonyms with it in WordNet."""
+    """Return the word and all words that share a synset with it in WordNet."""
     return wordnet.find_wordnet().synonyms(word)
 
 

@@ -1,4 +1,4 @@
-"""Names of text measures: parsed and printed back, ``BLEU(order=2, smooth='add-one')``."""
+"""Parse and print names of text measures, such as ``BLEU(order=2, smooth='add-one')``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MAKERS: Final[dict[str, tuple[type[CorpusMeasure], dict[str, Any]]]] = {
     "Perplexity": (Perplexity, {}),
     "Embedding": (Embedding, {}),
 }
-"""The measure that a name stands for, and the parameters that the name fixes."""
+"""The measure for a name, and the parameters that the name fixes."""
 
 _ALIASES: Final = {
     "em": "ExactMatch",
@@ -48,13 +48,13 @@ _NAME: Final = re.compile(r"\s*([\w+-]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
 def text_family(name: str) -> str | None:
-    """The name under which a measure is known here; None if there is none."""
+    """Return the canonical name of a measure; None if it is unknown."""
     stem = name.partition("(")[0].strip()
     return _ALIASES.get(stem.lower().replace("_", "-")) or (_sacrebleu(stem) or ("", {}))[0] or None
 
 
 def _sacrebleu(stem: str) -> tuple[str, dict[str, Any]] | None:
-    """``chrF2++`` of sacrebleu says beta in its name."""
+    """Parse names of sacrebleu such as ``chrF2++``, which include beta."""
     match = re.fullmatch(r"chrf(\d)(\+\+)?", stem, re.IGNORECASE)
     return None if match is None else (f"chrF{match[2] or ''}", {"beta": int(match[1])})
 
@@ -65,20 +65,20 @@ def parse_text(name: object) -> CorpusMeasure:
     Parameters
     ----------
     name
-        As ``BLEU``, ``sentBLEU``, ``BLEU(order=2, smooth='add-one')``, ``chrF++``, ``TER``,
-        ``ROUGE-L(stem=True)``, ``METEOR``, ``ExactMatch``, ``TokenF1``, ``Perplexity`` or
-        ``Embedding(vectors='FILE', kind='greedy')``; upper and lower case do not matter.
+        For example ``BLEU``, ``sentBLEU``, ``BLEU(order=2, smooth='add-one')``, ``chrF++``,
+        ``TER``, ``ROUGE-L(stem=True)``, ``METEOR``, ``ExactMatch``, ``TokenF1``, ``Perplexity`` or
+        ``Embedding(vectors='FILE', kind='greedy')``, ignoring case.
 
     Examples
     --------
     >>> str(parse_text("rougeL")), str(parse_text("bleu(order=2)"))
     ('ROUGE-L', 'BLEU(order=2)')
     """
-    name = str(name)  # whatever it is, what it is called is no such measure
+    name = str(name)  # any other object is an unknown name
     match = _NAME.fullmatch(name)
     known = text_family(match[1]) if match else None
     if match is None or known is None:
-        raise MeasureError(f"unknown text measure {name!r}: there are {', '.join(_SHOWN)}")
+        raise MeasureError(f"unknown text measure {name!r}: expected one of {', '.join(_SHOWN)}")
     given: dict[str, Any] = {
         key: read_value(name, text, bare=True)
         for key, text in read_arguments(name, match[2]).items()
@@ -92,12 +92,12 @@ def parse_text(name: object) -> CorpusMeasure:
     if isinstance(given.get("vectors"), str):
         given["vectors"] = read_vectors(given["vectors"])
     if known == "Embedding" and "vectors" not in given:
-        given["vectors"] = None  # which it refuses with an example
+        given["vectors"] = None  # refused with an example
     return kind(**given, **fixed)
 
 
 def text_measure_kinds() -> dict[str, tuple[type[CorpusMeasure], dict[str, Any], tuple[str, ...]]]:
-    """For each name its measure, the parameters that the name fixes, and other spellings."""
+    """Return, for each name, its measure, the parameters that the name fixes, and aliases."""
     return {
         name: (
             *_MAKERS[name],

@@ -1,8 +1,8 @@
-"""Count matched n-grams of all segments of all systems together, on integers.
+"""Count matched n-grams of all segments of all systems together, as integers.
 
 Counting n-grams as tuples of words, segment by segment, takes longer than ten thousand replicates
-of a test. Here a word is a number, and an n-gram of a segment is the number of its first n - 1
-words together with the last one, numbered anew for every order: no hashes, so nothing collides.
+of a test. Here a word is a number, and an n-gram is the number of its first n - 1 words together
+with the last one, renumbered for every order: there are no hashes, and so no collisions.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ __all__ = ["ngram_counts"]
 
 
 class _Places(NamedTuple):
-    """Where n-grams begin.
+    """Positions of n-grams.
 
     Parameters
     ----------
     at
-        Places of their first words in all words.
+        Positions of their first words in the array of all words.
     code
-        The number of the n-gram, one for each segment and n-gram.
+        The number of the n-gram, distinct for each segment and n-gram.
     column
-        The text they stand in: a stream of references, or a system.
+        The text that contains them: a stream of references, or a system.
     """
 
     at: Ints
@@ -47,23 +47,23 @@ class _Places(NamedTuple):
 def ngram_counts(
     references: Sequence[Sequence[Words]], systems: Sequence[Sequence[Words]], order: int
 ) -> list[Floats]:
-    """Lengths and counts of n-grams, as sacrebleu counts them.
+    """Count lengths and n-grams as sacrebleu does.
 
     Parameters
     ----------
     references
-        For each segment the words of each of its references.
+        For each segment, the words of each of its references.
     systems
-        For each system the words of each segment.
+        For each system, the words of each segment.
     order
-        The longest n-grams.
+        The maximum n-gram length.
 
     Returns
     -------
     list of Floats
-        For each system a row a segment: its length, the closest length of a reference (of two the
-        shorter), for each order the matched n-grams (each at most as often as in any one
-        reference), for each order all n-grams.
+        For each system, one row per segment: its length, the closest reference length (the shorter
+        of two), for each order the matched n-grams (each at most as often as in any one reference),
+        and for each order all n-grams.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def ngram_counts(
 
 
 def _closest(lengths: Ints, wanted: Floats) -> Floats:
-    """The length of a reference that is closest; of two the shorter."""
+    """Return the closest reference length; of two the shorter."""
     gaps = np.abs(wanted - lengths[:, None])
     nearest = gaps == np.nanmin(gaps, axis=1, keepdims=True)
     found: Floats = np.where(nearest, wanted, np.inf).min(axis=1)
@@ -99,7 +99,7 @@ def _closest(lengths: Ints, wanted: Floats) -> Floats:
 def _matched(
     columns: Sequence[Sequence[Words]], sizes: Ints, streams: int, order: int
 ) -> list[Floats]:
-    """For each system the matched n-grams, a row a segment, a column an order."""
+    """Return the matched n-grams of each system, one row per segment, one column per order."""
     segments = sizes.shape[1]
     number: defaultdict[str, int] = defaultdict(count().__next__)
     every = chain.from_iterable(text for column in columns for text in column)
@@ -126,7 +126,7 @@ def _matched(
         where = segment_of[places.at[first]]
         for at, one in enumerate(counts[streams:]):
             found[at][:, size - 1] = np.bincount(where, np.minimum(one, most), segments)
-        # What one side lacks is no beginning of anything that both have.
+        # An n-gram that one side lacks is not the beginning of a longer one that both have.
         shared = (most > 0) & counts[streams:].any(axis=0)
         places = places.chosen(np.flatnonzero(shared[codes]))
     return found

@@ -1,4 +1,4 @@
-"""Overlap of words: ROUGE, exact match and token F1."""
+"""Word overlap: ROUGE, exact match and token F1."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ARTICLES: Final = re.compile(r"\b(a|an|the)\b")
 
 
 class _Overlap(NamedTuple):
-    """What is matched of what was written and of what was wanted."""
+    """Numbers of matched words, of the system's words and of the reference's words."""
 
     matched: int
     written: int
@@ -52,15 +52,15 @@ class _Overlap(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Rouge(CorpusMeasure):
-    """ROUGE [1]_, equal to the package rouge-score.
+    """ROUGE [1]_, identical to the package rouge-score.
 
-    Of several references the one with the best F counts.
+    With several references the one with the best F counts.
 
     Parameters
     ----------
     kind
         ``1`` to ``9``: n-grams; ``L``: the longest common subsequence of the texts; ``Lsum``: of
-        their lines, each joined over all lines of the other side.
+        their lines, combined over all lines of the other side.
     stem
         Whether words of more than three letters are stemmed, by NLTK's Porter stemmer.
     value
@@ -107,7 +107,7 @@ class Rouge(CorpusMeasure):
         return "mean" if self.level == "segment" else "sums"
 
     def labels(self) -> list[tuple[str, Any]]:
-        """What the parameters mean; the family says the kind."""
+        """Return the meaning of the parameters; the kind is in the family."""
         stem = f"porter-nltk-{import_extra('nltk', 'stem=True').__version__}" if self.stem else "no"
         return [
             ("tok", "rouge-a-z0-9"),
@@ -118,7 +118,7 @@ class Rouge(CorpusMeasure):
         ]
 
     def statistics(self, references: Segments, system: Segments) -> Floats:
-        """The value and 1, or counts: matched, written, wanted."""
+        """Return the value and 1, or counts: matched, system, reference."""
         found = [
             max(self._overlaps(texts, written[0]), key=lambda one: one.f)
             for texts, written in zip(references.texts, system.texts, strict=True)
@@ -146,7 +146,7 @@ class Rouge(CorpusMeasure):
         return [self._words(line) for line in text.split("\n") if line]
 
     def score(self, sums: Floats) -> Floats:
-        """The mean, or the value of summed counts."""
+        """Return the mean, or the value of summed counts."""
         if self.level == "segment":
             return mean_of_sums(sums)
         matched, written, wanted = sums.T
@@ -160,7 +160,7 @@ class Rouge(CorpusMeasure):
 
 @cache
 def porter_stem(word: str) -> str:
-    """The stem of a word by NLTK's form of Porter's algorithm, which rouge-score uses."""
+    """Return the stem of a word by NLTK's variant of the Porter stemmer, as used by rouge-score."""
     stem: str = _porter().stem(word)
     return stem
 
@@ -180,7 +180,7 @@ def _ngram_overlap(wanted: list[str], written: list[str], size: int) -> _Overlap
 
 
 def _lengths(wanted: Sequence[str], written: Sequence[str]) -> list[list[int]]:
-    """Lengths of the longest common subsequences of all beginnings."""
+    """Return the lengths of the longest common subsequences of all prefixes."""
     rows = [[0] * (len(written) + 1)]
     for word in wanted:
         above, row = rows[-1], [0]
@@ -195,7 +195,7 @@ def _longest(wanted: list[str], written: list[str]) -> _Overlap:
 
 
 def _longest_places(wanted: list[str], written: list[str]) -> Iterator[int]:
-    """The words of `wanted` in one longest common subsequence: the one rouge-score takes."""
+    """Yield positions in `wanted` of one longest common subsequence, the same as in rouge-score."""
     table = _lengths(wanted, written)
     row, column = len(wanted), len(written)
     while row and column:
@@ -209,7 +209,7 @@ def _longest_places(wanted: list[str], written: list[str]) -> Iterator[int]:
 
 
 def _longest_of_lines(wanted: list[list[str]], written: list[list[str]]) -> _Overlap:
-    """Words of each wanted line that any written line has in order; none counts twice."""
+    """Count the words of each reference line that any system line has in order, each once."""
     mine = Counter(word for line in written for word in line)
     sizes = mine.total(), sum(map(len, wanted))
     matched = 0
@@ -230,7 +230,7 @@ class _Answer(SegmentMean):
     ----------
     normalise
         ``squad``: lower case, no punctuation, no articles, single blanks, as in the evaluation
-        of SQuAD [1]_; ``none``: as it is.
+        of SQuAD [1]_; ``none``: unchanged.
 
     References
     ----------
@@ -244,23 +244,23 @@ class _Answer(SegmentMean):
         one_of(self.family, "normalise", self.normalise, ("squad", "none"))
 
     def labels(self) -> list[tuple[str, Any]]:
-        """The normalisation, and what is done about several references."""
+        """Return the normalisation, and how several references are used."""
         return [(one.name, getattr(self, one.name)) for one in fields(self)] + [("multi", "best")]
 
     def values(self, references: Segments, system: Segments) -> Iterable[float]:
-        """The best value over the references of each segment."""
+        """Return the best value over the references of each segment."""
         clean = normalise_answer if self.normalise == "squad" else str
         for texts, written in zip(references.texts, system.texts, strict=True):
             mine = clean(written[0])
             yield max(self.compare(clean(text), mine) for text in texts)
 
     def compare(self, wanted: str, written: str) -> float:
-        """The value for one reference."""
+        """Return the value for one reference."""
         raise NotImplementedError
 
 
 def normalise_answer(text: str) -> str:
-    """Lower case without punctuation, articles and surplus blanks, in that order.
+    """Return lower-case text without punctuation, articles and extra blanks, in that order.
 
     Examples
     --------
@@ -281,13 +281,13 @@ class ExactMatch(_Answer):
         return "ExactMatch"
 
     def compare(self, wanted: str, written: str) -> float:
-        """1 if equal."""
+        """Return 1 if the texts are equal, else 0."""
         return float(wanted == written)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TokenF1(_Answer):
-    """The F1 of words, in any order; where one side is empty, 1 if both are, as in SQuAD 2."""
+    """The F1 of words in any order; if one side is empty, 1 if both are, as in SQuAD 2."""
 
     @property
     def family(self) -> str:
@@ -295,7 +295,7 @@ class TokenF1(_Answer):
         return "TokenF1"
 
     def compare(self, wanted: str, written: str) -> float:
-        """The F1 for one reference."""
+        """Return the F1 for one reference."""
         one, other = Counter(wanted.split()), Counter(written.split())
         if not one or not other:
             return float(one == other)

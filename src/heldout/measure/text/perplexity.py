@@ -1,4 +1,4 @@
-"""Perplexity from the log-probabilities that a language model gave to the tokens."""
+"""Perplexity from the log-probabilities of tokens under a language model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Perplexity(CorpusMeasure):
     Parameters
     ----------
     base
-        Of the logarithms; e unless told otherwise.
+        Base of the logarithms; e by default.
 
     Examples
     --------
@@ -51,11 +51,11 @@ class Perplexity(CorpusMeasure):
         return "Perplexity"
 
     def labels(self) -> list[tuple[str, object]]:
-        """The base, and what it is taken over."""
+        """Return the base, and the unit of the mean."""
         return [("base", "e" if self.base == math.e else float(self.base)), ("per", "token")]
 
     def statistics(self, references: Segments, system: Segments) -> Floats:
-        """The sum of the log-probabilities and the number of tokens."""
+        """Return the sum of the log-probabilities and the number of tokens."""
         del references
         if not system.log_probs:
             raise InputError(
@@ -65,21 +65,21 @@ class Perplexity(CorpusMeasure):
         return np.array([(math.fsum(one), len(one)) for one in system.log_probs], np.float64)
 
     def score(self, sums: Floats) -> Floats:
-        """Perplexity; undefined without tokens."""
+        """Return the perplexity; undefined without tokens."""
         counted = sums[:, 1] > 0
         mean = np.where(counted, sums[:, 0] / np.where(counted, sums[:, 1], 1.0), np.nan)
-        with np.errstate(over="ignore"):  # beyond all numbers is infinite
+        with np.errstate(over="ignore"):  # overflow is infinite
             return np.exp(-mean * math.log(self.base))
 
     def notes(self, references: Segments, systems: list[Segments]) -> list[Note]:
-        """Perplexities per token compare only where the tokens are the same."""
+        """Warn if the systems have different tokens: perplexities are then not comparable."""
         del references
         counts = {one.name: sum(map(len, one.log_probs)) for one in systems}
         if len(set(counts.values())) == 1:
             return []
         shown = ", ".join(f"{name} {count:,}" for name, count in counts.items())
         text = (
-            f"the systems cut the texts into different tokens ({shown}): perplexities per token "
-            "do not compare then"
+            f"the systems split the texts into different tokens ({shown}): perplexities per token "
+            "are not comparable"
         )
         return [Note("different-tokens", text)]

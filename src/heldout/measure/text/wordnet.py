@@ -1,4 +1,4 @@
-"""Synonyms from WordNet: its own files, as packages of systems install them, or NLTK's corpus."""
+"""Synonyms from WordNet: its own files, as installed by system packages, or NLTK's corpus."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["FOLDERS", "WordNet", "WordNetFiles", "find_wordnet"]
 
 FOLDERS: Final = ("/usr/share/wordnet", "/usr/local/share/wordnet/dict", "/usr/share/wordnet/dict")
-"""Where packages put WordNet's files; WordNet's own variable WNSEARCHDIR goes first."""
+"""Where packages install WordNet's files; the environment variable WNSEARCHDIR comes first."""
 
 NAMES: Final = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 
@@ -32,7 +32,7 @@ ENDINGS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "a": (("er", ""), ("est", ""), ("er", "e"), ("est", "e")),
     "r": (),
 }
-"""Endings of inflected words and what stands there in the lexicon, as WordNet's morphy has them."""
+"""Suffixes of inflected words and their replacements in the lexicon, as in WordNet's morphy."""
 
 _MARKER: Final = re.compile(r"\((?:a|p|ip)\)$")
 _HEXADECIMAL: Final = re.compile(r"[0-9a-fA-F]{2}$")
@@ -40,25 +40,25 @@ _VERSION: Final = re.compile(rb"Word[nN]et (\d+(?:\.\d+)?\+?) Copyright")
 
 
 class WordNet(Protocol):
-    """What METEOR asks of WordNet."""
+    """The interface to WordNet that METEOR needs."""
 
     @property
     def version(self) -> str:
-        """Which one, such as ``3.0``."""
+        """The version, such as ``3.0``."""
 
     def synonyms(self, word: str) -> frozenset[str]:
-        """The word, and all single words that share a set of synonyms with it."""
+        """Return the word and all single words that share a synset with it."""
 
 
 class WordNetFiles:
     """WordNet in the files that Princeton distributes (``index.noun``, ``data.noun``, …).
 
-    A word is looked up as it stands and without its endings, in all parts of speech.
+    A word is looked up unchanged and without its suffixes, in all parts of speech.
 
     Parameters
     ----------
     folder
-        Where the files are.
+        Folder with the files.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
@@ -73,11 +73,11 @@ class WordNetFiles:
             return (self._folder / name).read_bytes()
         except OSError as error:
             raise InputError(
-                f"{self._folder / name}: this file of WordNet cannot be read ({error.strerror})"
+                f"{self._folder / name}: cannot read this file of WordNet ({error.strerror})"
             ) from None
 
     def _lemmas(self, part: str) -> dict[str, str]:
-        """Each word with the rest of its line: offsets are cut out when they are needed."""
+        """Return each word with the rest of its line; offsets are parsed when needed."""
         found = {}
         for line in self._read(f"index.{NAMES[part]}").decode("utf-8", "replace").splitlines():
             if not line.startswith(" "):
@@ -94,12 +94,12 @@ class WordNetFiles:
 
     @property
     def version(self) -> str:
-        """As the licence in the files says."""
+        """The version in the licence text of the files."""
         match = _VERSION.search(self._data["n"][:5000])
         return match[1].decode() if match else "unknown"
 
     def synonyms(self, word: str) -> frozenset[str]:
-        """The word, and all single words that share a set of synonyms with it."""
+        """Return the word and all single words that share a synset with it."""
         known = self._known.get(word)
         if known is None:
             names = {name for part in NAMES for name in self._of(word.lower(), part)}
@@ -118,7 +118,7 @@ class WordNetFiles:
                 yield from self._words(part, offset)
 
     def _forms(self, word: str, part: str) -> list[str]:
-        """The word itself and what it may be a form of, if the lexicon has them."""
+        """Return the word itself and its possible base forms that are in the lexicon."""
         regular = [
             word[: -len(ending)] + instead
             for ending, instead in ENDINGS[part]
@@ -128,21 +128,21 @@ class WordNetFiles:
         return [one for one in every if one in self._index[part]]
 
     def _words(self, part: str, offset: int) -> list[str]:
-        """The words of a set of synonyms: offset, file, kind, their number, then word and id."""
+        """Return the words of a synset; a line is offset, file, kind, count, then words and ids."""
         data = self._data[part]
         fields = data[offset : data.find(b"\n", offset)].decode("utf-8", "replace").split()
         if len(fields) < 4 or fields[0] != f"{offset:08d}" or not _HEXADECIMAL.match(fields[3]):
-            raise self._broken("data", part, f"what stands at byte {offset}")
+            raise self._broken("data", part, f"the data at byte {offset}")
         words = fields[4 : 4 + 2 * int(fields[3], 16) : 2]
         return [_MARKER.sub("", word) for word in words]
 
     def _broken(self, kind: str, part: str, what: str) -> FormatError:
         place = f"{self._folder / f'{kind}.{NAMES[part]}'}"
-        return FormatError(place, f"{what} is no set of synonyms: are all files of one WordNet?")
+        return FormatError(place, f"{what} is not a synset: are all files from the same WordNet?")
 
 
 class _OfNltk:
-    """WordNet as NLTK reads it, from its own data."""
+    """WordNet as read by NLTK, from its own data."""
 
     def __init__(self, reader: Any) -> None:
         self._reader = reader
@@ -150,7 +150,7 @@ class _OfNltk:
         self._known: dict[str, frozenset[str]] = {}
 
     def synonyms(self, word: str) -> frozenset[str]:
-        """The word, and all single words that share a set of synonyms with it."""
+        """Return the word and all single words that share a synset with it."""
         if word not in self._known:
             sets = self._reader.synsets(word)
             names = {lemma.name() for one in sets for lemma in one.lemmas()}
@@ -159,7 +159,7 @@ class _OfNltk:
 
 
 def find_wordnet() -> WordNet:
-    """WordNet where it is found first: $WNSEARCHDIR, NLTK's data, the folders of packages."""
+    """Find WordNet: in $WNSEARCHDIR, NLTK's data, or the folders of system packages."""
     named = os.environ.get("WNSEARCHDIR")
     if named:
         return _files(named)
@@ -170,9 +170,9 @@ def find_wordnet() -> WordNet:
         if (Path(folder) / "index.noun").exists():
             return _files(folder)
     raise MissingExtraError(
-        "METEOR with synonyms needs the data of WordNet, which are not installed: apt-get install "
-        "wordnet-base, or python -m nltk.downloader wordnet, or name their folder in WNSEARCHDIR; "
-        "or take stages='exact+stem'"
+        "METEOR with synonyms needs the WordNet data, which are not installed: apt-get install "
+        "wordnet-base, or python -m nltk.downloader wordnet, or set WNSEARCHDIR to their folder; "
+        "or use stages='exact+stem'"
     )
 
 
@@ -188,7 +188,7 @@ def _of_nltk(reader: Any) -> _OfNltk:
 
 @cache
 def _nltk_reader() -> Any:
-    """NLTK's reader, or None if NLTK or its data are missing."""
+    """Return NLTK's reader, or None if NLTK or its data are missing."""
     from importlib import import_module
 
     try:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from math import comb
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from heldout.notes import Note, distinct
+from heldout.notes import distinct
 from heldout.report.experiment import comparisons, result_sentences
 from heldout.report.page.board import board_of_results
 from heldout.report.page.citations import comparison_methods
@@ -24,15 +23,6 @@ if TYPE_CHECKING:
     from heldout.report.page.parts import TaskParts
 
 __all__ = ["part_of_results"]
-
-MOST: Final = 200_000
-"""Pairs × queries up to which every pair gets its own randomization test."""
-_QUICK: Final = Note(
-    "quick-page",
-    "very many pairs: Tukey's test decides; this page omits the randomization tests of single "
-    "pairs, which heldout run shows",
-    "info",
-)
 
 
 def part_of_results(
@@ -55,10 +45,7 @@ def part_of_results(
     ledger
         The file of a ledger, to show its evaluations on these data.
     """
-    quick = _very_many(results)
-    compared, refused = comparisons(
-        results, {"tests": ("t",), "correction": "tukey"} if quick else None
-    )
+    compared, refused = comparisons(results)
     own = _task_parts(results, compared, collection)
     charts, left_out = made_charts(lambda: _charts(results, collection, compared))
     warnings = [note for one in compared for note in one.warnings]
@@ -74,22 +61,12 @@ def part_of_results(
         tuning=tuning_tables(results),
         splits=split_tables(results),
         splits_about=(plan_line(results),),
-        checks=distinct(
-            [*results.notes, *refused, *warnings, *left_out, *([_QUICK] if quick else [])]
-        ),
+        checks=distinct([*results.notes, *refused, *warnings, *left_out]),
         looks=None if ledger is None else looks_table(ledger, own.data),
         provenance=(*command_pairs(results), *settings_pairs(results.manifest), *own.provenance),
         record=dict(results.manifest),
         methods=(*(key for one in compared for key in comparison_methods(one)), *own.methods),
     )
-
-
-def _very_many(results: Results) -> bool:
-    """Whether randomization tests of all pairs would take minutes."""
-    if len(results.systems) < 3 or results.manifest["settings"]["baseline"] is not None:
-        return False
-    units = results.summary[0]["estimates"][0].get("n_queries", 0)
-    return bool(comb(len(results.systems), 2) * units > MOST)
 
 
 def _task_parts(

@@ -10,7 +10,7 @@ from heldout.errors import HeldoutError
 from heldout.infer.levels import alpha_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from heldout.experiment.manifest import Manifest, SettingsRecord
     from heldout.experiment.results import Results
@@ -106,7 +106,7 @@ def _data(settings: SettingsRecord) -> tuple[str, str]:
     return "data", f"{data['name']}: {data['rows']:,} rows{classes}"
 
 
-def _system(one: dict[str, Any]) -> str:
+def _system(one: Mapping[str, Any]) -> str:
     """What a system is, its fixed parameters, and every setting that was tried."""
     made = one.get("estimator")
     kind = one.get("model") or one.get("function") or one.get("kind") or ""

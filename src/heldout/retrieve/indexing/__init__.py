@@ -1,1 +1,1 @@
-"""How an index is built, spilled, and laid out on disk."""
+"""Building, spilling and storing an index."""

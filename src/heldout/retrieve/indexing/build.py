@@ -1,4 +1,4 @@
-"""Documents to the sections of an index: cut on all threads, map the vocabulary, invert."""
+"""Turn documents into the sections of an index: tokenize on all threads, map terms, invert."""
 
 from __future__ import annotations
 
@@ -39,28 +39,28 @@ if TYPE_CHECKING:
 __all__ = ["Parts", "Plan", "build_arrays", "build_file"]
 
 _BATCH: Final = 4 << 20
-"""Text that a thread works on at a time: more does not fit into a processor's cache."""
+"""Bytes of text that a thread processes at a time: more does not fit into the cache."""
 _LEAST: Final = 1 << 16
 _LEAST_MEMORY: Final = 1 << 20
 _PER_TEXT: Final = 32
-"""Bytes of working space for each byte of text, in the worst case that is not absurd."""
+"""Bytes of working space per byte of text, in the worst realistic case."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How to build.
+    """How to build an index.
 
     Parameters
     ----------
     analyzer
         How text becomes terms.
     memory
-        Bytes for postings and working space; the vocabulary and what is held of each document
-        come on top.
+        Bytes for postings and working space, in addition to the vocabulary and the data kept per
+        document.
     threads
-        How many.
+        Number of threads.
     progress
-        Called with the number of documents done and of all.
+        Called with the number of documents done and the number of all documents.
     """
 
     analyzer: Analyzer
@@ -76,22 +76,22 @@ class Plan:
         threads: int | None,
         progress: Callable[[int, int], None] | None,
     ) -> Plan:
-        """A plan of what was asked for, if that can be; `threads` None: as many as cores."""
+        """Return a checked plan; `threads` None means the number of cores."""
         if memory < _LEAST_MEMORY:
-            raise InputError(f"memory is {memory} bytes: give at least {_LEAST_MEMORY} (1 MB)")
+            raise InputError(f"memory={memory}: expected at least {_LEAST_MEMORY} bytes (1 MB)")
         if threads is not None and threads < 1:
-            raise InputError(f"threads are {threads}: give at least 1")
+            raise InputError(f"threads={threads}: expected a positive integer")
         return cls(analyzer, memory, threads or default_threads(), progress)
 
     def batch_size(self) -> int:
-        """How much text to take at a time, so that all threads' work fits into a quarter."""
+        """Return the bytes of text per batch: the work of all threads takes a quarter of memory."""
         low, high = self.analyzer.ngrams
         share = self.memory // (4 * self.threads * _PER_TEXT * (high - low + 1))
         return max(_LEAST, min(_BATCH, share))
 
 
 class Parts(NamedTuple):
-    """Everything but the postings: what they are made of, the other sections, a digest."""
+    """Everything but the postings: their source, the other sections, a digest."""
 
     inverter: Inverter
     arrays: dict[str, NDArray[Any]]
@@ -99,7 +99,7 @@ class Parts(NamedTuple):
 
 
 def build_arrays(documents: Documents, plan: Plan) -> tuple[dict[str, NDArray[Any]], str]:
-    """Build all sections in memory; returns them and `Documents.digest`."""
+    """Build all sections in memory; return them and `Documents.digest`."""
     batches = documents.batches(plan.batch_size())
     with Spool(None, plan.memory) as spool:
         inverter, arrays, digest = _first_pass(batches, len(documents), plan, spool)
@@ -116,14 +116,14 @@ def build_file(
     path: Path,
     describe: Callable[[str], Mapping[str, Any]],
 ) -> None:
-    """Build an index in bounded memory and write it; nothing is left of it if that fails.
+    """Build an index in bounded memory and write it; if that fails, no file is left behind.
 
     Parameters
     ----------
     batches, size
-        All documents, of about `Plan.batch_size` bytes at a time, and how many they are.
+        All documents, in batches of about `Plan.batch_size` bytes, and their number.
     describe
-        Gives what the header says, from `Documents.digest`.
+        Returns the description in the header, given `Documents.digest`.
     """
     with (
         write_atomically(path) as aside,
@@ -150,7 +150,7 @@ def build_file(
 
 
 def _first_pass(batches: Iterator[TextBatch], size: int, plan: Plan, spool: Spool) -> Parts:
-    """Go through all documents, once."""
+    """Read all documents once."""
     announce("the index builder", cut_words, count_terms, place_postings)
     digest = TextDigest()
     ids, vocabulary = _tokenize(_digested(batches, digest), size, plan, spool)
@@ -173,7 +173,7 @@ def _first_pass(batches: Iterator[TextBatch], size: int, plan: Plan, spool: Spoo
 def _tokenize(
     batches: Iterator[TextBatch], size: int, plan: Plan, spool: Spool
 ) -> tuple[PackedStrings, Vocabulary]:
-    """Cut all documents into the spool; returns their ids and the vocabulary."""
+    """Tokenize all documents into the spool; return their ids and the vocabulary."""
     tokenizers = [Tokenizer(plan.analyzer, number) for number in range(plan.threads)]
     ids: list[PackedStrings] = []
     n_done = 0
@@ -184,12 +184,12 @@ def _tokenize(
         if plan.progress is not None:
             plan.progress(n_done, size)
     raw = [one.raw_terms() for one in tokenizers]
-    del tokenizers  # of their tables the terms alone are needed while those are put in order
+    del tokenizers  # only the terms of their tables are needed while these are sorted
     return join_strings(ids), final_vocabulary(raw, plan.analyzer)
 
 
 def _digested(batches: Iterator[TextBatch], digest: TextDigest) -> Iterator[TextBatch]:
-    """Pass batches on, hashed: asking for `Documents.digest` would read all documents again."""
+    """Pass batches on and hash them: `Documents.digest` would read all documents again."""
     for batch in batches:
         digest.add(batch)
         yield batch
@@ -198,7 +198,7 @@ def _digested(batches: Iterator[TextBatch], digest: TextDigest) -> Iterator[Text
 def _in_order(
     batches: Iterator[TextBatch], tokenizers: list[Tokenizer]
 ) -> Iterator[tuple[PackedStrings, Postings]]:
-    """The postings of each batch in order, while a few are being worked on."""
+    """Return the postings of each batch in order, while a few batches are being processed."""
     free: SimpleQueue[Tokenizer] = SimpleQueue()
     for one in tokenizers:
         free.put(one)
@@ -225,11 +225,11 @@ def _in_order(
 
 
 def _id_ranks(ids: PackedStrings) -> NDArray[np.int32]:
-    """The rank of each document's id among all ids, bytewise."""
+    """Return the rank of each document's id among all ids, bytewise."""
     order, new = bytewise_order(ids)
     if not new.all():
         twice = ids[int(order[np.flatnonzero(~new)[0]])]
-        raise InputError(f"the document id {twice!r} stands twice: keep one of them")
+        raise InputError(f"duplicate document id {twice!r}: remove one of the documents")
     ranks = np.empty(len(order), np.int32)
     ranks[order] = np.arange(len(order), dtype=np.int32)
     return ranks

@@ -1,8 +1,8 @@
-"""The index on disk: one file, sections read by memory map, a header that vouches for them.
+"""The index on disk: one file with memory-mapped sections and a header with their checksums.
 
-64 bytes first: magic, format version, place, length and SHA-256 of the header. Then the sections,
-each at a multiple of 64 bytes, numbers with the lowest byte first. Then the header, as JSON: what
-stands where, the SHA-256 of each section, the analyzer.
+The first 64 bytes: magic, format version, and offset, length and SHA-256 of the header. Then the
+sections, each aligned to 64 bytes, little-endian. Then the header, as JSON: the position and
+SHA-256 of each section, and the analyzer.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 FORMAT: Final = 1
-"""Raised whenever a file of before would be misread, or its terms would be cut otherwise."""
+"""Increased whenever an older file would be misread or its terms would differ."""
 
 _MAGIC: Final = b"heldoutX"
 _HEAD: Final = struct.Struct("<8sIIQQ32s")
@@ -69,7 +69,7 @@ class Section:
     sha256: str
 
     def nbytes(self) -> int:
-        """How many bytes it takes."""
+        """Return the size in bytes."""
         return self.count * np.dtype(self.dtype).itemsize
 
 
@@ -84,14 +84,14 @@ class Opened:
 
 
 class IndexWriter:
-    """Writes the sections of an index, each from its beginning to its end, in any order.
+    """Writes the sections of an index, in any order, each from beginning to end.
 
     Parameters
     ----------
     file
         Open for writing, empty.
     sizes
-        For each section its type and number of elements.
+        Type and number of elements of each section.
     """
 
     def __init__(self, file: IO[bytes], sizes: Mapping[str, tuple[str, int]]) -> None:
@@ -107,7 +107,7 @@ class IndexWriter:
         self._end = end
 
     def write(self, name: str, array: NDArray[Any]) -> None:
-        """Put the next elements of a section behind those before."""
+        """Append elements to a section."""
         data = np.ascontiguousarray(array, self._sizes[name][0]).data.cast("B")
         self._file.seek(self._begins[name] + self._written[name])
         self._file.write(data)
@@ -115,7 +115,7 @@ class IndexWriter:
         self._written[name] += len(data)
 
     def finish(self, signature: str, description: Mapping[str, Any]) -> None:
-        """Write the header, when all sections stand."""
+        """Write the header, after all sections."""
         sections = [
             Section(name, dtype, count, self._begins[name], self._hashes[name].hexdigest())
             for name, (dtype, count) in self._sizes.items()
@@ -145,19 +145,19 @@ class IndexWriter:
 
 
 def digest(array: NDArray[Any]) -> str:
-    """The SHA-256 of an array as it stands in the file."""
+    """Return the SHA-256 of an array as stored in the file."""
     little = array.dtype.newbyteorder("<")
     return hashlib.sha256(np.ascontiguousarray(array, little).data.cast("B")).hexdigest()
 
 
 def fingerprint_of(signature: str, digests: Mapping[str, str]) -> str:
-    """One name for analyzer and content."""
+    """Return a fingerprint of analyzer and content."""
     lines = [signature, *(f"{name} {digests[name]}" for name in sorted(digests))]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def is_index(path: str | os.PathLike[str]) -> bool:
-    """Whether a file or folder begins as an index does, of whatever version, damaged or not."""
+    """Return whether a file or folder begins like an index of any version, damaged or not."""
     if is_sharded(path):
         return True
     try:
@@ -168,7 +168,7 @@ def is_index(path: str | os.PathLike[str]) -> bool:
 
 
 def open_sections(path: str | os.PathLike[str]) -> Opened:
-    """Map a file into memory, after looking at its header and size (not at every byte)."""
+    """Map a file into memory after checking its header and size (not every byte)."""
     name = os.fspath(path)
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - a path of any kind
@@ -178,8 +178,8 @@ def open_sections(path: str | os.PathLike[str]) -> Opened:
             _, _, _, begin, length, checksum = _HEAD.unpack(head)
             if begin + length != size:
                 raise InputError(
-                    f"{name}: the index has {size:,} bytes where {begin + length:,} are expected; "
-                    f"it was cut off or added to: {_AGAIN}"
+                    f"{name}: the index has {size:,} bytes, expected {begin + length:,}; "
+                    f"the file was truncated or extended: {_AGAIN}"
                 )
             content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except OSError as error:
@@ -194,17 +194,17 @@ def open_sections(path: str | os.PathLike[str]) -> Opened:
 
 
 def release(content: mmap.mmap) -> None:
-    """Give back the memory of a mapped file; what is needed again is read again.
+    """Release the memory of a mapped file; its pages are read again when needed.
 
-    The system would do so when memory is short. Not to wait for that keeps what a process seems to
-    take near what it needs.
+    The system would do so when memory is short. Doing it early keeps the reported memory of a
+    process close to what it needs.
     """
     if hasattr(content, "madvise"):  # not on Windows
         content.madvise(mmap.MADV_DONTNEED)
 
 
 def _header(name: str, text: bytes) -> tuple[dict[str, Any], list[Section]]:
-    """The header, as far as it must be of the right types."""
+    """Return the header after checking the types of its entries."""
     try:
         header = json.loads(text)
         sections = [Section(**one) for one in header["sections"]]
@@ -222,17 +222,17 @@ def _check_head(name: str, head: bytes) -> None:
     if not head.startswith(_MAGIC):
         raise InputError(f"{name}: not an index of heldout: build one, or give another file")
     if len(head) < _HEAD.size:
-        raise InputError(f"{name}: the index was cut off in its first bytes: {_AGAIN}")
+        raise InputError(f"{name}: the index is truncated in its first bytes: {_AGAIN}")
     version = _HEAD.unpack(head)[1]
     if version != FORMAT:
         raise InputError(
-            f"{name}: the index has format {version}, and this version of heldout reads format "
+            f"{name}: the index has format {version}, but this version of heldout reads format "
             f"{FORMAT}: {_AGAIN}"
         )
 
 
 def _check_sections(name: str, sections: Sequence[Section], end: int) -> None:
-    """Refuse a header that speaks of what is not there, so that no loop can read beside it."""
+    """Raise an error if the header describes data outside the file: loops must not overrun."""
     names = [one.name for one in sections]
     inside = all(
         one.dtype in _TYPES.get(one.name, ())

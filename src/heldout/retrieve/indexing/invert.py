@@ -1,8 +1,8 @@
-"""Postings by document to postings by term, in two passes over all batches.
+"""Convert postings by document to postings by term, in two passes over all batches.
 
-The first pass counts, so that every posting has its place; the second puts the postings there, a
-range of terms at a time where memory is short. Threads take consecutive groups of batches. Which
-thread did what leaves no trace in the result.
+The first pass counts, so that the position of every posting is known; the second writes the
+postings, a range of terms at a time where memory is short. Threads take consecutive groups of
+batches. The result does not depend on which thread did what.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ _WIDE: Final = (1 << 31) - 1
 _CHUNK: Final = 1 << 22
 """Postings that a thread sorts at a time."""
 _PER_SORTED: Final = 12
-"""Bytes that a posting takes while it is sorted."""
+"""Bytes per posting while it is sorted."""
 _REGION: Final = 15
-"""A region has two to the power of this places, or more: with counts, they fit into a cache."""
+"""A region has at least two to this power positions: with counts, they fit into a cache."""
 _MOST_REGIONS: Final = 1 << 12
 
 
@@ -55,16 +55,16 @@ class Stretch(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inverter:
-    """What the first pass found.
+    """The result of the first pass.
 
     Parameters
     ----------
     offsets
         The postings of term ``t`` will be ``offsets[t]`` to ``offsets[t + 1]``.
     lengths, distinct
-        Of each document the sum of its counts and the number of its terms.
+        For each document, the sum of its counts and the number of its distinct terms.
     wide
-        Whether some count takes more than 16 bits.
+        Whether some count needs more than 16 bits.
     """
 
     spool: Spool
@@ -104,7 +104,7 @@ class Inverter:
 
         greatest = max(_parallel(count_group, len(groups)), default=0)
         if greatest > _WIDE:
-            raise InputError(f"a term stands {greatest:,} times in one document: cut it into parts")
+            raise InputError(f"a term occurs {greatest:,} times in one document: split it")
         offsets = np.zeros(n_terms + 1, np.int64)
         np.cumsum(sum(frequencies, np.zeros(n_terms, np.int64)), out=offsets[1:])
         return cls(
@@ -119,7 +119,7 @@ class Inverter:
         )
 
     def stretches(self, memory: int | None) -> Iterator[Stretch]:
-        """The postings of all terms, as many at a time as half of `memory` holds.
+        """Return the postings of all terms, in pieces that fit into half of `memory`.
 
         The other half is for sorting; None: all at once.
         """
@@ -147,7 +147,7 @@ class Inverter:
             placed = Placed(latest, cursors[group], documents, counts)
             parts = list(_chunks(self.groups[group], sizes, chunk))
             most = max(int(sizes[part].sum()) for part in parts)
-            # As many as come in: two raw terms of one stem take two rows until they are placed.
+            # Sized by input: two raw terms with the same stem take two rows until they are placed.
             room = _room(most, size)
             for part in parts:
                 self._place_batches(part, (low, high), room, placed)
@@ -173,7 +173,7 @@ class Inverter:
         place_postings(room, size, placed)
 
     def _cursors(self, low: int, high: int) -> list[Ints]:
-        """For each group where its first postings go: behind those of the groups before."""
+        """Return, for each group, where its first postings go: after those of the groups before."""
         start = self.offsets[low:high] - self.offsets[low]
         cursors = []
         for frequencies in self.frequencies:
@@ -183,7 +183,7 @@ class Inverter:
 
 
 def _chunks(batches: range, sizes: Ints, most: int) -> Iterator[range]:
-    """Cut batches into consecutive chunks of `most` postings at most, one batch at least."""
+    """Split batches into consecutive chunks of at most `most` postings, at least one batch each."""
     begin = batches.start
     while begin < batches.stop:
         end = begin + 1
@@ -194,7 +194,7 @@ def _chunks(batches: range, sizes: Ints, most: int) -> Iterator[range]:
 
 
 def _room(size: int, n_places: int) -> Sorted:
-    """Room for a chunk of `size` postings that go to `n_places`."""
+    """Allocate space for a chunk of `size` postings that go to `n_places` positions."""
     shift = max(_REGION, (n_places // _MOST_REGIONS).bit_length())
     ends = np.zeros((n_places >> shift) + 1, np.int64)
     terms, documents, counts = (np.empty(size, np.int32) for _ in range(3))
@@ -202,7 +202,7 @@ def _room(size: int, n_places: int) -> Sorted:
 
 
 def _groups(sizes: Ints, threads: int) -> tuple[range, ...]:
-    """Cut batches into consecutive groups of about equally many postings, one a thread."""
+    """Split batches into consecutive groups with about equally many postings, one per thread."""
     ends = np.cumsum(sizes)
     total = int(ends[-1]) if len(ends) else 0
     wanted = [total * number // threads for number in range(1, threads)]

@@ -1,4 +1,4 @@
-"""``shards.json``: which files are the parts of an index, in which order."""
+"""``shards.json``: the files of an index of several parts, in order."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ __all__ = ["MANIFEST", "Manifest", "PartFile", "is_sharded", "read_manifest", "w
 MANIFEST: Final = "shards.json"
 _FORMAT: Final = 1
 _NAME: Final = re.compile(r"[\w-][\w.-]*")
-"""A file of the folder itself: a manifest from elsewhere must not name any other."""
+"""A file in the folder itself: a manifest must not name files elsewhere."""
 _LARGEST: Final = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class PartFile:
-    """An index in the folder, and its fingerprint."""
+    """The index file of one part, and its fingerprint."""
 
     file: str
     fingerprint: str
@@ -36,7 +36,7 @@ class PartFile:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The parts in the order of their documents; the file with the order of all ids, its hash."""
+    """The parts in the order of their documents, and the file with the order of all ids."""
 
     parts: tuple[PartFile, ...]
     order: str
@@ -44,12 +44,12 @@ class Manifest:
 
 
 def is_sharded(path: str | os.PathLike[str]) -> bool:
-    """Whether a folder is an index of several parts, sound or not."""
+    """Return whether a folder is an index of several parts, damaged or not."""
     return os.path.isfile(os.path.join(path, MANIFEST))  # noqa: PTH113, PTH118 - of any kind
 
 
 def write_manifest(folder: Path, manifest: Manifest, order: NDArray[np.int32]) -> None:
-    """Write the order of the ids, then the manifest: only then is the folder an index."""
+    """Write the order of the ids, then the manifest, which makes the folder an index."""
     with write_atomically(folder / manifest.order) as aside, aside.open("wb") as file:
         file.write(order.data)
     text = json.dumps({"format": _FORMAT, **asdict(manifest)}, indent=1)
@@ -58,7 +58,7 @@ def write_manifest(folder: Path, manifest: Manifest, order: NDArray[np.int32]) -
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read a manifest, and refuse one that is damaged or names files elsewhere."""
+    """Read a manifest; raise an error if it is damaged or names files elsewhere."""
     path = folder / MANIFEST
     try:
         with path.open("rb") as file:
@@ -67,7 +67,7 @@ def read_manifest(folder: Path) -> Manifest:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputError(
-            f"{path}: does not say which parts the index has ({error}): join the parts again with "
+            f"{path}: cannot read the parts of the index ({error}): join the parts again with "
             f"heldout index {folder} --join"
         ) from None
 
@@ -81,7 +81,7 @@ def _parsed(text: bytes) -> Manifest:
     names = [manifest.order, *(one.file for one in parts)]
     texts = [*names, manifest.order_sha256, *(one.fingerprint for one in parts)]
     if not parts or not all(isinstance(one, str) for one in texts):
-        raise ValueError("something is missing")
+        raise ValueError("an entry is missing")
     if not all(_NAME.fullmatch(one) for one in names) or len(set(names)) < len(names):
-        raise ValueError("a part is named that is no file of this folder, or twice")
+        raise ValueError("a part is not a file of this folder, or appears twice")
     return manifest

@@ -1,4 +1,4 @@
-"""The order of the ids of several indexes, from the order that each has of its own."""
+"""Merge the id orders of several indexes into one."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ _PIECE: Final = 1 << 14
 
 
 def merged_order(indexes: Sequence[Index], names: Sequence[str]) -> NDArray[np.int32]:
-    """Of each document of all indexes the rank of its id among all ids, bytewise.
+    """Return the rank of each document's id among the ids of all indexes, bytewise.
 
     Parameters
     ----------
     names
-        Of the indexes, for the message when two have the same id.
+        Names of the indexes, for the message about a duplicate id.
     """
     firsts = np.cumsum([0, *(one.n_documents for one in indexes)])
     ranks = np.empty(int(firsts[-1]), np.int32)
     streams = [_ordered(index, int(first)) for index, first in zip(indexes, firsts, strict=False)]
     before, number = None, -1
-    # Code points are ordered as the bytes of UTF-8 are.
+    # Code points sort like their bytes in UTF-8.
     for rank, (name, document) in enumerate(heapq.merge(*streams)):
         if name == before:
             one, other = (
                 names[int(np.searchsorted(firsts, at, "right")) - 1] for at in (number, document)
             )
             raise InputError(
-                f"the document id {name!r} stands in {one} and in {other}: keep one of them"
+                f"duplicate document id {name!r} in {one} and {other}: remove one of the documents"
             )
         ranks[document] = rank
         before, number = name, document
@@ -49,7 +49,7 @@ def merged_order(indexes: Sequence[Index], names: Sequence[str]) -> NDArray[np.i
 
 
 def _ordered(index: Index, first: int) -> Iterator[tuple[str, int]]:
-    """The ids of an index in their order, each with its document's number; a few at a time."""
+    """Return the ids of an index in sorted order with their document numbers, in batches."""
     order = np.empty(index.n_documents, np.int32)
     order[index.id_order] = np.arange(index.n_documents, dtype=np.int32)
     for begin in range(0, len(order), _PIECE):

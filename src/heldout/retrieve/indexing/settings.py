@@ -1,4 +1,4 @@
-"""The analyzer in the header of an index: how it is written down, and found again."""
+"""Store the analyzer in the header of an index, and restore it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["analyzer_settings", "restored_analyzer"]
 
 
 def analyzer_settings(analyzer: Analyzer) -> dict[str, Any]:
-    """What to write down about an analyzer so that it can be made again."""
+    """Return the settings from which an analyzer can be restored."""
     values = {field.name: getattr(analyzer, field.name) for field in fields(analyzer)}
     if analyzer.function is not None:
         values["function"] = function_name(analyzer.function)
@@ -28,7 +28,7 @@ def analyzer_settings(analyzer: Analyzer) -> dict[str, Any]:
 def restored_analyzer(
     name: str, header: Mapping[str, Any], function: TokenFunction | None
 ) -> Analyzer:
-    """The analyzer that an index was built with.
+    """Return the analyzer that an index was built with.
 
     Parameters
     ----------
@@ -37,26 +37,26 @@ def restored_analyzer(
     header
         Its header.
     function
-        The user's function, if the index was built with one and it is at hand.
+        The user's function, if the index was built with one and it is available.
     """
     values = dict(header["analyzer"])
     stop = values["stop"]
     if isinstance(stop, str) and stop not in STOP_LISTS:
-        raise InputError(f"{name}: the stop list {stop!r} is not known: build the index again")
+        raise InputError(f"{name}: unknown stop list {stop!r}: build the index again")
     values["stop"] = stop if isinstance(stop, str) else tuple(stop)
     values["ngrams"] = tuple(values["ngrams"])
     values["function"] = _function(name, values["function"], function)
     stems = _stems_version(values["stemmer"])
     if stems != header["stems"]:
         raise InputError(
-            f"{name}: its stems are of Snowball {header['stems']}, and {stems} is installed, which "
-            "can give others: build the index again, or install that version of PyStemmer"
+            f"{name}: built with the stemmers of Snowball {header['stems']}, but {stems} is "
+            "installed and may differ: build the index again, or install that version of PyStemmer"
         )
     analyzer = Analyzer(**values)
     if analyzer.signature() != header["signature"]:
         raise InputError(
-            f"{name}: the index was built with {header['signature']}, which is not what is "
-            f"here ({analyzer.signature()}): build the index again"
+            f"{name}: the index was built with {header['signature']}, but this version restores "
+            f"{analyzer.signature()}: build the index again"
         )
     return analyzer
 
@@ -69,7 +69,7 @@ def _function(
     if function_name(given) != built_with:
         raise InputError(
             f"{name}: the index was built with {built_with or 'no function'}, "
-            f"not with {function_name(given)}: give the same"
+            f"not with {function_name(given)}: pass the same function"
         )
     return given
 

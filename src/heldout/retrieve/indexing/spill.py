@@ -1,4 +1,4 @@
-"""The postings of all batches between the two passes: in memory, or in a file that vanishes."""
+"""Keep the postings of all batches between the two passes, in memory or in a temporary file."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ __all__ = ["Spool"]
 
 
 class Spool(AbstractContextManager["Spool"]):
-    """Keeps postings in the order they are added.
+    """Stores postings in the order in which they are added.
 
     Parameters
     ----------
     folder
-        Where to write when memory does not suffice; None: keep all in memory.
+        Where to write when memory is used up; None: keep all in memory.
     memory
-        How many bytes to keep in memory.
+        Bytes to keep in memory.
     """
 
     def __init__(self, folder: Path | None, memory: int) -> None:
@@ -37,7 +37,7 @@ class Spool(AbstractContextManager["Spool"]):
         self._held: list[Postings | _Place] = []
         self._sizes: list[int] = []
         self._file: IO[bytes] | None = None
-        # The file has one position, and several threads read.
+        # The file has one position, shared by several threads.
         self._lock = threading.Lock()
 
     def __exit__(self, *_: object) -> None:
@@ -49,15 +49,15 @@ class Spool(AbstractContextManager["Spool"]):
 
     @property
     def spilled(self) -> bool:
-        """Whether anything was written to disk."""
+        """Whether any postings were written to disk."""
         return self._file is not None
 
     def sizes(self) -> NDArray[np.int64]:
-        """The number of postings of each batch."""
+        """Return the number of postings of each batch."""
         return np.array(self._sizes, np.int64)
 
     def add(self, postings: Postings) -> None:
-        """Keep the postings of the next batch."""
+        """Store the postings of the next batch."""
         self._sizes.append(len(postings.counted.terms))
         self._left -= sum(array.nbytes for array in postings.counted)
         if self._folder is None or self._left >= 0:
@@ -66,7 +66,7 @@ class Spool(AbstractContextManager["Spool"]):
             self._held.append(self._write(postings, self._folder))
 
     def load(self, number: int) -> Postings:
-        """The postings of a batch."""
+        """Return the postings of a batch."""
         held = self._held[number]
         if isinstance(held, Postings):
             return held
@@ -80,7 +80,7 @@ class Spool(AbstractContextManager["Spool"]):
 
     def _write(self, postings: Postings, folder: Path) -> _Place:
         if self._file is None:
-            # It has no name, or loses it at once: nothing is left behind, whatever happens.
+            # The file is unlinked at once, so that it never outlives the process.
             self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed on exit
         place = _Place(self._file.tell(), postings)
         for array in postings.counted:
@@ -95,7 +95,7 @@ class Spool(AbstractContextManager["Spool"]):
 
 
 class _Place:
-    """Where postings stand in the file."""
+    """The position of postings in the file."""
 
     __slots__ = ("first", "n_documents", "n_postings", "offset", "table", "width")
 

@@ -1,4 +1,4 @@
-"""Many strings as one stretch of bytes: ordered bytewise, gathered, decoded one by one."""
+"""Many strings in one array of bytes: sorted bytewise, gathered, decoded one by one."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ __all__ = ["PackedStrings", "bytewise_order", "gather", "join", "leading_words",
 
 _PIECE: Final = 1 << 16
 _DAMAGED: Final = "the index is damaged in its terms or ids: build the index again"
-# Of a word whose first byte is the highest: which bits belong to a string of 0, 1, … 8 bytes.
+# For a word whose first byte is the highest: the bits that belong to a string of 0, 1, … 8 bytes.
 _KEEP = np.array([((1 << 64) - 1) << 8 * (8 - n) & ((1 << 64) - 1) for n in range(9)], np.uint64)
 
 
 class PackedStrings(Sequence[str]):
-    """Strings that are decoded when they are asked for.
+    """Strings that are decoded on access.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class PackedStrings(Sequence[str]):
         return f"<{len(self)} strings: {shown}{', …' if len(self) > 3 else ''}>"
 
     def raw(self, number: int) -> bytes:
-        """The bytes of one string."""
+        """Return the bytes of one string."""
         return self.data[self.offsets[number] : self.offsets[number + 1]].tobytes()
 
     def _some(self, begin: int, end: int) -> Iterator[str]:
@@ -85,14 +85,14 @@ class PackedStrings(Sequence[str]):
 
 
 def pack(strings: Sequence[bytes]) -> PackedStrings:
-    """Put encoded strings one after another."""
+    """Concatenate encoded strings."""
     lengths = np.fromiter(map(len, strings), np.int64, len(strings))
     data = np.frombuffer(b"".join(strings), np.uint8)
     return PackedStrings(data, _offsets(lengths))
 
 
 def join(parts: Sequence[PackedStrings]) -> PackedStrings:
-    """All strings of several, one after another."""
+    """Return the strings of several sequences, one after another."""
     lengths = [np.diff(part.offsets) for part in parts]
     data = [part.data[part.offsets[0] : part.offsets[-1]] for part in parts]
     return PackedStrings(
@@ -102,7 +102,7 @@ def join(parts: Sequence[PackedStrings]) -> PackedStrings:
 
 
 def gather(strings: PackedStrings, rows: NDArray[np.integer]) -> PackedStrings:
-    """Some strings, in the order of `rows`."""
+    """Return the strings in the given rows."""
     starts = strings.offsets[rows]
     lengths = strings.offsets[np.asarray(rows) + 1] - starts
     offsets = _offsets(lengths)
@@ -110,7 +110,7 @@ def gather(strings: PackedStrings, rows: NDArray[np.integer]) -> PackedStrings:
     for begin in range(0, len(starts), _PIECE):
         end = min(begin + _PIECE, len(starts))
         size = lengths[begin:end]
-        # Each byte's place: counted on within its string, from where that string begins.
+        # Position of each byte: its offset within the string plus the start of the string.
         jump = np.repeat(starts[begin:end] - offsets[begin:end], size)
         jump += np.arange(offsets[begin], offsets[end])
         data[offsets[begin] : offsets[end]] = strings.data[jump]
@@ -118,20 +118,20 @@ def gather(strings: PackedStrings, rows: NDArray[np.integer]) -> PackedStrings:
 
 
 def leading_words(strings: PackedStrings) -> Words:
-    """The first eight bytes of each string as a number that orders as the bytes do."""
+    """Return the first eight bytes of each string as a number that orders as the bytes do."""
     text = words(_padded(strings.data))
     return _word(text, strings.offsets[:-1], np.diff(strings.offsets))
 
 
 def bytewise_order(strings: PackedStrings) -> tuple[Ints, Flags]:
-    """Order strings bytewise.
+    """Sort strings bytewise.
 
     Returns
     -------
     order
-        The places of the strings in ascending order; equal strings in the order they came in.
+        The positions of the strings in ascending order; equal strings in input order.
     new
-        For each of `order` whether it differs from the one before.
+        For each entry of `order`, whether it differs from the one before.
     """
     text = words(_padded(strings.data))
     starts, lengths = strings.offsets[:-1], np.diff(strings.offsets)
@@ -148,13 +148,13 @@ def bytewise_order(strings: PackedStrings) -> tuple[Ints, Flags]:
         skip += 8
         tied = tied[_tied(new[tied])]
     if len(tied):
-        # Padding is zeros: strings that differ in zero bytes at their end only.
+        # Padding is zeros, so these strings differ only in zero bytes at their end.
         _refine(order, new, tied, lengths[order[tied]].astype(np.uint64))
     return order, new
 
 
 def _refine(order: Ints, new: Flags, tied: Ints, key: Words) -> None:
-    """Order the tied places further, by `key` within each group of equals."""
+    """Sort the tied positions further, by `key` within each group of ties."""
     group = np.cumsum(new[tied])
     finer = np.lexsort((key, group))
     order[tied] = order[tied][finer]
@@ -163,7 +163,7 @@ def _refine(order: Ints, new: Flags, tied: Ints, key: Words) -> None:
 
 
 def _tied(new: Flags) -> Ints:
-    """Where a string equals, as far as was looked, the one before it or behind it."""
+    """Return where a string equals its predecessor or successor, as far as compared."""
     alone = new.copy()
     alone[:-1] &= new[1:]
     return np.flatnonzero(~alone)

@@ -1,4 +1,4 @@
-"""One batch of text to the postings of its documents, on one thread."""
+"""Turn one batch of text into the postings of its documents, on one thread."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _NARROW: Final = (1 << 16) - 1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Postings:
-    """What the documents of a batch hold, document by document.
+    """The postings of the documents of a batch, document by document.
 
     Parameters
     ----------
     first
         The number of the first document.
     table
-        The number of the tokenizer whose raw terms these are.
+        The number of the tokenizer that numbered the raw terms.
     counted
         Terms and counts.
     """
@@ -50,13 +50,13 @@ class Postings:
 
 
 class Workspace:
-    """Arrays that are used again for every batch: fresh memory costs as much as the work."""
+    """Arrays reused for every batch: allocating memory costs as much as the work."""
 
     def __init__(self) -> None:
         self._held: dict[str, NDArray[Any]] = {}
 
     def array(self, name: str, size: int, dtype: type[np.generic]) -> NDArray[Any]:
-        """An array of `size` with anything in it; valid until it is asked for again."""
+        """Return an uninitialized array of `size`; valid until the next call with this name."""
         held = self._held.get(name)
         if held is None or len(held) < size:
             held = self._held[name] = np.empty(size + size // 8, dtype)
@@ -73,7 +73,7 @@ def _empty_table() -> Table:
 
 
 def _grown(table: Table, n_terms: int) -> Table:
-    """Make room: for more terms if the table is half full, else for their bytes."""
+    """Enlarge the table: more slots if it is half full, else more bytes for terms."""
     if 2 * n_terms < len(table.slots):
         return table._replace(known=_longer(table.known, 2 * len(table.known)))
     slots = np.zeros((2 * len(table.slots), 2), np.uint64)
@@ -84,14 +84,14 @@ def _grown(table: Table, n_terms: int) -> Table:
 
 
 class Tokenizer:
-    """Cuts batches and counts their terms; one for each thread.
+    """Tokenizes batches and counts their terms; one per thread.
 
     Parameters
     ----------
     analyzer
         How text becomes terms.
     number
-        Which tokenizer this is.
+        The number of this tokenizer.
     """
 
     def __init__(self, analyzer: Analyzer, number: int) -> None:
@@ -102,12 +102,12 @@ class Tokenizer:
         self._n_terms = 0
 
     def raw_terms(self) -> PackedStrings:
-        """The raw terms of all batches so far."""
+        """Return the raw terms of all batches so far."""
         offsets = self._table.offsets[: self._n_terms + 1]
         return PackedStrings(self._table.known[: offsets[-1]], offsets)
 
     def postings(self, batch: TextBatch) -> Postings:
-        """The postings of a batch."""
+        """Return the postings of a batch."""
         _refuse_giants(batch)
         if self._analyzer.function is None:
             tokens = self._cut(batch)
@@ -123,7 +123,7 @@ class Tokenizer:
             text, offsets = _lower_sigmas(batch)
         table = ascii_table(lower) if is_ascii else unicode_table(lower)
         size, n_documents = len(text), len(offsets) - 1
-        # Lower case can take three bytes where upper case took two; and a space behind each word.
+        # Lower case can take three bytes where upper case takes two; plus a space after each word.
         out = self._space.array("text", size + size // 2 + n_documents + SLACK, np.uint8)
         found = self._room("word", size // 2 + n_documents + 1, n_documents)
         n_words = cut_words(
@@ -138,7 +138,7 @@ class Tokenizer:
         return Grams(starts, ends, np.zeros(n_documents + 1, np.int64))
 
     def _grams(self, found: Tokens, table: NDArray[np.int32]) -> Tokens:
-        """Cut words further, or put them together, as the analyzer wants it."""
+        """Split words further, or join them into n-grams, as the analyzer requires."""
         low, high = self._analyzer.ngrams
         mode = self._analyzer.tokens
         n_documents = len(found.offsets) - 1
@@ -175,7 +175,7 @@ def _first(grams: Grams, size: int) -> Grams:
 
 
 def halves(counts: NDArray[np.int32]) -> NDArray[np.uint16]:
-    """Counts as one column of 16 bits if all fit, else as two."""
+    """Return counts as one column of 16 bits if all fit, else as two."""
     if int(counts.max(initial=0)) <= _NARROW:
         return counts.astype(np.uint16).reshape(-1, 1)
     return counts.astype("<i4").view("<u2").reshape(-1, 2).astype(np.uint16, copy=False)
@@ -186,12 +186,12 @@ def _refuse_giants(batch: TextBatch) -> None:
     if int(sizes.max(initial=0)) > _MOST_BYTES:
         giant = batch.ids[int(sizes.argmax())]
         raise InputError(
-            f"document {giant!r} has more than {_MOST_BYTES >> 20} MB of text: cut it into parts"
+            f"document {giant!r} has more than {_MOST_BYTES >> 20} MB of text: split it"
         )
 
 
 def _lower_sigmas(batch: TextBatch) -> tuple[Bytes, Ints]:
-    """Put documents with Σ into lower case: it alone depends on the letters around it."""
+    """Lower-case documents with Σ in Python: its lower case depends on the letters around it."""
     if _SIGMA not in batch.text.tobytes():
         return batch.text, batch.offsets
     lowered = [
@@ -204,18 +204,18 @@ def _lower_sigmas(batch: TextBatch) -> tuple[Bytes, Ints]:
 
 
 def _call_function(analyzer: Analyzer, batch: TextBatch) -> Tokens:
-    """The tokens that a user's function finds in each document."""
+    """Return the tokens that a user's function returns for each document."""
     found = [analyzer.analyze(text) for _, text in batch.pairs()]
     try:
         tokens = [token.encode() for one in found for token in one]
     except (AttributeError, UnicodeEncodeError):
         raise InputError(
-            "the analyzer's function gave a token that is no valid string: "
-            "it must turn a text into a list of strings"
+            "the analyzer's function returned a token that is not a valid string: "
+            "it must return a list of strings"
         ) from None
     ends = np.cumsum(np.fromiter(map(len, tokens), np.int64, len(tokens)))
     if len(ends) and int(ends[-1]) > 2 * _MOST_BYTES:
-        raise InputError("the analyzer's function gave more than 2 GB of tokens for one batch")
+        raise InputError("the analyzer's function returned more than 2 GB of tokens for one batch")
     starts = np.zeros(len(ends), np.int32)
     starts[1:] = ends[:-1]
     offsets = np.zeros(len(found) + 1, np.int64)
@@ -231,7 +231,7 @@ def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """A view that all inputs have in common, so that the loops are compiled for one type."""
+    """Return a read-only view, so that the loops are compiled for one type only."""
     view = np.ascontiguousarray(array).view()
     view.flags.writeable = False
     return view

@@ -1,4 +1,4 @@
-"""Raw terms of all threads to the final vocabulary: the one place of stems and stop words."""
+"""Map the raw terms of all threads to the final vocabulary: stems and stop words."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Vocabulary:
     terms
         In bytewise order.
     final
-        For each tokenizer, and each raw term of it, the number of the final term; -1: left out.
+        For each tokenizer and each of its raw terms, the number of the final term; -1: left out.
     """
 
     terms: PackedStrings
@@ -38,12 +38,12 @@ class Vocabulary:
 
 
 def final_vocabulary(raw: Sequence[PackedStrings], analyzer: Analyzer) -> Vocabulary:
-    """Map the raw terms of several tokenizers to final ones."""
+    """Map the raw terms of several tokenizers to final terms."""
     terms, numbers = _numbered(join(raw))
     if not analyzer.keeps_raw_terms():
         terms, finals = _numbered(_final_forms(terms, analyzer))
         if len(terms) and not terms.raw(0):
-            # What is left out has become the empty string, which sorts first.
+            # Terms that are left out are empty strings, which sort first.
             terms = PackedStrings(terms.data, terms.offsets[1:])
             finals -= 1
         numbers = finals[numbers]
@@ -52,7 +52,7 @@ def final_vocabulary(raw: Sequence[PackedStrings], analyzer: Analyzer) -> Vocabu
 
 
 def _numbered(strings: PackedStrings) -> tuple[PackedStrings, NDArray[np.int32]]:
-    """The different strings in bytewise order, and the number of each string among them."""
+    """Return the distinct strings in bytewise order, and the number of each string among them."""
     order, new = bytewise_order(strings)
     numbers = np.empty(len(order), np.int32)
     numbers[order] = np.cumsum(new) - 1
@@ -60,7 +60,7 @@ def _numbered(strings: PackedStrings) -> tuple[PackedStrings, NDArray[np.int32]]
 
 
 def _final_forms(terms: PackedStrings, analyzer: Analyzer) -> PackedStrings:
-    """The final form of each raw term, empty where it is left out."""
+    """Return the final form of each raw term; empty if it is left out."""
     one_word = analyzer.tokens != "word" or analyzer.ngrams == (1, 1)
     parts = []
     for begin in range(0, len(terms), _PIECE):
@@ -71,7 +71,7 @@ def _final_forms(terms: PackedStrings, analyzer: Analyzer) -> PackedStrings:
 
 
 def _final_grams(grams: list[str], analyzer: Analyzer) -> list[str]:
-    """Stem the words of each n-gram; one that holds a word that is left out is left out."""
+    """Stem the words of each n-gram; n-grams that contain a stop word are left out."""
     words = list({word for gram in grams for word in gram.split(" ")})
     final = dict(zip(words, analyzer.final_words(words), strict=True))
     split = ([final[word] for word in gram.split(" ")] for gram in grams)

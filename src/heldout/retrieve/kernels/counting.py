@@ -1,4 +1,4 @@
-"""Counting: document and collection frequencies of terms, for every part of the documents."""
+"""Count document and collection frequencies of terms, for every part of the documents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["count_cells", "count_weighted", "sum_weights"]
 def count_cells(
     first: int, last: int, postings: Postings, cells: NDArray[np.int32], df: Floats, cf: Floats
 ) -> None:
-    """Frequencies of the terms `first` to `last` in each cell (−1: in none)."""
+    """Count the frequencies of the terms `first` to `last` in each cell (−1: in none)."""
     for term in range(first, last):
         for i in range(postings.begin[term], postings.end[term]):
             cell = cells[postings.documents[i]]
@@ -38,9 +38,9 @@ def count_weighted(
     cf: NDArray[np.int32],
     occurrences: bool,
 ) -> None:
-    """Frequencies of the terms `first` to `last` in every replicate of the documents.
+    """Count the frequencies of the terms `first` to `last` in every replicate of the documents.
 
-    Counts `cf` where `occurrences` are wanted, else `df`: no rule needs both.
+    Counts `cf` if `occurrences` are wanted, else `df`: no model needs both.
     """
     replicates = weights.shape[1]
     for term in range(first, last):
@@ -59,7 +59,7 @@ def count_weighted(
 def sum_weights(
     weights: NDArray[np.uint8], lengths: NDArray[np.int32], documents: Floats, length: Floats
 ) -> None:
-    """Number and total length of the documents of every replicate."""
+    """Compute the number and total length of the documents of every replicate."""
     for d in range(weights.shape[0]):
         row = weights[d]
         own = lengths[d]

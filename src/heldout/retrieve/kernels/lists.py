@@ -25,12 +25,12 @@ __all__ = ["Judged", "better", "rank", "rise", "sink", "sort_heap"]
 
 
 class Judged(NamedTuple):
-    """Documents whose ranks are wanted: rows `offsets[q]` to `offsets[q + 1]` for query ``q``.
+    """Documents whose ranks are needed: rows `offsets[q]` to `offsets[q + 1]` for query ``q``.
 
-    `documents` are their numbers (−1: not one of those that are ranked here). Where they stand is
-    in `lists` (−1: nowhere), `order` (the place of the id) and `scores` (rows × lanes): looked up
-    here if `look_up` is 1, else known from elsewhere. If `counting` is 1, it is counted how many
-    documents stand before them.
+    `documents` are their numbers (−1: not ranked here). Their position is given by `lists` (−1: in
+    no list), `order` (the rank of the id) and `scores` (rows × lanes), which are looked up here if
+    `look_up` is 1 and given otherwise. If `counting` is 1, the documents ranked above them are
+    counted.
     """
 
     offsets: Ints
@@ -44,7 +44,7 @@ class Judged(NamedTuple):
 
 @part
 def better(score: float, place: int, than_score: float, than_place: int) -> bool:
-    """Whether a document stands before another: score, then the greater id."""
+    """Return whether a document is ranked above another: by score, then by the greater id."""
     return bool(score > than_score or (score == than_score and place > than_place))
 
 
@@ -52,7 +52,7 @@ def better(score: float, place: int, than_score: float, than_place: int) -> bool
 def sink(
     scores: Floats, docs: NDArray[np.int32], size: int, score: float, d: int, order: Any
 ) -> None:
-    """Put a document in place of the worst one (the root of the heap)."""
+    """Replace the worst document (the root of the heap)."""
     i = 0
     while True:
         child = 2 * i + 1
@@ -74,7 +74,7 @@ def sink(
 
 @part
 def rise(scores: Floats, docs: NDArray[np.int32], i: int, score: float, d: int, order: Any) -> None:
-    """Put a document at the end of the heap and let it rise."""
+    """Insert a document at the end of the heap and sift it up."""
     while i > 0:
         parent = (i - 1) >> 1
         if not better(scores[parent], order[docs[parent]], score, order[d]):
@@ -88,7 +88,7 @@ def rise(scores: Floats, docs: NDArray[np.int32], i: int, score: float, d: int, 
 
 @part
 def sort_heap(scores: Floats, docs: NDArray[np.int32], size: int, order: Any) -> None:
-    """The best first."""
+    """Sort the heap, the best document first."""
     for last in range(size - 1, 0, -1):
         score = scores[last]
         d = docs[last]
@@ -110,7 +110,7 @@ def _keep_best(
     top_docs: NDArray[np.int32],
     sizes: Ints,
 ) -> None:
-    """The best documents of each list and lane."""
+    """Keep the best documents of each list and lane."""
     lanes, real, k = rows.shape[1], top_scores.shape[2], top_scores.shape[3]
     for l in range(len(least)):  # noqa: E741
         for c in range(lanes):
@@ -148,7 +148,7 @@ def _look_up(
     documents: Documents,
     judged: Judged,
 ) -> None:
-    """Note where judged documents stand: list, order and scores; the list −1: it was not found."""
+    """Find list, order and scores of judged documents; list −1: not found."""
     for j in range(first, last):
         d = judged.documents[j]
         judged.lists[j] = -1
@@ -164,7 +164,7 @@ def _look_up(
 def _mark_judged(
     first: int, last: int, judged: Judged, begins: Ints, marks: NDArray[np.int64], least: Floats
 ) -> None:
-    """Order the judged documents that were found, each list's by rising rank, for every lane.
+    """Sort the judged documents that were found by ascending rank, per list and lane.
 
     ``marks[begins[l] : begins[l + 1], c]`` are rows of `judged`, the worst document first.
     """
@@ -211,7 +211,7 @@ def _count_before(
     least: Floats,
     before: NDArray[np.int32],
 ) -> None:
-    """Count for each judged document and lane the documents that stand before it."""
+    """Count, for each judged document and lane, the documents ranked above it."""
     real, order = marks.shape[1], documents.order
     for i in range(begins[-1]):
         for c in range(real):
@@ -261,11 +261,12 @@ def rank(
     before: NDArray[np.int32],
     retrieved: Ints,
 ) -> None:
-    """Rank for the queries `first` to `last`: lists, and what stands before judged documents.
+    """Rank documents for the queries `first` to `last`: top lists and ranks of judged documents.
 
     `top_scores`, `top_docs` (queries × lists × lanes × k, k may be 0) receive the best documents,
-    `sizes` their number, `before` (judged × lanes) how many of these documents stand before each
-    judged one, `retrieved` (queries × lists) the number of documents that have a term of the query.
+    `sizes` their number, `before` (judged × lanes) how many of these documents are ranked above
+    each judged one, `retrieved` (queries × lists) the number of documents that contain a query
+    term.
     """
     lanes, real = rule.values.shape[2], top_scores.shape[2]
     lists, order = documents.lists, documents.order

@@ -1,4 +1,4 @@
-"""Two ranked lists into one, for every list that there is."""
+"""Merge pairs of ranked lists."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def merge(
     new_scores: Floats,
     new_order: Numbers,
 ) -> None:
-    """Merge new lists (lists × k, the best first) into those that are there.
+    """Merge new lists (lists × k, the best first) into existing ones.
 
-    A place without a document has the order −1 and the score −∞, so that it stands behind all.
+    Positions without a document have order −1 and score −∞, so that they sort last.
     """
     lists, k = documents.shape
     kept_documents = np.empty(k, np.int32)

@@ -1,11 +1,11 @@
 """Bootstrap of the documents: every replicate is a lane.
 
-A replicate has a train side of its own, and says how often each document comes into its list: those
-that were drawn as often as they were drawn, say, or those that were never drawn, each scored as if
-it were added to the train side.
+Each replicate has its own training data and says how often each document appears in its list: for
+example, documents in the sample as often as they were drawn, or documents outside the sample, each
+scored as if it were added to the training data.
 
-Documents are taken by falling bound of what they can score in any replicate, and the walk ends when
-no list can change any more; the result is that of scoring all of them.
+Documents are scored in decreasing order of an upper bound of their score in any replicate, until no
+list can change any more; the result is the same as that of scoring all of them.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 __all__ = ["Replicates", "draw", "rank_replicates"]
 
 _SLACK = 1e-9
-"""Bounds are sums in another order than scores: rounding must not make them too small."""
+"""Slack: bounds are summed in another order than scores, and must not be too small by rounding."""
 
 
 class Replicates(NamedTuple):
-    """Replicates of the documents and a rule with one set of values.
+    """Replicates of the documents, and a model with one parameter setting.
 
     `times` (documents × replicates) is how often a document is listed, `terms` (terms × replicates)
-    the idf of a sum or the counts of a likelihood, `documents` and `totals` number and length of
-    the train side.
+    the idf of a sum or the counts of a likelihood, `documents` and `totals` the number and total
+    length of the training documents.
     """
 
     kind: int
@@ -52,21 +52,21 @@ class Replicates(NamedTuple):
 
 
 _TOGETHER = 16
-"""Replicates that are drawn before they are written: a cache line is touched once for all."""
+"""Replicates drawn before they are written, so that each cache line is touched once."""
 
 
 @kernel
 def draw(first: int, last: int, seed: int, offset: int, weights: NDArray[np.uint8]) -> None:
     """Draw as many documents as there are, with replacement, for columns `first` to `last`.
 
-    Column 0 is replicate number `offset`. Each replicate has its own stream (splitmix64, two draws
-    a number), so that the order of work does not matter.
+    Column 0 is replicate number `offset`. Each replicate has its own random stream (splitmix64, two
+    draws per number), so that the order of work does not matter.
     """
     n = len(weights)
     size = np.uint64(n)
     half = np.uint64(32)
     mask = np.uint64(0xFFFFFFFF)
-    unfair = (np.uint64(1 << 32) - size) % size  # Lemire: draws below this are drawn again
+    unfair = (np.uint64(1 << 32) - size) % size  # Lemire: smaller draws are rejected
     times = np.empty((_TOGETHER, n), np.uint8)
     for low in range(first, last, _TOGETHER):
         high = min(low + _TOGETHER, last)
@@ -104,7 +104,7 @@ def _gather(
     numbers: NDArray[np.int32],
     counts: NDArray[np.int32],
 ) -> int:
-    """The documents that have a term of the query, and their counts of each term."""
+    """Find the documents that contain a query term, and their counts of each term."""
     found = 0
     begin, end = queries.offsets[q], queries.offsets[q + 1]
     for row in range(begin, end):
@@ -130,10 +130,10 @@ def _bound(
     y: int, d: int, begin: int, end: int, counts: NDArray[np.int32], queries: Queries,
     most: Floats, shortest: float, longest: float, fewest: float, data: Replicates,
 ) -> float:  # fmt: skip
-    """At least what the document scores in any replicate.
+    """Return an upper bound of the score of a document in any replicate.
 
-    `most` is the greatest weight (or count) of each term, `shortest` and `longest` the lengths of
-    the train sides, `fewest` their least number of documents.
+    `most` is the largest weight (or count) of each term, `shortest` and `longest` the lengths of
+    the training documents, `fewest` their smallest number.
     """
     values, added = data.values, data.added
     length = float(data.lengths[d])
@@ -225,7 +225,7 @@ def _insert(
     q: int, d: int, scores: Floats, data: Replicates, least: Floats,
     top_docs: NDArray[np.int32], top_scores: Floats,
 ) -> None:  # fmt: skip
-    """Put a document on the lists of the replicates that rank it and in which it is good enough."""
+    """Insert a document into the lists of the replicates that rank it high enough."""
     k = top_docs.shape[2]
     for r in range(len(scores)):
         score = scores[r]
@@ -264,10 +264,10 @@ def rank_replicates(
     top_scores: Floats,
     scored: Ints,
 ) -> None:
-    """The best documents of each replicate for the queries `first` to `last`.
+    """Find the best documents of each replicate for the queries `first` to `last`.
 
-    A document that was drawn twice stands twice on the list. `scored` counts the documents that had
-    to be scored.
+    A document drawn twice appears twice in the list. `scored` counts the documents that had to be
+    scored.
     """
     n, replicates = data.times.shape
     longest, widest = 0, 0
@@ -305,7 +305,7 @@ def rank_replicates(
                 y, numbers[y], begin, end, counts, queries, most, short, long, fewest, data
             )
             turn[y] = y
-        sort_ranked(turn, bounds, numbers, found)  # any order will do among equal bounds
+        sort_ranked(turn, bounds, numbers, found)  # the order of equal bounds does not matter
         for r in range(replicates):
             least[r] = -np.inf
         for step in range(found):

@@ -1,15 +1,15 @@
-"""Scoring: the postings of a query are walked once for all values and splits.
+"""Scoring: the postings of a query are traversed once for all parameter settings and splits.
 
-A *lane* is one set of parameter values. Every document that has a term of the query gets a row, in
-which the scores of all lanes stand side by side. Documents are taken in blocks, so that the rows in
-use stay in cache. Every document belongs to one set of statistics (``documents.statistics``, −1: it
-is not ranked) and to one ranked list (``documents.lists``), so one walk serves all folds of a plan.
+A *lane* is one parameter setting. Every document that contains a query term gets a row with the
+scores of all lanes. Documents are processed in blocks, so that the rows in use stay in cache.
+Every document belongs to one set of statistics (``documents.statistics``, −1: it is not ranked)
+and to one ranked list (``documents.lists``), so one traversal serves all folds of a plan.
 
-Arithmetic is plain IEEE double precision, term by term in the order of the query: a score depends
-neither on the number of lanes beside it, nor on the block, nor on the thread.
+Arithmetic is plain IEEE double precision, term by term in the order of the query: a score does not
+depend on the number of lanes, the block or the thread.
 
-Functions are inlined before they are compiled: compiled calls would be optimised once more in every
-caller, and time to compile is time that a user waits.
+Functions are inlined before they are compiled: compiled calls would be optimised again in every
+caller, and the user waits for the compiler.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ __all__ = [
 ]
 
 FRACTION = 0
-"""Weight · C·x / (x + I + J·r): BM25 and its like."""
+"""Weight · C·x / (x + I + J·r): BM25 and related models."""
 FRACTION_SHIFTED = 1
-"""Weight · ((C·x + G + H·r) / (F·x + I + J·r) + P): the other sums over terms."""
+"""Weight · ((C·x + G + H·r) / (F·x + I + J·r) + P): other sums over terms."""
 LIKELIHOOD = 2
 """Logarithm of a product of smoothed probabilities."""
 
 FOLD_LOGS = 16
-"""Factors that are multiplied before a logarithm is taken: few enough not to overflow."""
+"""Factors multiplied before a logarithm is taken: few enough not to overflow."""
 
 
 class Postings(NamedTuple):
@@ -67,10 +67,10 @@ class Queries(NamedTuple):
 
 
 class Documents(NamedTuple):
-    """What is known of each document.
+    """Data about each document.
 
-    `ratio` is |d| over the average length of its statistics, `order` the place of its id, `priors`
-    (documents × lanes, or no row at all) is added to its scores.
+    `ratio` is |d| over the average length of its statistics, `order` the rank of its id, `priors`
+    (documents × lanes, or empty) is added to its scores.
     """
 
     statistics: NDArray[np.int32]
@@ -86,10 +86,10 @@ class Rule(NamedTuple):
     """A scoring rule with its parameters.
 
     `weights` (terms × statistics) are the idf of a sum, or the collection's counts of a
-    likelihood; `values` (statistics × coefficients × lanes) are made by the model; `totals` are the
-    lengths of the train sides; `added` is 1 where the document itself joins the statistics; `table`
-    turns a count into x (for `FRACTION_SHIFTED` alone); `relative` is 1 where a likelihood is given
-    relative to a document without any word of the query.
+    likelihood; `values` (statistics × coefficients × lanes) are computed by the model; `totals` are
+    the lengths of the training documents; `added` is 1 where the document itself joins the
+    statistics; `table` maps a count to x (only for `FRACTION_SHIFTED`); `relative` is 1 where a
+    likelihood is given relative to a document without any query term.
     """
 
     kind: int
@@ -124,10 +124,10 @@ def _factor(
     x: float, length: float, distinct: float, own: float, scale: float,
     values: Floats, s: int, c: int,
 ) -> float:  # fmt: skip
-    """P(w|d) over what a document without the word would get.
+    """Return P(w|d) divided by its value for a document without the word.
 
     With λ, κ = 1 − λ, μ and δ: λ·max(x−δ, 0)/(|d|+μ) over (κ + (μ+δ·u)/(|d|+μ)) · P(w|C), plus 1;
-    where nothing is left for the collection, P(w|d) over P(w|C).
+    where the collection gets no weight, P(w|d) over P(w|C).
     """
     size = length + values[s, 2, c]
     left = values[s, 1, c] * size + values[s, 2, c] + values[s, 3, c] * distinct
@@ -153,7 +153,7 @@ def _multiply(
 
 @part
 def _fold_logs(rows: Floats, logs: Floats, begin: int, end: int) -> None:
-    """Take the logarithms of what was multiplied so far, before it overflows."""
+    """Take logarithms of the products so far, before they overflow."""
     for y in range(begin, end):
         for c in range(rows.shape[1]):
             logs[y, c] += math.log(rows[y, c])
@@ -198,7 +198,7 @@ def _finish_likelihood(
 
 @part
 def _known_terms(q: int, queries: Queries, rule: Rule, known: Floats) -> None:
-    """For each set of statistics: query length found in it, and its constant log factor."""
+    """Compute the known query length and the constant log factor for each set of statistics."""
     for s in range(len(known)):
         known[s, 0] = 0.0
         known[s, 1] = 0.0
@@ -211,7 +211,7 @@ def _known_terms(q: int, queries: Queries, rule: Rule, known: Floats) -> None:
 
 @inlined
 def _row_of(d: int, found: int, places: NDArray[np.int32], numbers: NDArray[np.int32]) -> int:
-    """The row of a document; a new one (number `found`) when it has none yet."""
+    """Return the row of a document; a new one (number `found`) if it has none yet."""
     y = places[d]
     if y < 0:
         y = found
@@ -236,7 +236,7 @@ def score_query(
     logs: Floats,
     matched: Floats,
 ) -> int:
-    """Score every document that has a term of query `q`; how many they are.
+    """Score every document that contains a term of query `q`; return their number.
 
     ``numbers[y]`` is the document of row ``y``, ``places[d]`` the row of document ``d`` (−1: none).
     """

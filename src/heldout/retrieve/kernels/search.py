@@ -1,4 +1,4 @@
-"""Plain search: long ranked lists of all documents for one set of values of a fraction."""
+"""Plain search: long ranked lists of all documents for one parameter setting of a fraction."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BLOCK = 1 << 15
 
 @part
 def _kth_best(values: Floats, size: int, k: int) -> float:
-    """The k-th greatest of the first `size` values; they are shuffled on the way (quickselect)."""
+    """Return the k-th largest of the first `size` values, reordering them (quickselect)."""
     low, high, at = 0, size - 1, k - 1
     while low < high:
         pivot = values[(low + high) >> 1]
@@ -49,7 +49,7 @@ def _kth_best(values: Floats, size: int, k: int) -> float:
 def sort_ranked(
     docs: NDArray[np.int32], scores: Floats, order: NDArray[np.int32], size: int
 ) -> None:
-    """Put documents into ranked order (Shell's sort: the least to compile, and quick enough)."""
+    """Sort documents into ranked order (Shell sort: quick to compile and fast enough)."""
     gap = 1
     while gap < size // 2:
         gap = int(gap * 2.25) + 1
@@ -76,9 +76,9 @@ def _spread_out(
     spread_docs: NDArray[np.int32],
     spread_values: Floats,
 ) -> None:
-    """Put values roughly into falling order, by where they lie between the least and the greatest.
+    """Sort values roughly in descending order, by their position between minimum and maximum.
 
-    What is left for a sort is to mend neighbours.
+    The sort that follows only has to swap neighbours.
     """
     low, high = np.inf, -np.inf
     for j in range(size):
@@ -112,11 +112,11 @@ def search(
     top_docs: NDArray[np.int32],
     top_scores: Floats,
 ) -> None:
-    """The best documents for the queries `first` to `last` by Σ weight · top·x / (x + norm)."""
+    """Find the top documents of the queries `first` to `last` by Σ weight · top·x / (x + norm)."""
     n, k = len(norms), top_docs.shape[1]
     scores = np.empty(n)
     for d in range(n):
-        scores[d] = -1.0  # not touched: no sum of the rules that come here is negative
+        scores[d] = -1.0  # not touched: sums of the models searched here are never negative
     touched = np.empty(n, np.int32)
     values = np.empty(n)
     ranked = np.empty(n, np.int32)
@@ -132,7 +132,7 @@ def search(
         begin, end = queries.offsets[q], queries.offsets[q + 1]
         for row in range(begin, end):
             cursor[row - begin] = postings.begin[queries.terms[row]]
-        for high in range(_BLOCK, n + _BLOCK, _BLOCK):  # what a block needs stays in cache
+        for high in range(_BLOCK, n + _BLOCK, _BLOCK):  # the data of a block stay in cache
             for row in range(begin, end):
                 term = queries.terms[row]
                 weight = queries.weights[row] * weights[term]

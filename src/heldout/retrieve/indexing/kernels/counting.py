@@ -1,4 +1,4 @@
-"""Tokens to numbered terms, counted in each document."""
+"""Number the terms of tokens and count them in each document."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 __all__ = ["count_terms", "rehash"]
 
 _BLOCK: Final = 128
-"""Terms that are looked up together: the processor then waits for many slots at once."""
+"""Terms looked up together, so that the processor waits for many slots at once."""
 _SPREAD: Final = 0x9E3779B97F4A7C15
 _LONG: Final = 0xFF << 56
 
 
 @part
 def _key(words: Words, begin: int, length: int) -> np.uint64:
-    """64 bits that stand for a term: itself and its length below 8 bytes, else a hash."""
+    """Return a 64-bit key of a term: its bytes and length if shorter than 8 bytes, else a hash."""
     if length < 8:
         kept = (np.uint64(1) << np.uint64(8 * length)) - np.uint64(1)
         return words[begin] & kept | np.uint64(length) << np.uint64(56)
@@ -34,7 +34,7 @@ def _key(words: Words, begin: int, length: int) -> np.uint64:
 
 @part
 def _first_slot(key: np.uint64, slots: Words) -> np.uint64:
-    """Where a key belongs; the number of slots is a power of two."""
+    """Return the first slot of a key; the number of slots is a power of two."""
     return (key * np.uint64(_SPREAD)) >> np.uint64(32) & np.uint64(len(slots) - 1)
 
 
@@ -42,9 +42,9 @@ def _first_slot(key: np.uint64, slots: Words) -> np.uint64:
 def _look_up(
     tokens: Tokens, first: int, size: int, slots: Words, keys: Words, numbers: Offsets
 ) -> None:
-    """The keys of consecutive tokens, and the number of what stands in the slot of each.
+    """Find the keys of consecutive tokens and the term number in the slot of each.
 
-    Loads that do not wait for each other, so they overlap; -1 where the slot holds another key.
+    The loads are independent, so that they overlap; -1 where the slot holds another key.
     """
     for step in range(size):
         begin = np.int64(tokens.starts[first + step])
@@ -57,7 +57,7 @@ def _look_up(
 
 @part
 def _same(tokens: Tokens, token: int, table: Table, number: int) -> bool:
-    """Whether a token is a known term, byte by byte."""
+    """Return whether a token equals a known term, byte by byte."""
     begin = np.int64(tokens.starts[token])
     length = np.int64(tokens.ends[token]) - begin
     place = table.offsets[number]
@@ -71,7 +71,7 @@ def _same(tokens: Tokens, token: int, table: Table, number: int) -> bool:
 
 @part
 def _find_or_add(tokens: Tokens, token: int, key: np.uint64, table: Table, n_terms: int) -> int:
-    """The number of a term, which is `n_terms` for a new one; -1 if there is no room for it."""
+    """Return the number of a term (`n_terms` for a new one); -1 if there is no room for it."""
     slot = _first_slot(key, table.slots)
     while table.slots[slot, 0] != 0:
         number = np.int64(table.slots[slot, 1])
@@ -105,20 +105,20 @@ def count_terms(
 ) -> bool:
     """Number the terms of a batch and count them in each document.
 
-    Stops when the table is half full, or the room for new terms is full; then the caller makes
-    room and calls again, and it goes on where it was.
+    Stops when the table is half full or the space for new terms is used up; the caller then makes
+    room and calls again to continue.
 
     Parameters
     ----------
     first
         The number of the batch's first document.
     progress
-        Document and token to go on with, postings so far, terms in the table.
+        Document and token to continue with, postings so far, terms in the table.
 
     Returns
     -------
     bool
-        Whether all is done.
+        Whether the batch is finished.
     """
     row, token, n_postings, n_terms = progress[0], progress[1], progress[2], progress[3]
     keys = np.empty(_BLOCK, np.uint64)

@@ -1,4 +1,4 @@
-"""Text to tokens: words, n-grams of words and of characters."""
+"""Split text into tokens: words, n-grams of words and of characters."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DOT_ABOVE: Final = 0x307
 
 @part
 def _decode(text: Bytes, place: int) -> tuple[int, int]:
-    """The code point at a place of valid UTF-8, and how many bytes it takes."""
+    """Return the code point at a position of valid UTF-8, and its length in bytes."""
     first = np.int64(text[place])
     if first < 0x80:
         return first, 1
@@ -36,7 +36,7 @@ def _decode(text: Bytes, place: int) -> tuple[int, int]:
 
 @part
 def _encode(code: int, out: Bytes, place: int) -> int:
-    """Write a code point as UTF-8; returns the place behind it."""
+    """Write a code point as UTF-8; return the position after it."""
     if code < 0x80:
         out[place] = code
         return place + 1
@@ -58,9 +58,9 @@ def _encode(code: int, out: Bytes, place: int) -> int:
 
 @part
 def _fold(text: Bytes, read: int, table: Places, out: Bytes, place: int) -> tuple[int, int]:
-    """Take one character that is not an ASCII letter; writes it if it belongs to words.
+    """Read one character that is not an ASCII letter; write it if it belongs to words.
 
-    Returns the places behind what was read and what was written.
+    Returns the positions after what was read and what was written.
     """
     code, size = _decode(text, read)
     entry = np.int64(table[code])
@@ -75,12 +75,12 @@ def _fold(text: Bytes, read: int, table: Places, out: Bytes, place: int) -> tupl
 def cut_words(
     text: Bytes, offsets: Offsets, letters: Bytes, table: Places, out: Bytes, words: Grams
 ) -> int:
-    """Write the words of each document with one space behind each; returns how many.
+    """Write the words of each document, each followed by one space; return their number.
 
     Parameters
     ----------
     letters
-        For each byte the byte to write, 0 if it is no ASCII character of a word.
+        For each byte, the byte to write; 0 if it is not an ASCII word character.
     table
         An entry for each code point that occurs (see `characters`).
     """
@@ -115,7 +115,7 @@ def cut_words(
 
 @kernel
 def word_grams(words: Tokens, low: int, high: int, grams: Grams) -> int:
-    """All stretches of `low` to `high` neighbouring words of a document; returns how many."""
+    """Write all sequences of `low` to `high` adjacent words of a document; return their number."""
     n_grams = 0
     for document in range(len(words.offsets) - 1):
         end = words.offsets[document + 1]
@@ -132,7 +132,7 @@ def word_grams(words: Tokens, low: int, high: int, grams: Grams) -> int:
 def _cut_run(
     text: Bytes, run: tuple[int, int], sizes: tuple[int, int], grams: Grams, n_grams: int
 ) -> int:
-    """All stretches of characters of a run, of some sizes; one that is shorter stays whole."""
+    """Write all character n-grams of a run in the given sizes; a shorter run stays whole."""
     first, end = run
     low, high = sizes
     n_before = n_grams
@@ -156,7 +156,7 @@ def _cut_run(
 
 @part
 def _segment_end(text: Bytes, begin: int, end: int, table: Places) -> tuple[int, bool]:
-    """Where the script changes between with and without spaces, and which it was before."""
+    """Return where the script changes between with and without spaces, and the script before."""
     code, size = _decode(text, begin)
     unspaced = (table[code] & UNSPACED) != 0
     begin += size
@@ -174,7 +174,7 @@ def _segment_end(text: Bytes, begin: int, end: int, table: Places) -> tuple[int,
 def character_grams(
     words: Tokens, table: Places, sizes: tuple[int, int], mixed: bool, grams: Grams
 ) -> int:
-    """Cut words into characters, or if `mixed` only their stretches without spaces."""
+    """Split words into character n-grams; if `mixed`, only their parts without spaces."""
     n_grams = np.int64(0)
     for document in range(len(words.offsets) - 1):
         for word in range(words.offsets[document], words.offsets[document + 1]):

@@ -1,7 +1,7 @@
-"""Postings by document to postings by term.
+"""Convert postings by document to postings by term.
 
-Written where they belong as they come, postings would touch all of memory at random. So a few
-million at a time are first sorted by the region that they go to, which fits into a cache.
+Writing postings to their final positions in input order would access memory at random. Therefore a
+few million at a time are first sorted by the region that they go to, which fits into a cache.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["count_postings", "count_regions", "place_postings", "sort_postings"]
 
 @part
 def _count(halves: NDArray[np.uint16], posting: int) -> int:
-    """A count that is held as one or two numbers of 16 bits, the lower first."""
+    """Return a count stored as one or two 16-bit numbers, the lower one first."""
     count = np.int64(halves[posting, 0])
     if halves.shape[1] == 2:
         count |= np.int64(halves[posting, 1]) << 16
@@ -38,25 +38,25 @@ def count_postings(
     frequencies: Offsets,
     sizes: Places,
 ) -> int:
-    """Count what a batch will add once raw terms have become final ones.
+    """Count what a batch adds once raw terms are mapped to final ones.
 
     Parameters
     ----------
     first
-        The number of the batch's first document.
+        The number of the first document of the batch.
     final
-        For each raw term the number of its final one, -1 if it is left out.
+        For each raw term, the number of its final term; -1 if it is left out.
     latest
-        For each final term the last document with it, and its count there.
+        For each final term, the last document with it, and its count there.
     frequencies
-        For each final term its documents: added to.
+        For each final term, its document frequency (incremented).
     sizes
-        For each document its length and the number of its different terms: filled.
+        For each document, its length and the number of its distinct terms (filled in).
 
     Returns
     -------
     int
-        The greatest count of a term in a document.
+        The largest count of a term in a document.
     """
     greatest = np.int64(0)
     for row in range(len(counted.offsets) - 1):
@@ -93,9 +93,9 @@ def count_regions(
     final
         As for `count_postings`.
     span
-        The first term, and the one behind the last, of the result.
+        The first term of the result, and the one after the last.
     cursors
-        For each term of the span the place of its next posting.
+        For each term of the span, the position of its next posting.
     """
     low, high = span
     for posting in range(len(counted.terms)):
@@ -113,9 +113,9 @@ def sort_postings(
     cursors: Offsets,
     regions: Sorted,
 ) -> None:
-    """Put the postings of a batch beside those that go to the same region.
+    """Group the postings of a batch by the region that they go to.
 
-    ``regions.ends`` says where the next one of each region goes.
+    ``regions.ends`` gives the position of the next posting of each region.
     """
     low, high = span
     for row in range(len(counted.offsets) - 1):
@@ -133,7 +133,7 @@ def sort_postings(
 
 @kernel
 def place_postings(regions: Sorted, size: int, placed: Placed) -> None:
-    """Put the first `size` postings that were sorted by region where they belong."""
+    """Write the first `size` postings sorted by region to their final positions."""
     latest, cursors, documents, counts = placed
     wide = counts.shape[1] == 2
     for posting in range(size):

@@ -1,4 +1,4 @@
-"""What the loops hand to each other."""
+"""The data structures that the loops share."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ Places = NDArray[np.int32]
 Offsets = NDArray[np.int64]
 
 SLACK: Final = 16
-"""Bytes that must lie behind a text, because terms are read eight bytes at a time."""
+"""Bytes required after a text, because terms are read eight bytes at a time."""
 
 
 class Tokens(NamedTuple):
-    """Where the tokens of a batch stand.
+    """The positions of the tokens of a batch.
 
     Parameters
     ----------
     text
-        UTF-8, with `SLACK` behind it.
+        UTF-8, followed by `SLACK` bytes.
     words
-        For each place of the text its eight bytes from there, the first lowest.
+        For each position of the text, the eight bytes from there, the first lowest.
     starts, ends
         The range of each token.
     offsets
@@ -53,7 +53,7 @@ class Tokens(NamedTuple):
 
 
 class Grams(NamedTuple):
-    """Room for the ranges of n-grams; as in `Tokens`."""
+    """Space for the ranges of n-grams; as in `Tokens`."""
 
     starts: Places
     ends: Places
@@ -61,16 +61,16 @@ class Grams(NamedTuple):
 
 
 class Table(NamedTuple):
-    """The raw terms that are known.
+    """The raw terms seen so far.
 
     Parameters
     ----------
     slots
-        Open addressing: in each slot the key of a term (0: free) and its number.
+        Open addressing: each slot has the key of a term (0: free) and its number.
     known, offsets
         The bytes of the terms, one after another.
     latest
-        For each term the last document with it, and the place of that posting.
+        For each term, the last document with it, and the position of that posting.
     """
 
     slots: Words
@@ -87,7 +87,7 @@ class Counted(NamedTuple):
     terms
         Raw terms, in order of first occurrence in each document.
     counts
-        How often: one column of 16 bits, or two (the lower half first) where one is too narrow.
+        Counts: one column of 16 bits, or two (the lower half first) where one is too narrow.
     offsets
         The postings of document ``i`` of the batch are ``offsets[i]`` to ``offsets[i + 1]``.
     """
@@ -103,9 +103,9 @@ class Placed(NamedTuple):
     Parameters
     ----------
     latest
-        For each term the last document with it.
+        For each term, the last document with it.
     cursors
-        For each term the place of its next posting.
+        For each term, the position of its next posting.
     documents, counts
         The postings by term.
     """
@@ -117,16 +117,16 @@ class Placed(NamedTuple):
 
 
 class Sorted(NamedTuple):
-    """Room for postings that are sorted by the region of the result that they go to.
+    """Space for postings sorted by the region of the result that they go to.
 
     Parameters
     ----------
     terms, documents, counts
         Of each posting; terms are counted from the first of the span.
     ends
-        For each region how many there are, then where its next one goes.
+        For each region, the number of its postings, then the position of its next one.
     shift
-        The region of a place is the place shifted right by so many bits.
+        Number of bits by which a position is shifted right to get its region.
     """
 
     terms: Places

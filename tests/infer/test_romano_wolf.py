@@ -1,0 +1,361 @@
+"""Romano-Wolf step-down by the bootstrap-t, against a plain and slow implementation."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from heldout import compare
+from heldout.data.scores import Scores
+from heldout.errors import InputError
+from heldout.infer.simultaneous import romano_wolf as module
+from heldout.infer.simultaneous.romano_wolf import replicates_made, romano_wolf
+from heldout.infer.tests.paired import t_test, t_tests
+
+
+def some_scores(seed, units, systems, lattice=False):
+    generator = np.random.default_rng(seed)
+    values = generator.normal(0, 1, (units, 1)) + generator.exponential(1, (units, systems))
+    values += np.linspace(0, 0.8, systems)
+    return np.round(values * 2) / 2 if lattice else values
+
+
+def scores_of(values):
+    columns = {f"s{at}": values[:, at].tolist() for at in range(values.shape[1])}
+    return Scores.of(columns, "AP")
+
+
+def sided(t, alternative):
+    return {"two-sided": abs(t), "greater": t, "less": -t}[alternative]
+
+
+def slow_counts(values, pairs, samples, alternative):
+    """Step-down counts, one replicate and one pair after the other."""
+    n = len(values)
+    observed = {}
+    for pair in pairs:
+        gaps = values[:, pair[0]] - values[:, pair[1]]
+        t = gaps.mean() / (gaps.std(ddof=1) / math.sqrt(n))
+        observed[pair] = sided(t, alternative)
+    counts = dict.fromkeys(pairs, 0)
+    for sample in samples:
+        statistics = {}
+        for pair in pairs:
+            gaps = values[:, pair[0]] - values[:, pair[1]]
+            drawn = gaps[sample]
+            mean = drawn.mean() - gaps.mean()
+            if np.ptp(drawn) < 1e-9:
+                extreme = sided(math.copysign(math.inf, mean), alternative)
+                statistics[pair] = extreme if n < 15 and abs(mean) > 1e-9 else 0.0
+            else:
+                t = mean / (drawn.std(ddof=1) / math.sqrt(n))
+                statistics[pair] = sided(t, alternative)
+        for pair in pairs:
+            up_to = [other for other in pairs if observed[other] <= observed[pair]]
+            counts[pair] += max(statistics[other] for other in up_to) >= observed[pair] - 1e-9
+    return observed, counts
+
+
+def slow_p(values, pairs, samples, alternative="two-sided"):
+    """Adjusted p-values: (c + 1) / (B + 1), none smaller than that of a larger statistic."""
+    observed, counts = slow_counts(values, pairs, samples, alternative)
+    if alternative != "two-sided":
+        # Half of what the absolute statistics give is the least.
+        _, both = slow_counts_of_absolute(values, pairs, samples, observed)
+        counts = {pair: max(counts[pair], (both[pair] - 1) / 2) for pair in pairs}
+    p, largest = {}, 0.0
+    for pair in sorted(pairs, key=lambda pair: -observed[pair]):
+        largest = max(largest, (counts[pair] + 1) / (len(samples) + 1))
+        p[pair] = largest
+    return p
+
+
+def slow_counts_of_absolute(values, pairs, samples, observed):
+    n = len(values)
+    counts = dict.fromkeys(pairs, 0)
+    for sample in samples:
+        for pair in pairs:
+            largest = 0.0
+            for other in pairs:
+                if observed[other] > observed[pair]:
+                    continue
+                gaps = values[:, other[0]] - values[:, other[1]]
+                drawn = gaps[sample]
+                if np.ptp(drawn) > 1e-9:
+                    error = drawn.std(ddof=1) / math.sqrt(n)
+                    largest = max(largest, abs(drawn.mean() - gaps.mean()) / error)
+            counts[pair] += largest >= observed[pair] - 1e-9
+    return observed, counts
+
+
+def recorded_samples(monkeypatch):
+    """The units that `romano_wolf` draws, a row a replicate."""
+    seen = []
+    original = module._Replicates._weights
+
+    def record(self, generator, count):
+        weights = original(self, generator, count)
+        for column in weights.T:
+            times = np.round(column * self.units).astype(int)
+            seen.append(np.repeat(np.arange(self.units), times))
+        return weights
+
+    monkeypatch.setattr(module._Replicates, "_weights", record)
+    return seen
+
+
+@pytest.mark.parametrize("lattice", [False, True])
+@pytest.mark.parametrize("units", [6, 16, 24])
+def test_all_pairs_equal_the_slow_implementation(monkeypatch, units, lattice):
+    values = some_scores(units, units, 4, lattice)
+    samples = recorded_samples(monkeypatch)
+    found = romano_wolf(values, replicates=199, seed=3)
+    expected = slow_p(values, list(combinations(range(4), 2)), samples)
+    assert len(samples) == 199
+    for pair, p in expected.items():
+        assert found[pair] == pytest.approx(p, abs=1e-12)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_a_baseline_equals_the_slow_implementation(monkeypatch, alternative):
+    values = some_scores(5, 18, 4)
+    samples = recorded_samples(monkeypatch)
+    found = romano_wolf(values, 1, alternative=alternative, replicates=199)
+    samples = samples[:199]  # one-sided, the same ones are drawn again for absolute statistics
+    expected = slow_p(values, [(0, 1), (2, 1), (3, 1)], samples, alternative)
+    for pair, p in expected.items():
+        assert found[pair] == pytest.approx(p, abs=1e-12)
+    assert math.isnan(found[0, 2])
+
+
+def test_replicates_are_the_bootstrap():
+    """All 3,125 resamples of five units give the p-values that replicates estimate."""
+    values = some_scores(7, 5, 3)
+    samples = [np.array(one) for one in product(range(5), repeat=5)]
+    exact = slow_p(values, list(combinations(range(3), 2)), samples)
+    found = romano_wolf(values, replicates=40_000)
+    for pair, p in exact.items():
+        assert found[pair] == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) / 40_000) + 1e-3)
+
+
+def test_single_precision_blocks_and_threads_change_nothing(monkeypatch):
+    values = some_scores(1, 30, 6)
+    whole = romano_wolf(values, replicates=2000).p
+    monkeypatch.setattr(module, "SINGLE", 0)
+    np.testing.assert_allclose(romano_wolf(values, replicates=2000).p, whole, atol=2e-3)
+    monkeypatch.undo()
+    monkeypatch.setattr(module, "PAIR_BLOCK", 1)
+    np.testing.assert_array_equal(romano_wolf(values, replicates=2000).p, whole)
+    monkeypatch.setenv("HELDOUT_THREADS", "1")
+    np.testing.assert_array_equal(romano_wolf(values, replicates=2000).p, whole)
+    assert (romano_wolf(values, replicates=2000, seed=1).p != whole).any()
+
+
+def test_scale_shift_and_order_do_not_matter():
+    values = some_scores(2, 20, 4)
+    found = romano_wolf(values, replicates=999).p
+    topics = np.linspace(-3, 5, 20)[:, None]
+    np.testing.assert_allclose(romano_wolf(values * 1e-3 + topics, replicates=999).p, found)
+    order = [2, 0, 3, 1]
+    turned = romano_wolf(values[:, order], replicates=999).p
+    np.testing.assert_allclose(turned, found[np.ix_(order, order)])
+
+
+def test_p_falls_as_the_statistic_grows_and_exceeds_the_unadjusted_one():
+    values = some_scores(3, 40, 6)
+    found = romano_wolf(values, replicates=1999)
+    pairs = list(combinations(range(6), 2))
+    t = {pair: abs(t_test(values[:, pair[0]] - values[:, pair[1]]).statistic) for pair in pairs}
+    p = [found[pair] for pair in sorted(pairs, key=t.get)]
+    assert p == sorted(p, reverse=True)
+    for pair in pairs:
+        alone = romano_wolf(values[:, list(pair)], replicates=1999)
+        assert found[pair] >= alone[0, 1] - 1e-12
+
+
+def test_the_first_step_and_the_intervals_agree():
+    """The largest statistic is significant exactly if its interval has 0 outside."""
+    for seed in range(6):
+        values = some_scores(seed, 20, 4)
+        result = compare(scores_of(values), replicates=999)
+        largest = min(result.claims, key=lambda claim: claim.adjusted)
+        outside = not largest.difference.low <= 0 <= largest.difference.high
+        assert outside == (largest.adjusted <= 0.05)
+        for claim in result.claims:
+            if not claim.difference.low <= 0 <= claim.difference.high:
+                assert claim.adjusted <= 0.05
+
+
+def test_intervals_are_t_intervals_with_one_critical_value():
+    values = some_scores(4, 25, 4)
+    claims = compare(scores_of(values), replicates=999).claims
+    halves = set()
+    for claim in claims:
+        gaps = values[:, int(claim.first[1:])] - values[:, int(claim.second[1:])]
+        assert claim.difference.estimate == pytest.approx(gaps.mean())
+        half = claim.difference.high - claim.difference.estimate
+        halves.add(round(half / (gaps.std(ddof=1) / 5), 8))
+    assert len(halves) == 1
+    one_sided = compare(scores_of(values), baseline="s0", alternative="greater", replicates=999)
+    assert all(math.isinf(claim.difference.high) for claim in one_sided.claims)
+    for claim in one_sided.claims:
+        if claim.difference.low > 0:
+            assert claim.adjusted <= 0.05
+
+
+def test_a_stepwise_claim_whose_interval_includes_zero_is_explained():
+    for seed in range(40):
+        result = compare(scores_of(some_scores(seed, 25, 5)), replicates=499)
+        within = [
+            claim
+            for claim in result.claims
+            if claim.adjusted <= 0.05 and claim.difference.low <= 0 <= claim.difference.high
+        ]
+        assert bool(within) == any(note.code == "stepwise" for note in result.warnings)
+        if within:
+            return
+    raise AssertionError("no such claim in 40 comparisons")
+
+
+def test_constant_differences_and_copies():
+    values = some_scores(1, 20, 3)
+    with_copies = np.column_stack([values, values[:, 0], values[:, 0] + 0.25])
+    found = romano_wolf(with_copies, replicates=999)
+    assert found[0, 3] == 1
+    assert found[0, 4] == pytest.approx(10 * 2.0**-19)
+    assert romano_wolf(with_copies[:4], replicates=999)[0, 4] == 1  # 10 pairs x 2^-3
+    one_sided = romano_wolf(with_copies, 0, alternative="less", replicates=999)
+    assert one_sided[4, 0] == 1
+    np.testing.assert_allclose(found.p[:3, :3], romano_wolf(with_copies, replicates=999).p[:3, :3])
+    result = compare(scores_of(with_copies[:4]), replicates=999)
+    claim = next(one for one in result.claims if (one.first, one.second) == ("s4", "s0"))
+    assert math.isinf(claim.difference.low)
+
+
+def test_two_or_three_units_show_nothing():
+    for units in (2, 3):
+        for seed in range(5):
+            found = romano_wolf(some_scores(seed, units, 3), replicates=999)
+            assert np.nanmin(found.p) > 0.05
+
+
+def test_very_many_units_take_the_normal_limit(monkeypatch):
+    values = some_scores(3, 400, 3)
+    drawn = romano_wolf(values, replicates=20_000)
+    monkeypatch.setattr(module, "NORMAL", 300)
+    limit = romano_wolf(values, replicates=20_000)
+    np.testing.assert_allclose(limit.p, drawn.p, atol=0.02)
+    assert limit.null.critical(0.05) == pytest.approx(drawn.null.critical(0.05), rel=0.03)
+
+
+def test_fewer_replicates_where_there_is_much_to_do():
+    assert replicates_made(100_000, 6, 50) == 100_000
+    assert replicates_made(100_000, 124_750, 50) == 10_000
+    assert replicates_made(500, 124_750, 50) == 500
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda values: romano_wolf(values, 9), "baseline=9: expected a column"),
+        (lambda values: romano_wolf(values, alternative="less"), "all pairs are two-sided"),
+        (lambda values: romano_wolf(values, replicates=0), "replicates=0"),
+        (lambda values: romano_wolf(values[:1]), "1 units"),
+    ],
+)
+def test_what_is_refused(call, message):
+    with pytest.raises(InputError, match=message):
+        call(some_scores(0, 8, 3))
+
+
+@pytest.mark.parametrize("settings", [{}, {"baseline": "s0"}])
+def test_it_is_the_default_for_three_systems(settings):
+    result = compare(scores_of(some_scores(0, 20, 3)), replicates=999, **settings)
+    assert result.advice.correction == "romano-wolf"
+    assert "keeps the rate of any false alarm" in result.advice.why
+    assert result.correction_detail == "999 replicates, seed 0"
+    assert {claim.difference.method for claim in result.claims} == {"Romano-Wolf"}
+    assert not any(note.code == "few-resampled" for note in result.warnings)
+    few = compare(scores_of(some_scores(0, 14, 3)), replicates=999, **settings)
+    assert any(note.code == "few-resampled" for note in few.warnings)
+
+
+def test_scores_of_sums_are_studentized_by_the_jackknife():
+    generator = np.random.default_rng(0)
+    truth = generator.integers(0, 2, 120).astype(str).tolist()
+
+    def predicted(share):
+        wrong = generator.random(120) < share
+        return [str(1 - int(one)) if bad else one for one, bad in zip(truth, wrong, strict=True)]
+
+    systems = {"good": predicted(0.05), "fair": predicted(0.3), "other": predicted(0.3)}
+    result = compare(truth, systems, "F1(macro)", replicates=999)
+    assert result.advice.correction == "romano-wolf"
+    found = {(claim.first, claim.second): claim for claim in result.claims}
+    assert found["fair", "good"].adjusted <= 0.05 < found["other", "fair"].adjusted
+    means = {row.name: row.mean.estimate for row in result.systems}
+    gap = found["fair", "good"].difference
+    assert gap.estimate == pytest.approx(means["fair"] - means["good"])
+
+
+def test_unequal_variances_are_said_where_they_do_harm():
+    generator = np.random.default_rng(2)
+    values = generator.normal(0, [0.1, 0.1, 0.1, 2.0], (40, 4))
+    for settings in ({"correction": "tukey"}, {"correction": "dunnett-t", "baseline": "s0"}):
+        said = compare(scores_of(values), **settings).warnings
+        assert any(note.code == "unequal-variances" for note in said)
+    alike = scores_of(generator.normal(0, 1, (200, 4)))
+    assert not any(
+        n.code == "unequal-variances" for n in compare(alike, correction="tukey").warnings
+    )
+    assert not any(n.code == "unequal-variances" for n in compare(scores_of(values)).warnings)
+
+
+def test_many_pairs_are_tested_at_once():
+    values = some_scores(0, 60, 90)
+    seen = []
+    result = compare(
+        scores_of(values), replicates=200, progress=lambda done, of: seen.append((done, of))
+    )
+    assert seen[-1] == (4005, 4005)
+    assert result.advice.tests == ("t",)
+    assert {"many-pairs", "no-letters"} <= {note.code for note in result.warnings}
+    for claim in result.claims[::500]:
+        gaps = values[:, int(claim.first[1:])] - values[:, int(claim.second[1:])]
+        one_by_one = t_test(gaps)
+        assert claim.outcomes[0].p == pytest.approx(one_by_one.p)
+        assert claim.outcomes[0].detail == one_by_one.detail
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_t_tests_at_once_answer_as_one_by_one(alternative):
+    gaps = np.column_stack(
+        [np.arange(5.0), np.zeros(5), np.ones(5), -np.ones(5), [1, -1, 2, -2, 0]]
+    )
+    constant = np.ptp(gaps, axis=0) == 0
+    errors = np.where(constant, 0, gaps.std(0, ddof=1) / math.sqrt(5))
+    found = t_tests(gaps.mean(0), errors, 5, alternative=alternative)
+    for column, outcome in zip(gaps.T, found, strict=True):
+        expected = t_test(column, alternative=alternative)
+        assert outcome.p == pytest.approx(expected.p)
+        assert outcome.statistic == pytest.approx(expected.statistic)
+        assert (outcome.method, outcome.detail) == (expected.method, expected.detail)
+
+
+def test_of_very_many_pairs_those_with_the_best_are_listed(monkeypatch):
+    from heldout.report import claims
+
+    result = compare(scores_of(some_scores(0, 20, 5)), replicates=199)
+    assert claims.readable(result) is result
+    monkeypatch.setattr(claims, "MOST_SHOWN", 4)
+    best = max(result.systems, key=lambda row: row.mean.estimate).name
+    shown = claims.readable(result)
+    assert len(shown.claims) == 4
+    assert all(best in (claim.first, claim.second) for claim in shown.claims)
+    text = claims.claims_text(result, "table")
+    assert "the other 6 are in the formats" in text
+    assert "of 10 pairs differ" in text
+    assert len(claims.claims_text(result, "tsv").splitlines()) > 15
