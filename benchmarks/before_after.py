@@ -25,7 +25,7 @@ COMMANDS = {
     "eval": "eval qrels a.run b.run -m nDCG@10 -m AP -m RR",
     "eval --format trec": "eval qrels a.run --format trec",
     "compare runs": "compare qrels a.run b.run c.run -m nDCG@10",
-    "compare table": "compare --table scores.csv",
+    "compare table": "compare --scores scores.csv",
     "score classification": "score classification classes.csv --compare",
     "run by query": "run pydocs --system bm25(k1=0.5:2:4) --system ql-jm --folds 5 --quiet",
     "run by document": "run pydocs --system bm25(k1=0.5:2:4) --by document --folds 5 --quiet",

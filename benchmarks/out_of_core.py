@@ -2,7 +2,7 @@
 
 Three commands, as a user would give them, first within a limit and then without:
 
-    heldout index CORPUS --memory SIZE -o INDEX
+    heldout index CORPUS --max-memory SIZE -o INDEX
     heldout search INDEX --queries QUERIES --qrels QRELS --eval -o RUN
     heldout run CORPUS --index INDEX --by document --max-memory SIZE -o RESULTS
 
@@ -124,7 +124,7 @@ class Places:
         asked += ["--qrels", str(self.corpus.qrels(self.queries))]
         index = ["index", corpus, "-o", str(self.index()), "--quiet", *more]
         if memory:
-            index += ["--memory", f"{memory // MB}MB"]
+            index += ["--max-memory", f"{memory // MB}MB"]
         search = ["search", str(self.index()), *asked, "--eval", "-m", "nDCG@10", "-m", "AP"]
         run = ["run", corpus, *asked, "--index", str(self.index()), "--system", SYSTEM]
         run += ["--by", "document", "--folds", "5", "-m", "nDCG@10", "--quiet"]
@@ -224,9 +224,9 @@ def main() -> None:
     memory = (options.memory or max(options.allowed // 4, 1)) * MB
     more = [
         part
-        for name in ("shards", "threads")
-        if getattr(options, name) is not None
-        for part in (f"--{name}", str(getattr(options, name)))
+        for option, given in (("--shards", options.shards), ("--jobs", options.threads))
+        if given is not None
+        for part in (option, str(given))
     ]
     limiter = Limiter(kind_of(options.limit, options.groups), options.groups, allowed)
     with tempfile.TemporaryDirectory(dir=options.folder) as name:

@@ -78,7 +78,7 @@ def write_experiment(folder: Path) -> None:
 def start(folder: Path, place: str, number: int) -> subprocess.Popen[bytes]:
     command = ["run", "experiment.toml", "-o", place, "--resume", "--quiet"]
     if number % 3 == 2:
-        command += ["--workers", "2"]
+        command += ["--jobs", "2"]
     # To a file: a worker that outlives a killed run would keep a pipe open.
     with (folder / "said").open("wb") as said:
         return subprocess.Popen(

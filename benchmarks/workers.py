@@ -5,7 +5,7 @@ An experiment with several independent tasks (one a repeat of the document folds
 byte for byte. The index is built before. Seconds are those of the whole command: starting the
 cluster, reading the collection and writing the results are in it.
 
-With ``--joblib`` the same is tried with ``--workers``, which are for functions and estimators:
+With ``--joblib`` the same is tried with ``--jobs``, which are for functions and estimators:
 built-in models stay on the threads of one process, so that no speed-up is to be expected there.
 
     python benchmarks/workers.py --folder data
@@ -105,7 +105,7 @@ def main() -> None:
     add("--repeats", type=int, default=8, help="of the document folds: so many tasks")
     add("--most", type=int, default=2, metavar="N", help="workers at most (default 2)")
     add("--rounds", type=int, default=2, help="how often each is run; the least counts")
-    add("--joblib", action="store_true", help="try --workers, too")
+    add("--joblib", action="store_true", help="try --jobs, too")
     add("--folder", type=Path, help="of the corpora, which are kept (default: a temporary one)")
     options = parser.parse_args()
     if os.environ.pop("HELDOUT_THREADS", None) is not None:
@@ -117,7 +117,7 @@ def main() -> None:
         heldout("index", corpus.documents, "-o", index, "--quiet")
         kinds = {f"--dask local:{n}": ["--dask", f"local:{n}"] for n in range(1, options.most + 1)}
         if options.joblib:
-            kinds |= {f"--workers {n}": ["--workers", str(n)] for n in range(1, options.most + 1)}
+            kinds |= {f"--jobs {n}": ["--jobs", str(n)] for n in range(1, options.most + 1)}
         print(
             f"{options.documents:,} documents, {options.queries:,} queries, {VALUES} values of "
             f"BM25, 5 document folds × {options.repeats} repeats = {options.repeats} tasks\n"

@@ -173,14 +173,14 @@ def test_trec_output_takes_the_names_of_trec_eval_only(capsys):
 WRONG_USE = {
     "unknown format": (["-f", "excel"], "invalid choice: 'excel'"),
     "unknown tie policy": (["--ties", "random"], "invalid choice: 'random'"),
-    "depth 0": (["-M", "0"], "'0' is not a whole number from 1 on"),
+    "depth 0": (["-M", "0"], "'0' is not a positive integer"),
     "negative depth": (["-M", "-3"], "-M/--depth"),
-    "depth that is no number": (["-M", "ten"], "'ten' is not a whole number from 1 on"),
+    "depth that is no number": (["-M", "ten"], "'ten' is not a positive integer"),
     "18 digits": (["--digits", "18"], "'18' is not a number of decimals"),
     "grade that is no number": (["-l", "high"], "-l/--rel"),
     "unknown option": (["--frobnicate"], "unrecognized arguments: --frobnicate"),
     "shortened option": (["--per"], "unrecognized arguments: --per"),
-    "nothing to print": (["-n"], "leaves nothing to print"),
+    "nothing to print": (["-n"], "goes with --per-unit"),
     "parquet to the screen": (["-f", "parquet"], "-o FILE"),
     "missing folder": (["-o", "nowhere/out"], "nowhere/out: cannot be written"),
     "parquet into a missing folder": (
@@ -200,7 +200,7 @@ def test_wrong_use_is_refused(capsys, arguments, message):
 
 @pytest.mark.parametrize("arguments", [[], ["eval"], ["eval", "qrels"], ["evaluate"]])
 def test_an_incomplete_command_says_where_help_is(capsys, arguments):
-    assert "--help)" in refused(capsys, *arguments)
+    assert "--help" in refused(capsys, *arguments)
 
 
 def test_an_unknown_measure_to_describe_is_refused(capsys):
@@ -208,7 +208,7 @@ def test_an_unknown_measure_to_describe_is_refused(capsys):
 
 
 def test_an_example_in_place_of_a_file_is_refused(capsys):
-    assert "qrels: the folder cannot be made" in refused(capsys, "example", "qrels")
+    assert "qrels: the folder cannot be made" in refused(capsys, "demo", "--files", "qrels")
 
 
 @pytest.mark.parametrize("name", ["truncated gz", "binary", "NaN score", "bad JSON", "empty"])

@@ -17,7 +17,7 @@ from heldout.infer.advise import CORRECTIONS, TESTS
 def example(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("HELDOUT_LEDGER", raising=False)
-    main(["example", "."])
+    main(["demo", "--files", "."])
     capsys.readouterr()
 
 
@@ -93,7 +93,7 @@ def test_a_table_of_scores_is_compared(capsys, tmp_path):
     (tmp_path / "scores.csv").write_text(
         "unit,A,B\n" + "".join(f"q{n},{n / 10},{n / 10 + 0.05 * (n % 3)}\n" for n in range(20))
     )
-    main(["compare", "--table", "scores.csv", "--test", "sign", "--test", "t"])
+    main(["compare", "--scores", "scores.csv", "--test", "sign", "--test", "t"])
     out = capsys.readouterr().out
     assert "p sign" in out
     assert "sign test on 20 units" in out
@@ -123,7 +123,7 @@ def test_an_undecided_gate_says_how_many_queries_would_decide(capsys, tmp_path):
         "unit,old,new\n" + "".join(f"q{n},{a},{b}\n" for n, (a, b) in enumerate(rows))
     )
     with pytest.raises(SystemExit) as caught:
-        main(["compare", "--table", "s.csv", "--gate", "non-inferior", "--margin", "0.02"])
+        main(["compare", "--scores", "s.csv", "--gate", "non-inferior", "--margin", "0.02"])
     assert caught.value.code == 1
     assert "queries would decide it" in capsys.readouterr().err
 
@@ -133,7 +133,7 @@ def test_the_ledger_counts_looks(capsys, monkeypatch):
         run(capsys, "baseline.run", "improved.run", "--ledger", "looks.sqlite")
     monkeypatch.setenv("HELDOUT_LEDGER", "looks.sqlite")
     said = run(capsys, "baseline.run", "improved.run", "-m", "AP").err
-    assert "look number 3 at these data (systems: 2, measures: 2)" in said
+    assert "evaluation 3 of these data (systems: 2, measures: 2)" in said
     main(["ledger", "looks.sqlite"])
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split("\t")[-2:] == ["Holm", "LORD++"]
@@ -152,14 +152,14 @@ def some_scores(folder):
 
 def test_looks_at_tables_are_counted_by_the_name_of_the_data(capsys, tmp_path):
     name = some_scores(tmp_path)
-    main(["compare", "--table", name, "--ledger", "l.sqlite"])
+    main(["compare", "--scores", name, "--ledger", "l.sqlite"])
     assert "name the data with --data" in capsys.readouterr().err
     for number in (1, 2):
-        main(["compare", "--table", name, "--ledger", "l.sqlite", "--data", "spring"])
+        main(["compare", "--scores", name, "--ledger", "l.sqlite", "--data", "spring"])
         said = capsys.readouterr().err
-        assert f"look number {number} at these data" in said
+        assert f"evaluation {number} of these data" in said
         assert "--data" not in said
-    main(["compare", "--table", name, "--json", "--data", " spring "])
+    main(["compare", "--scores", name, "--json", "--data", " spring "])
     assert json.loads(capsys.readouterr().out)[0]["data"] == "spring"
     main(["compare", "qrels.txt", "baseline.run", "improved.run", "--ledger", "l.sqlite"])
     assert "--data" not in capsys.readouterr().err  # judgements have a fingerprint of their own
@@ -179,12 +179,12 @@ def test_what_fails_late_leaves_nothing_behind(capsys, tmp_path):
     before = sorted(tmp_path.iterdir())
     ledger = ["--ledger", "l.sqlite"]
     for wrong in (["--baseline", "magic"], ["-o", "nowhere/out.txt"], ["--replicates", "1"]):
-        refused(capsys, "compare", "--table", name, *ledger, *wrong)
+        refused(capsys, "compare", "--scores", name, *ledger, *wrong)
     assert sorted(tmp_path.iterdir()) == before
     # The other way round: without a ledger nothing is shown.
     (tmp_path / "notes.txt").write_text("not a ledger\n" * 100)
     with pytest.raises(SystemExit):
-        main(["compare", "--table", name, "-o", "out.txt", "--ledger", "notes.txt"])
+        main(["compare", "--scores", name, "-o", "out.txt", "--ledger", "notes.txt"])
     assert not (tmp_path / "out.txt").exists()
     with pytest.raises(SystemExit):
         main(["ledger", "notes.txt"])
@@ -196,7 +196,7 @@ def test_a_look_is_written_down_before_the_result_is_put_in_place(capsys, tmp_pa
         raise InputError("the ledger broke")
 
     monkeypatch.setattr("heldout.infer.ledger.Ledger.record_all", broken)
-    arguments = ["compare", "--table", some_scores(tmp_path), "--ledger", "l.sqlite"]
+    arguments = ["compare", "--scores", some_scores(tmp_path), "--ledger", "l.sqlite"]
     assert "the ledger broke" in refused(capsys, *arguments, "-o", "out.txt")
     assert not (tmp_path / "out.txt").exists()
     with pytest.raises(SystemExit):
@@ -206,7 +206,7 @@ def test_a_look_is_written_down_before_the_result_is_put_in_place(capsys, tmp_pa
 
 def test_the_gate_goes_by_the_test_that_is_asked_for(capsys, tmp_path):
     rows = ((f"q{n}", 0.5, 0.5 + math.sin(n) / 10) for n in range(60))
-    gate = ["compare", "--table", table(tmp_path, *rows), "--gate", "non-inferior", "--json"]
+    gate = ["compare", "--scores", table(tmp_path, *rows), "--gate", "non-inferior", "--json"]
     found = {}
     for options in ([], ["--test", "randomization"], ["--test", "t"], ["--test-share", "0.1"]):
         main([*gate, "--margin", "0.05", *options])
@@ -221,7 +221,7 @@ def test_a_gate_of_three_systems_without_a_baseline_prints_nothing(capsys, tmp_p
     (tmp_path / "t.csv").write_text("unit,a,b,c\nq1,1,2,3\nq2,1,2,2\nq3,1,3,2\n")
     gate = ["--gate", "equivalent", "--margin", "1"]
     with pytest.raises(SystemExit) as caught:
-        main(["compare", "--table", "t.csv", *gate])
+        main(["compare", "--scores", "t.csv", *gate])
     said = capsys.readouterr()
     assert (caught.value.code, said.out) == (2, "")
     assert "name it with --baseline" in said.err
@@ -262,16 +262,16 @@ def test_only_the_queries_that_all_runs_have(capsys, tmp_path):
 
 
 def test_plan_from_a_pilot_and_from_a_standard_deviation(capsys):
-    main(["plan", "qrels.txt", "baseline.run", "improved.run", "--difference", "0.02"])
+    main(["power", "qrels.txt", "baseline.run", "improved.run", "--difference", "0.02"])
     out = capsys.readouterr().out
     assert "improved - baseline, nDCG@10: differences have standard deviation 0.18" in out
-    main(["plan", "--sd", "0.15", "--difference", "0.02", "--queries", "100"])
+    main(["power", "--sd", "0.15", "--difference", "0.02", "--queries", "100"])
     # z approximation: (1.96 + 0.8416)^2 * (0.15 / 0.02)^2 = 441.5, and a little more for t
     assert "0.02          444" in capsys.readouterr().out
 
 
 def test_plan_for_proportions_widths_and_by_simulation(capsys):
-    given = ["plan", "qrels.txt", "baseline.run", "improved.run", "-m", "Success@1"]
+    given = ["power", "qrels.txt", "baseline.run", "improved.run", "-m", "Success@1"]
     more = ["--difference", "0.1", "--queries", "50", "--half-width", "0.05"]
     main([*given, *more, "--simulate", "--simulations", "20"])
     out = capsys.readouterr().out
@@ -284,14 +284,14 @@ def test_plan_for_proportions_widths_and_by_simulation(capsys):
     assert plan["needed"] == [{"difference": 0.1, "queries": 297}]
     assert plan["intervals"] == [{"half_width": 0.05, "queries": 556}]
     assert plan["simulated"][0]["simulations"] == 20
-    main(["plan", "--discordant", "0.2", "--difference", "0.05"])
+    main(["power", "--discordant", "0.2", "--difference", "0.05"])
     assert "  0.05          658" in capsys.readouterr().out
 
 
 def test_plan_for_more_data_under_as_many_folds(capsys, tmp_path):
     table = tmp_path / "folds.csv"
     table.write_text("fold,A,B\n1,.80,.84\n2,.82,.83\n3,.79,.85\n4,.81,.82\n5,.83,.88\n")
-    given = ["plan", "--table", str(table), "--test-share", "0.25", "--difference", "0.05"]
+    given = ["power", "--scores", str(table), "--test-share", "0.25", "--difference", "0.05"]
     main(given)
     out = capsys.readouterr().out
     assert "standard error 0.0154 over 5 folds" in out
@@ -307,7 +307,7 @@ def test_plan_from_predictions_that_are_no_mean(capsys, tmp_path):
         (tmp_path / f"{name}.csv").write_text("unit,truth,prediction\n" + "\n".join(lines) + "\n")
     files = [str(tmp_path / "old.csv"), str(tmp_path / "new.csv")]
     more = ["-m", "F1(macro)", "--difference", "0.1", "--units", "60", "--simulate"]
-    main(["plan", *files, *more, "--simulations", "10"])
+    main(["power", *files, *more, "--simulations", "10"])
     out = capsys.readouterr().out
     assert "new - old, F1(macro): differences have standard deviation" in out
     assert "Units needed to see a difference" in out
@@ -316,27 +316,27 @@ def test_plan_from_predictions_that_are_no_mean(capsys, tmp_path):
 
 BOTH = ["compare", "qrels.txt", "baseline.run", "improved.run"]
 WRONG = {
-    "no runs": (["compare", "qrels.txt"], "runs are missing"),
+    "no runs": (["compare", "qrels.txt"], "at least one run"),
     "one run": (["compare", "qrels.txt", "baseline.run"], "at least two"),
-    "table and runs": (["compare", "--table", "x", "qrels.txt", "baseline.run"], "not both"),
-    "no such table": (["compare", "--table", "nowhere.csv"], "no such file"),
+    "table and runs": (["compare", "--scores", "x", "qrels.txt", "baseline.run"], "not both"),
+    "no such table": (["compare", "--scores", "nowhere.csv"], "no such file"),
     "unknown test": (
         ["compare", "qrels.txt", "baseline.run", "improved.run", "--test", "magic"],
         "unknown test 'magic'",
     ),
     "gate without margin": (
         ["compare", "qrels.txt", "baseline.run", "improved.run", "--gate", "non-inferior"],
-        "go together",
+        "needs --margin",
     ),
     "no ledger": (["ledger", "nowhere.sqlite"], "no such file"),
     "not a ledger": (["ledger", "qrels.txt"], "qrels.txt"),
-    "bad sd": (["plan", "--sd", "-1"], "sd"),
-    "nothing to plan from": (["plan"], "or --sd"),
-    "share and sd": (["plan", "--sd", "1", "--discordant", "0.1"], "not both"),
-    "no share": (["plan", "--discordant", "1.5"], "discordant=1.5"),
-    "nothing to simulate": (["plan", "--sd", "1", "--simulate"], "--simulate needs a pilot"),
-    "sd and a pilot": (["plan", "--sd", "1", "qrels.txt", "baseline.run"], "not both"),
-    "one system to plan from": (["plan", "qrels.txt", "baseline.run"], "one system (baseline)"),
+    "bad sd": (["power", "--sd", "-1"], "sd"),
+    "nothing to plan from": (["power"], "or --sd"),
+    "share and sd": (["power", "--sd", "1", "--discordant", "0.1"], "not both"),
+    "no share": (["power", "--discordant", "1.5"], "discordant=1.5"),
+    "nothing to simulate": (["power", "--sd", "1", "--simulate"], "--simulate needs a pilot"),
+    "sd and a pilot": (["power", "--sd", "1", "qrels.txt", "baseline.run"], "not both"),
+    "one system to plan from": (["power", "qrels.txt", "baseline.run"], "one system (baseline)"),
     "bad margin": ([*BOTH, "--gate", "equivalent", "--margin", "-1"], "--margin -1"),
     "bad level": ([*BOTH, "--level", "2"], "--level 2"),
     "significance for confidence": ([*BOTH, "--level", "0.05"], "did you mean 0.95?"),
@@ -356,13 +356,16 @@ WRONG = {
     "ledger in no folder": ([*BOTH, "--ledger", "nowhere/l.sqlite"], "make it first"),
     "ledger is a folder": ([*BOTH, "--ledger", "."], "cannot be written there"),
     "ledger tried before any file is read": (
-        ["compare", "--table", "nowhere.csv", "--ledger", "qrels.txt"],
+        ["compare", "--scores", "nowhere.csv", "--ledger", "qrels.txt"],
         "qrels.txt: not a ledger",
     ),
     "nameless data": ([*BOTH, "--data", " "], "--data: expected a name"),
-    "a column without a table": ([*BOTH, "--unit", "qid"], "--unit goes with --table"),
-    "systems without a table": ([*BOTH, "--system", "A"], "--system goes with --table"),
-    "direction of a measure": ([*BOTH, "--lower-is-better"], "goes with --table"),
+    "a column without a table": ([*BOTH, "--unit", "qid"], "--unit is for tables of scores"),
+    "systems without a table": ([*BOTH, "--system", "A"], "--system is for tables of scores"),
+    "direction of a measure": (
+        [*BOTH, "--lower-is-better"],
+        "--lower-is-better is for tables of scores",
+    ),
 }
 
 
@@ -373,14 +376,14 @@ def test_wrong_use_is_refused_in_a_line(capsys, arguments, message):
 
 def test_a_table_without_measures_has_one_name(capsys):
     Path("t.csv").write_text("unit,A,B\nq1,0.5,0.4\nq2,0.1,0.3\n")
-    said = refused(capsys, "compare", "--table", "t.csv", "-m", "AP", "-m", "RR")
+    said = refused(capsys, "compare", "--scores", "t.csv", "-m", "AP", "-m", "RR")
     assert "-m names 2 measures (AP, RR): give one -m and one table per measure" in said
 
 
 def test_columns_of_a_table_can_be_named(capsys):
     Path("t.csv").write_text("number,n,A,B\n7,1,0.5,0.4\n8,2,0.1,0.3\n9,3,0.1,0.2\n")
-    assert "no column of unit ids" in refused(capsys, "compare", "--table", "t.csv")
-    named = ["compare", "--table", "t.csv", "--unit", "number"]
+    assert "no column of unit ids" in refused(capsys, "compare", "--scores", "t.csv")
+    named = ["compare", "--scores", "t.csv", "--unit", "number"]
     assert "column n has a different integer in every row" in refused(capsys, *named)
     main([*named, "--system", "A", "--system", "B", "--json"])
     (content,) = json.loads(capsys.readouterr().out)
@@ -412,10 +415,10 @@ def test_unknown_options_are_refused(capsys):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("relstring", "-m RelString cannot be compared: it is a text"),
-        ("GMAP", "-m GMAP cannot be compared: it has no mean over queries; take AP"),
-        ("NumRet", "-m NumRet cannot be compared: a higher value is neither better nor worse"),
-        ("Judged@10", "-m Judged@10 cannot be compared: .* a column shows it"),
+        ("relstring", "-m RelString cannot be compared: it is text"),
+        ("GMAP", "-m GMAP cannot be compared: it has no mean over queries; use AP"),
+        ("NumRet", "-m NumRet cannot be compared: neither high nor low values are better"),
+        ("Judged@10", "-m Judged@10 cannot be compared: .* shows it at 10"),
     ],
 )
 def test_what_has_no_mean_or_no_direction_is_not_compared(capsys, name, message):
@@ -434,10 +437,10 @@ def test_a_run_that_lacks_queries_is_pointed_out(capsys, tmp_path):
 def test_lower_can_be_better_in_a_table(capsys, tmp_path):
     rows = "".join(f"q{n},{n % 7 + 5},{n % 7}\n" for n in range(20))
     (tmp_path / "ms.csv").write_text("unit,old,new\n" + rows)
-    main(["compare", "--table", "ms.csv", "--lower-is-better"])
+    main(["compare", "--scores", "ms.csv", "--lower-is-better"])
     assert "new is significantly better than old" in capsys.readouterr().out
 
 
 def test_empty_ids_in_a_long_table_are_refused(capsys, tmp_path):
     (tmp_path / "l.csv").write_text("system,unit,value\nA,,1\nA,,2\nB,b,1\n")
-    assert "l.csv:2: the unit is missing" in refused(capsys, "compare", "--table", "l.csv")
+    assert "l.csv:2: the unit is missing" in refused(capsys, "compare", "--scores", "l.csv")

@@ -64,8 +64,8 @@ def classes(tmp_path):
 
 
 def test_numbers_are_compared_by_the_measure_that_is_shown_first(numbers, capsys):
-    found = json.loads(run(capsys, "score", "regression", *numbers, "--compare", "--json").out)
-    [compared] = found["comparisons"]
+    found = json.loads(run(capsys, "eval", "--task", "regression", *numbers, "--json").out)
+    [compared] = json.loads(run(capsys, "compare", "--task", "regression", *numbers, "--json").out)
     assert compared["measure"] == found["measures"][0] == "RMSE"
     for shown, used in zip(found["systems"], compared["systems"], strict=False):
         assert used["estimate"] == pytest.approx(shown["measures"]["RMSE"]["value"], rel=1e-12)
@@ -82,18 +82,17 @@ def test_compare_takes_the_same_measure(numbers, capsys):
     assert python.scores.measure == "RMSE"
 
 
-@pytest.mark.parametrize("command", [["score", "classification"], ["compare"]])
+@pytest.mark.parametrize("command", [["compare", "--task", "classification"], ["compare"]])
 def test_a_class_that_was_never_predicted_is_refused_with_the_way_out(classes, capsys, command):
-    more = ["--compare"] if command[0] == "score" else []
-    said = refused(capsys, *command, *classes, "-m", "F1(macro)", *more)
+    said = refused(capsys, *command, *classes, "-m", "F1(macro)")
     assert "F1(macro) of two is undefined (class c: it was never predicted)" in said
     assert HINT in said
-    out = run(capsys, *command, *classes, "-m", "F1(macro)", "--undefined", "0", *more).out
+    out = run(capsys, *command, *classes, "-m", "F1(macro)", "--undefined", "0").out
     assert "F1(macro, undefined=0)" in out
 
 
 def test_scores_say_it_too_but_not_of_the_baseline(classes, capsys):
-    said = run(capsys, "score", "classification", *classes, "-m", "F1(macro)").err
+    said = run(capsys, "eval", "--task", "classification", *classes, "-m", "F1(macro)").err
     assert said.count(HINT) == 1
     assert "F1(macro) of (majority class) does not exist: class b: it was never predicted\n" in said
 
@@ -101,7 +100,7 @@ def test_scores_say_it_too_but_not_of_the_baseline(classes, capsys):
 def test_what_cannot_be_mended_has_no_hint(tmp_path, capsys):
     path = tmp_path / "s.csv"
     path.write_text("unit,truth,score\n1,a,3\n2,b,9\n3,a,5\n")
-    said = run(capsys, "score", "classification", path, "-m", "F1(macro)").err
+    said = run(capsys, "eval", "--task", "classification", path, "-m", "F1(macro)").err
     assert "F1(macro) of s does not exist: there are scores but no predictions\n" in said
     assert "undefined=0" not in said
 
@@ -158,7 +157,7 @@ def test_nothing_but_0_is_taken(value):
 
 
 def test_classes_show_0_too(classes, capsys):
-    options = ["score", "classification", classes[0], "--per-class"]
+    options = ["eval", "--task", "classification", classes[0], "--per-class"]
     assert "two\tc\t20\t—\t0.0000\t1.0000\t0.0000\t—" in run(capsys, *options).out
     counted = run(capsys, *options, "--undefined", "0")
     assert "two\tc\t20\t0.0000\t0.0000\t1.0000\t0.0000\t0.0000" in counted.out
@@ -169,7 +168,7 @@ def test_classes_show_0_too(classes, capsys):
 def test_it_is_for_classes_alone(numbers, tmp_path, capsys):
     assert "is for classes" in refused(capsys, "compare", *numbers, "--undefined", "0")
     (tmp_path / "t.csv").write_text("unit,A,B\n1,0.1,0.2\n2,0.3,0.1\n")
-    arguments = ["compare", "--table", tmp_path / "t.csv", "--undefined", "0"]
+    arguments = ["compare", "--scores", tmp_path / "t.csv", "--undefined", "0"]
     assert "--undefined is for predictions" in refused(capsys, *arguments)
 
 

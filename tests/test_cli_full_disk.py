@@ -29,15 +29,24 @@ PRINTS = {
     "compare": ["compare", *RUNS],
     "compare --json": ["compare", *RUNS, "--json"],
     "compare --gate": ["compare", *RUNS, "--gate", "non-inferior", "--margin", "0.9"],
-    "score text": ["score", "text", "texts", "-r", "references", "-m", "BLEU"],
-    "score classification": ["score", "classification", "classes.csv"],
-    "score regression": ["score", "regression", "numbers.csv"],
-    "plan": ["plan", *RUNS],
+    "eval text": ["eval", "--task", "text", "texts", "-r", "references", "-m", "BLEU"],
+    "eval classification": ["eval", "--task", "classification", "classes.csv"],
+    "eval regression": ["eval", "--task", "regression", "numbers.csv"],
+    "power": ["power", *RUNS],
     "ledger": ["ledger", "looks.sqlite"],
     "collection show": ["collection", "show", "data"],
     "split": ["split", "data", "--by", "query", "--folds", "2"],
-    "split --table": ["split", "data", "--by", "query", "--folds", "2", "--table"],
-    "tune": ["tune", "qrels.txt", "one.run", "two.run", "--folds", "2"],
+    "split --assignments -": [
+        "split",
+        "data",
+        "--by",
+        "query",
+        "--folds",
+        "2",
+        "--assignments",
+        "-",
+    ],
+    "run of judgements": ["run", "qrels.txt", "--system", "x=*o*.run", "--folds", "2"],
     "study bias": ["study", "bias", *STUDY],
     "study curve": ["study", "curve", *STUDY, "--by", "query"],
     "run": ["run", "data", *BM25],
@@ -48,7 +57,7 @@ PRINTS = {
     "search": ["search", "data"],
     "search --query": ["search", "data", "--query", "red fish"],
     "measures": ["measures"],
-    "example": ["example", "another"],
+    "demo --files": ["demo", "--files", "another"],
 }
 # The commands that write a file, without its name, which comes last.
 WRITES = {
@@ -57,13 +66,11 @@ WRITES = {
     "compare -o": ["compare", *RUNS, "-o"],
     "compare --html": ["compare", *RUNS, "--quiet", "--html"],
     "compare --ledger": ["compare", *RUNS, "--ledger"],
-    "score -o": ["score", "classification", "classes.csv", "-o"],
+    "eval predictions -o": ["eval", "--task", "classification", "classes.csv", "-o"],
     "collection show -o": ["collection", "show", "data", "-o"],
     "collection export": ["collection", "export", "data", "--to", "beir", "-o"],
     "split -o": ["split", "data", "--by", "query", "--folds", "2", "-o"],
-    "split --table -o": ["split", "data", "--by", "query", "--folds", "2", "--table", "-o"],
-    "tune -o": ["tune", "qrels.txt", "one.run", "two.run", "--folds", "2", "-o"],
-    "tune --scores": ["tune", "qrels.txt", "one.run", "two.run", "--folds", "2", "--scores"],
+    "split --assignments": ["split", "data", "--by", "query", "--folds", "2", "--assignments"],
     "study bias -o": ["study", "bias", *STUDY, "-o"],
     "study bias --figures": ["study", "bias", *STUDY, "--figures"],
     "study curve -o": ["study", "curve", *STUDY, "--by", "query", "-o"],
@@ -73,7 +80,7 @@ WRITES = {
     "index": ["index", "data", "-o"],
     "index --shards": ["index", "data", "--shards", "2", "-o"],
     "search -o": ["search", "data", "-o"],
-    "example": ["example"],
+    "demo --files": ["demo", "--files"],
 }
 SUFFIX = {"eval parquet": ".parquet", "chart json": ".json", "tune --scores": ".csv"}
 
@@ -145,7 +152,9 @@ def is_one_line(code, said):
 def test_standard_output_on_a_full_disk(folder, monkeypatch, capsys, name):
     monkeypatch.chdir(folder)
     quiet = (
-        [] if "ledger" in name or name in ("measures", "chart --list", "example") else ["--quiet"]
+        []
+        if "ledger" in name or name in ("measures", "chart --list", "demo --files")
+        else ["--quiet"]
     )
     full = FULL.open("w")
     try:

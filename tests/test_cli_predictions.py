@@ -56,8 +56,8 @@ def test_two_classifiers_by_mcnemar(files, capsys):
 def test_both_commands_say_the_same(files, capsys):
     asked = ("-m", "accuracy", "-m", "F1(macro)", "--alternative", "greater", "--json")
     ours = claims(run(capsys, "compare", *files, *asked))
-    theirs = claims(run(capsys, "score", "classification", *files, *asked, "--compare"))
-    assert theirs["comparisons"] == ours
+    theirs = claims(run(capsys, "compare", "--task", "classification", *files, *asked))
+    assert theirs == ours
     assert [one["alternative"] for one in ours] == ["greater", "greater"]
     assert any("2 measures" in warning for warning in ours[0]["warnings"])
 
@@ -74,11 +74,11 @@ def test_gate_and_ledger_through_either_command(files, tmp_path, capsys):
     ledger = tmp_path / "looks.sqlite"
     shown = run(capsys, "compare", *files, *gate, "--ledger", ledger, "--data", "mine")
     assert "passed: new is not worse than old" in shown.err
-    assert "look number 1" in shown.err
-    back = ("score", "classification", *files[::-1], "--compare", "-m", "F1(macro)", *gate)
+    assert "evaluation 1 of these data" in shown.err
+    back = ("compare", "--task", "classification", *files[::-1], "-m", "F1(macro)", *gate)
     shown = run(capsys, *back, "--ledger", ledger, "--data", "mine", code=1)
     assert "failed: old is worse than new by more than 0.05 in F1(macro)" in shown.err
-    assert "look number 2 at these data" in shown.err
+    assert "evaluation 2 of these data" in shown.err
     assert len(list(sqlite3.connect(ledger).execute("select * from looks"))) == 2
 
 
@@ -104,7 +104,7 @@ def test_a_look_at_the_same_units_is_counted_without_a_name(files, tmp_path, cap
     ledger = tmp_path / "looks.sqlite"
     run(capsys, "compare", *files, "--ledger", ledger)
     shown = run(capsys, "compare", *files, "-m", "kappa", "--ledger", ledger)
-    assert "look number 2 at these data (systems: 2, measures: 2)" in shown.err
+    assert "evaluation 2 of these data (systems: 2, measures: 2)" in shown.err
 
 
 def test_folds_and_repeats_by_the_corrected_test(tmp_path, capsys):
@@ -122,7 +122,7 @@ def test_folds_and_repeats_by_the_corrected_test(tmp_path, capsys):
     assert found["units"] == 10
     assert {one["tests"][0]["test"] for one in found["claims"]} == {"corrected-t"}
     assert found["anova_corrected_for_folds"]["f"] >= 0
-    shown = run(capsys, "score", "classification", path)
+    shown = run(capsys, "eval", "--task", "classification", path)
     assert "corrected t over folds" in shown.err
     assert "means over the folds" in shown.err
     path.write_text("\n".join([*lines, lines[-1]]) + "\n")
@@ -190,8 +190,8 @@ def test_what_does_not_fit_is_refused(files, tmp_path, capsys):
         assert option[0] in run(capsys, "compare", *files, *option, code=2).err
     assert "one system cannot be compared" in run(capsys, "compare", files[0], code=2).err
     assert (
-        "--task goes with files"
-        in run(capsys, "compare", "--table", path, "--task", "regression", code=2).err
+        "--task is for files"
+        in run(capsys, "compare", "--scores", path, "--task", "regression", code=2).err
     )
     assert (
         "unknown measure 'nDCG@10'" in run(capsys, "compare", *files, "-m", "nDCG@10", code=2).err
@@ -199,7 +199,7 @@ def test_what_does_not_fit_is_refused(files, tmp_path, capsys):
 
 
 def test_options_of_predictions_are_refused_for_runs(tmp_path, capsys):
-    main(["example", str(tmp_path)])
+    main(["demo", "--files", str(tmp_path)])
     runs = [tmp_path / name for name in ("qrels.txt", "baseline.run", "improved.run")]
     for option in (("--positive", "x"), ("--threshold", "1"), ("--by-unit",)):
         assert (
@@ -232,7 +232,7 @@ def test_bad_input_is_named(tmp_path, capsys, command, bad):
     if command == "compare":
         shown = run(capsys, "compare", path, other, "--task", task, *more, code=2)
     else:
-        shown = run(capsys, "score", task, path, other, "--compare", *more, code=2)
+        shown = run(capsys, "compare", "--task", task, path, other, *more, code=2)
     assert said in shown.err
     assert shown.err.count("\n") == 1
 
@@ -240,7 +240,7 @@ def test_bad_input_is_named(tmp_path, capsys, command, bad):
 def test_a_class_unseen_in_training_has_probability_zero(tmp_path, capsys):
     path = tmp_path / "unseen.csv"
     path.write_text("unit,truth,prob_a,prob_b\n1,a,.6,.4\n2,b,.3,.7\n3,c,.5,.5\n")
-    shown = run(capsys, "score", "classification", path)
+    shown = run(capsys, "eval", "--task", "classification", path)
     assert "as if unseen in training" in shown.err
     assert "log-loss of unseen does not exist: infinite" in shown.err
 
@@ -261,7 +261,7 @@ def test_points_of_curves(tmp_path, capsys):
     path = tmp_path / "fawcett.csv"
     rows = [f"{n},{classes[n]},{scores[n]}\n" for n in range(20)]
     path.write_text("unit,truth,score\n" + "".join(rows))
-    shown = run(capsys, "score", "classification", path, "--curve", "roc")
+    shown = run(capsys, "eval", "--task", "classification", path, "--curve", "roc")
     rows = [line.split("\t") for line in shown.out.splitlines()]
     assert rows[0] == ["system", "threshold", "FP rate", "TP rate", "on hull"]
     corners = [(float(row[2]), float(row[3])) for row in rows[1:] if row[4] == "yes"]
@@ -269,7 +269,7 @@ def test_points_of_curves(tmp_path, capsys):
     assert rows[1][1] == "—"
     assert rows[2][1] == "0.9"
     assert "AUC 0.6800, average precision" in shown.err
-    asked = ("score", "classification", path, "--curve", "pr", "--json")
+    asked = ("eval", "--task", "classification", path, "--curve", "pr", "--json")
     [found] = json.loads(run(capsys, *asked).out)
     assert found["auc"] == pytest.approx(0.68)
     assert found["points"][0] == {
@@ -292,12 +292,16 @@ def test_curves_of_several_classes_need_one_named(tmp_path, capsys):
     path.write_text(
         "unit,truth,prob_a,prob_b,prob_c\n1,a,.6,.2,.2\n2,b,.3,.6,.1\n3,c,.5,.2,.3\n4,a,.4,.4,.2\n"
     )
-    error = run(capsys, "score", "classification", path, "--curve", "roc", code=2).err
+    error = run(capsys, "eval", "--task", "classification", path, "--curve", "roc", code=2).err
     assert "choose one with --positive" in error
-    shown = run(capsys, "score", "classification", path, "--curve", "roc", "--positive", "a")
+    shown = run(
+        capsys, "eval", "--task", "classification", path, "--curve", "roc", "--positive", "a"
+    )
     assert shown.out.splitlines()[2] == "three\t0.6\t0.000000\t0.500000\tyes"
     path.write_text("unit,truth,prediction\n1,a,a\n2,b,a\n")
-    error = run(capsys, "score", "classification", path, "--curve", "pr", code=2).err
+    error = run(capsys, "eval", "--task", "classification", path, "--curve", "pr", code=2).err
     assert "no scores" in error
-    error = run(capsys, "score", "classification", path, "--curve", "pr", "--hull", code=2).err
-    assert "leave --compare and --hull out" in error
+    error = run(
+        capsys, "eval", "--task", "classification", path, "--curve", "pr", "--hull", code=2
+    ).err
+    assert "leave --hull out" in error

@@ -53,15 +53,15 @@ def table(tmp_path):
 
 
 def test_compare_shows_how_many_pairs_are_done(table):
-    shown, output = errors_on_a_terminal("compare", "--table", table)
+    shown, output = errors_on_a_terminal("compare", "--scores", table)
     assert BAR in shown
-    quiet, same = errors_on_a_terminal("compare", "--table", table, "--quiet")
+    quiet, same = errors_on_a_terminal("compare", "--scores", table, "--quiet")
     assert BAR not in quiet
     assert output == same
 
 
 def test_compare_shows_nothing_where_there_is_no_terminal(table):
-    assert without_a_terminal("compare", "--table", table)[0] == ""
+    assert without_a_terminal("compare", "--scores", table)[0] == ""
 
 
 @pytest.fixture
@@ -76,9 +76,9 @@ def predictions(tmp_path):
 
 
 def test_scores_show_how_far_they_are(predictions):
-    command = ("score", "classification", *predictions, "--compare")
+    command = ("compare", "--task", "classification", *predictions)
     shown, output = errors_on_a_terminal(*command)
-    assert shown.count(BAR) == 3  # reading, measures, comparing
+    assert shown.count(BAR) == 2  # reading, comparing
     quiet, _ = errors_on_a_terminal(*command, "--quiet")
     assert quiet == ""
     said, same = without_a_terminal(*command)
@@ -90,7 +90,16 @@ def test_texts_show_how_far_they_are(tmp_path):
     pytest.importorskip("sacrebleu")
     for name in ("r", "a"):
         (tmp_path / name).write_text("the cat sat on the mat\n" * 3)
-    command = ("score", "text", "-r", str(tmp_path / "r"), str(tmp_path / "a"), "-m", "BLEU")
+    command = (
+        "eval",
+        "--task",
+        "text",
+        "-r",
+        str(tmp_path / "r"),
+        str(tmp_path / "a"),
+        "-m",
+        "BLEU",
+    )
     shown, output = errors_on_a_terminal(*command)
     assert shown.count(BAR) == 2  # counting, intervals
     said, same = without_a_terminal(*command)

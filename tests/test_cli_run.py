@@ -165,7 +165,7 @@ def test_a_run_that_is_killed_goes_on_to_the_same_bytes(folder, capsys):
 def test_an_interrupted_run_says_how_to_go_on(folder, capsys):
     code, out, err = interrupted(folder, signal.SIGINT)
     assert (code, out) == (130, "")
-    assert "go on with: heldout run experiment.toml -o cut --resume" in err
+    assert "continue with: heldout run experiment.toml -o cut --resume" in err
     assert "Traceback" not in err
     main(["run", "experiment.toml", "-o", "cut", "--resume"])
     assert "BM25" in capsys.readouterr().out
@@ -188,7 +188,7 @@ def test_two_processes_do_not_write_into_one_folder(folder, capsys):
 def test_one_and_two_workers_give_the_same_bytes(capsys):
     main(["run", "experiment.toml", "-o", "one", "--quiet"])
     first = capsys.readouterr()
-    main(["run", "experiment.toml", "-o", "two", "--quiet", "--workers", "2"])
+    main(["run", "experiment.toml", "-o", "two", "--quiet", "--jobs", "2"])
     second = capsys.readouterr()
     assert kept("one") == kept("two")
     assert first.out == second.out
@@ -210,7 +210,7 @@ def test_prints_estimates_choices_and_the_comparison(capsys):
     assert "The systems compared on held-out nDCG@10" in said.out
     claim = results.compare("AP").claims[0]
     assert f"difference {claim.difference.estimate:+.4f}" in said.out
-    assert "nothing was written: -o FOLDER keeps the results" in said.err
+    assert "results were not kept (use -o FOLDER)" in said.err
 
 
 def test_json_has_everything(capsys):
@@ -251,8 +251,10 @@ def test_an_edge_of_the_grid_is_pointed_out(capsys):
 def test_the_method_for_documents_by_its_name_and_its_old_one(capsys):
     command = [*COLLECTION, "--system", "bm25", "--by", "document"]
     new = refused(capsys, *command, "--method", "magic")
-    assert "method: there is no method 'magic'; there are pooled, per-fold" in new
-    assert refused(capsys, *command, "--estimator", "magic") == new
+    assert "--method: there is no method 'magic'; there are pooled, per-fold" in new
+    with pytest.raises(SystemExit):
+        main(["run", *command, "--estimator", "magic"])
+    assert capsys.readouterr().err == f"run --estimator is an old name of --method\n{new}"
     with pytest.raises(SystemExit):
         main(["run", "--help"])
     help_text = capsys.readouterr().out
@@ -302,7 +304,7 @@ def test_all_problems_at_once_with_their_lines(capsys, folder):
     assert said.splitlines()[0] == "heldout: experiment.toml: 3 problems, nothing was run"
     assert "line 2, sede: not known here; did you mean seed?" in said
     assert "line 9, plan: 99 folds of 12 queries" in said
-    assert "line 12, systems[0]: bm25 has no parameter k9" in said
+    assert "line 12, systems: bm25 has no parameter k9" in said
 
 
 def test_a_system_that_fails_is_named_with_its_line(capsys, folder):
@@ -323,10 +325,10 @@ def test_a_system_that_fails_is_named_with_its_line(capsys, folder):
         (["experiment.toml", "-o", "x", "--resume", "--force"], "give one of them"),
         (["experiment.toml", "--by", "query"], "--by describes an experiment"),
         (["experiment.toml", "-m", "AP"], "-m describes an experiment"),
-        (["docs.jsonl"], "say with --system what"),
+        (["docs.jsonl"], "name the systems to run with --system"),
         (["nowhere.toml"], "nowhere.toml: cannot be read"),
         (["nowhere", "--system", "bm25"], "nowhere"),
-        ([*COLLECTION, "--system", "bm26"], "is no model, no file and no function"),
+        ([*COLLECTION, "--system", "bm26"], "is not a model, a file or a function"),
     ],
 )
 def test_refuses(capsys, arguments, message):
@@ -335,10 +337,10 @@ def test_refuses(capsys, arguments, message):
 
 def test_workers_that_were_started_elsewhere_find_the_files(tmp_path, monkeypatch, capsys):
     """Worker processes are kept for the next experiment, with the folder they were started in."""
-    main(["run", "experiment.toml", "-o", "first", "--quiet", "--workers", "2"])
+    main(["run", "experiment.toml", "-o", "first", "--quiet", "--jobs", "2"])
     other = tmp_path / "other"
     shutil.copytree(Path.cwd(), other, ignore=shutil.ignore_patterns("first", "other"))
     monkeypatch.chdir(other)
     capsys.readouterr()
-    main(["run", "experiment.toml", "-o", "second", "--quiet", "--workers", "2"])
+    main(["run", "experiment.toml", "-o", "second", "--quiet", "--jobs", "2"])
     assert "held out" in capsys.readouterr().out

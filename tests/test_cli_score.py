@@ -1,4 +1,4 @@
-"""The command score, for classes and numbers, with its comparisons and complaints."""
+"""The commands eval and compare on predicted classes and numbers, and what they refuse."""
 
 import json
 import re
@@ -12,14 +12,21 @@ from sklearn import metrics
 from heldout.cli import main
 
 
+def typed(task, *arguments):
+    """``compare`` if the arguments have --compare, else ``eval``."""
+    given = list(map(str, arguments))
+    command = "compare" if "--compare" in given else "eval"
+    return [command, "--task", task, *(one for one in given if one != "--compare")]
+
+
 def run(capsys, *arguments):
-    main(["score", *map(str, arguments)])
+    main(typed(*arguments))
     return capsys.readouterr()
 
 
 def fails(capsys, *arguments):
     with pytest.raises(SystemExit) as ended:
-        main(["score", *map(str, arguments)])
+        main(typed(*arguments))
     assert ended.value.code == 2
     error = capsys.readouterr().err
     assert "Traceback" not in error
@@ -108,13 +115,13 @@ def test_scores_agree_with_scikit_learn(spam, capsys):
 def test_two_classifiers_on_one_hold_out_by_mcnemar(spam, capsys):
     shown = run(capsys, "classification", *spam[:2], "--compare", "--by-unit")
     assert "p mcnemar" in shown.out
-    assert "a test over folds does" in shown.err
+    assert "a test over folds does" in shown.out
     # Files may stand behind options.
     same = run(capsys, "classification", spam[0], "--compare", "--by-unit", spam[1])
     assert same.out == shown.out
     asked = ("classification", *spam[:2], "--compare", "--by-unit", "--json")
     found = json.loads(run(capsys, *asked).out)
-    assert found["comparisons"][0]["claims"][0]["tests"][0]["test"] == "mcnemar"
+    assert found[0]["claims"][0]["tests"][0]["test"] == "mcnemar"
 
 
 def test_folds_by_the_corrected_test(spam, capsys):
@@ -123,14 +130,14 @@ def test_folds_by_the_corrected_test(spam, capsys):
     )
     assert shown.out.count("p corrected-t") == 2
     found = json.loads(run(capsys, "classification", *spam, "--compare", "--by-fold", "--json").out)
-    claim = found["comparisons"][0]["claims"][0]
+    claim = found[0]["claims"][0]
     assert claim["tests"][0]["test"] == "corrected-t"
     assert claim["n"] == 5
 
 
 def test_areas_by_delong(spam, capsys):
     asked = ("classification", *spam, "-m", "AUC", "--compare", "--by-unit", "--json")
-    [found] = json.loads(run(capsys, *asked).out)["comparisons"]
+    [found] = json.loads(run(capsys, *asked).out)
     pairs = {(one["first"], one["second"]): one for one in found["claims"]}
     assert set(pairs) == {("strong", "weak"), ("noise", "weak"), ("noise", "strong")}
     assert pairs["strong", "weak"]["difference"] > 0
@@ -195,15 +202,16 @@ def test_groups_are_what_is_tested(tmp_path, capsys):
         for at in range(24)
     )
     path.write_text("system,unit,truth,prediction,group\n" + rows)
-    found = json.loads(run(capsys, "classification", path, "--compare", "--json").out)
-    assert found["comparisons"][0]["units"] == 6
+    [compared] = json.loads(run(capsys, "classification", path, "--compare", "--json").out)
+    assert compared["units"] == 6
+    found = json.loads(run(capsys, "classification", path, "--json").out)
     # All of A is right, so that no draw differs; B has an interval over groups.
     assert "interval" not in found["systems"][0]["measures"]["accuracy"]
     interval = found["systems"][1]["measures"]["accuracy"]["interval"]
     assert interval["method"] == "bootstrap percentile over 6 groups"
     assert interval["low"] < interval["estimate"] < interval["high"]
     assert any("resample whole groups" in note for note in found["notes"])
-    claim = found["comparisons"][0]["claims"][0]
+    claim = compared["claims"][0]
     assert claim["tests"][0]["test"] == "randomization"
     assert claim["n"] == 6
 
@@ -222,9 +230,10 @@ def test_a_note_of_the_scores_and_of_the_comparison_is_shown_once(tmp_path, caps
     assert (table.out.count(crossing), table.err.count(crossing)) == (1, 0)
     assert (tsv.out.count(crossing), tsv.err.count(crossing)) == (0, 1)
     assert run(capsys, *both[:2]).err.count(crossing) == 1
-    found = json.loads(run(capsys, *both, "--json").out)
+    found = json.loads(run(capsys, *both[:2], "--json").out)
     assert found["warning_codes"] == ["crossing-groups"]
-    assert "crossing-groups" in found["comparisons"][0]["warning_codes"]
+    found = json.loads(run(capsys, *both, "--json").out)
+    assert "crossing-groups" in found[0]["warning_codes"]
 
 
 def test_what_does_not_fit_is_refused(lecture, spam, tmp_path, capsys):
@@ -242,7 +251,9 @@ def test_what_does_not_fit_is_refused(lecture, spam, tmp_path, capsys):
     namesake = tmp_path / "more" / "weak.csv"
     namesake.write_text(spam[1].read_text())
     assert "duplicate system name weak" in fails(capsys, "classification", spam[0], namesake)
-    assert "--by-fold goes with --compare" in fails(capsys, "classification", lecture, "--by-fold")
+    assert "unrecognized arguments: --by-fold" in fails(
+        capsys, "classification", lecture, "--by-fold"
+    )
     assert "--fp-rate goes with --hull" in fails(
         capsys, "classification", lecture, "--fp-rate", "0.1"
     )
@@ -251,7 +262,7 @@ def test_what_does_not_fit_is_refused(lecture, spam, tmp_path, capsys):
     assert "a test of means" in fails(capsys, *asked, "--correction", "tukey")
     assert "leave --interval out" in fails(capsys, *asked, "--interval", "bca")
     assert "not both" in fails(capsys, *asked, "--by-fold")
-    assert "--gate goes with --compare" in fails(
+    assert "unrecognized arguments: --gate" in fails(
         capsys, "classification", *spam, "--gate", "equivalent", "--margin", "1"
     )
     assert "needs a baseline" in fails(
@@ -289,10 +300,11 @@ def test_the_page_shows_what_is_printed(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     [data] = re.findall(r"```csv\n(.*?)```", page, re.DOTALL)
     Path("fawcett.csv").write_text(data)
-    blocks = re.findall(r"```sh\n\$ heldout score (.*?)\n(.*?)```", page, re.DOTALL)
+    blocks = re.findall(r"```sh\n\$ heldout eval (.*?)\n(.*?)```", page, re.DOTALL)
     assert len(blocks) == 2
     for command, shown in blocks:
-        printed = run(capsys, *shlex.split(command))
+        main(["eval", *shlex.split(command)])
+        printed = capsys.readouterr()
         assert printed.out == shown
     assert "area under the ROC convex hull: 0.7550" in printed.err
     mixture = re.search(r"`(FP rate 0.3:.*?)`", page, re.DOTALL)[1]

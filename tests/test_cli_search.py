@@ -79,14 +79,14 @@ class TestIndex:
         main(["index", "docs.index", "--verify"])
         said = capsys.readouterr()
         assert said.out == printed
-        assert "every byte" in said.err
+        assert "all checksums match" in said.err
 
     def test_takes_every_option_of_the_analyzer(self, capsys):
         Path("stop.txt").write_text("red green")
         main(
             shlex.split(
                 "index docs.jsonl -o docs.index --stemmer english --stop stop.txt --tokens word "
-                "--ngrams 1,2 --min-length 3 --keep-case --memory 2MB --threads 1"
+                "--ngrams 1,2 --min-length 3 --keep-case --max-memory 2MB --jobs 1"
             )
         )
         capsys.readouterr()
@@ -107,7 +107,7 @@ class TestIndex:
         capsys.readouterr()
         text = Path("docs.jsonl").read_bytes()
         said = refused(capsys, "index", "docs.jsonl", "-o", "docs.jsonl", "--force")
-        assert "no index" in said
+        assert "is not an index" in said
         assert Path("docs.jsonl").read_bytes() == text
 
     @pytest.mark.parametrize(
@@ -117,11 +117,11 @@ class TestIndex:
             ("absent.jsonl -o x", "no such file"),
             ("docs.jsonl --verify", "nothing to verify"),
             ("docs.jsonl -o nowhere/x", "cannot be written"),
-            ("docs.jsonl -o x --memory much", "500MB"),
-            ("docs.jsonl -o x --memory 10KB", "at least"),
+            ("docs.jsonl -o x --max-memory much", "500MB"),
+            ("docs.jsonl -o x --max-memory 10KB", "at least"),
             ("docs.jsonl -o x --ngrams 2,1", "ngrams=(2, 1)"),
             ("docs.jsonl -o x --ngrams two", "such as 1,2"),
-            ("docs.jsonl -o x --threads 0", "whole number"),
+            ("docs.jsonl -o x --jobs 0", "positive integer"),
             ("docs.jsonl -o x --stemmer klingon", "unknown stemmer 'klingon'"),
             ("docs.jsonl -o x --encoding nonsense", "nonsense"),
             ("docs.index -o x", "an index already"),
@@ -216,7 +216,7 @@ class TestRun:
             (["--param", "k1"], "expected name=number"),
             (["--param", "k1=high"], "expected name=number"),
             (["--param", "b=2"], "outside 0 to 1"),
-            (["-k", "0"], "whole number from 1"),
+            (["-k", "0"], "positive integer"),
             (["--eval"], "no judgements"),
             (["--eval", "-m", "nonsense"], "unknown measure"),
             (["--index", "absent.index"], "absent.index: the index cannot be read"),
@@ -244,12 +244,12 @@ class TestRun:
         # The ids, the number of documents and their lengths stay: only the text tells.
         Path("docs.jsonl").write_text(text.replace("trees", "weeds"))
         said = refused(capsys, "search", *OPTIONS, "--index", index)
-        assert "was not made of the documents that docs.jsonl has now" in said
+        assert "is not an index of the documents that docs.jsonl has now" in said
 
     def test_refuses_when_nothing_is_found_and_leaves_no_file(self, capsys, folder):
         (folder / "none.tsv").write_text("q1\tzeppelin\n")
         said = refused(capsys, "search", "docs.jsonl", "--queries", "none.tsv", "-o", "a.run")
-        assert "no document has a word" in said
+        assert "no document contains a word" in said
         assert not (folder / "a.run").exists()
 
 
@@ -278,11 +278,13 @@ class TestQuery:
 
     @pytest.mark.parametrize("words", ["zeppelin balloon", "...", ""])
     def test_without_a_known_word_is_refused(self, capsys, words):
-        assert "no document has a word" in refused(capsys, "search", "docs.jsonl", "--query", words)
+        assert "no document contains a word" in refused(
+            capsys, "search", "docs.jsonl", "--query", words
+        )
 
     @pytest.mark.parametrize("more", [["-o", "a"], ["--eval"], OPTIONS[1:], ["--name", "x"]])
     def test_makes_no_run(self, capsys, more):
-        assert "makes no run" in refused(capsys, "search", "docs.jsonl", "--query", "red", *more)
+        assert "writes no run" in refused(capsys, "search", "docs.jsonl", "--query", "red", *more)
 
 
 def test_models_are_listed_with_parameters_and_conventions(capsys):

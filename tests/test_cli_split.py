@@ -51,13 +51,15 @@ def test_json_has_the_same(capsys, small):
 
 
 def test_the_table_is_a_file_of_given_folds(capsys, small):
-    out = printed(capsys, "small", "--by", "query", "--folds", "4", "--seed", "3", "--table").out
+    out = printed(
+        capsys, "small", "--by", "query", "--folds", "4", "--seed", "3", "--assignments", "-"
+    ).out
     Path("folds.tsv").write_text(out)
     expected = KFold(4, seed=3).splits(small)
     assert GivenFolds("folds.tsv").splits(small).fingerprint == expected.fingerprint
-    printed(capsys, "small", "--by", "query", "--folds", "4", "--seed", "3", "--table", "-o", "f")
+    printed(capsys, "small", "--by", "query", "--folds", "4", "--seed", "3", "--assignments", "f")
     assert Path("f").read_text() == out
-    given = json.loads(printed(capsys, "small", "--by", "query", "--given", "f", "--json").out)
+    given = json.loads(printed(capsys, "small", "--by", "query", "--folds-file", "f", "--json").out)
     assert given["fingerprint"] == expected.fingerprint
 
 
@@ -109,20 +111,20 @@ def test_all_plans_are_there(capsys):
         (["--folds", "13"], "13 folds of 12 queries"),
         (["--folds", "1"], "k=1"),
         (["--folds", "3", "--hold-out", "0.2"], "not allowed with"),
-        (["--hold-out", "half"], "neither a share nor a number"),
+        (["--hold-out", "half"], "neither a fraction nor a number"),
         (["--validation", "0.2"], "--validation goes with --hold-out"),
-        (["--fold", "1"], "give -o FOLDER"),
-        (["--force"], "--force is for writing"),
+        (["--fold", "1"], "--fold goes with -o FOLDER"),
+        (["--force"], "--force goes with -o FOLDER"),
         (["--json", "-o", "x"], "a description is printed"),
         (["--leave-one-out", "--stratify", "relevance"], "--stratify goes with"),
-        (["--leave-one-out", "--seed", "1"], "nothing is left to chance"),
-        (["--given", "x", "--groups", "duplicates"], "--groups goes with"),
-        (["--bootstrap", "3", "--table"], "not put every unit into one fold"),
+        (["--leave-one-out", "--seed", "1"], "nothing is random here"),
+        (["--folds-file", "x", "--groups", "duplicates"], "--groups goes with"),
+        (["--bootstrap", "3", "--assignments", "-"], "not put every unit into one fold"),
         (
             ["--stratify", "kind"],
             "stratify='kind' is unknown: expected 'labels', 'relevance', 'length'",
         ),
-        (["--given", "nowhere"], "nowhere"),
+        (["--folds-file", "nowhere"], "nowhere"),
         (["--fold", "77", "-o", "x"], "nothing to write"),
     ],
 )
@@ -148,7 +150,7 @@ def test_small_strata_are_a_note_and_not_a_traceback(capsys):
     out = printed(capsys, *given, "--stratify", "kind")
     assert "'b': 1" in out.out
     assert "ResamplingWarning" not in out.err
-    table = printed(capsys, *given, "--stratify", "kind", "--table")
+    table = printed(capsys, *given, "--stratify", "kind", "--assignments", "-")
     assert "'b': 1" in table.err
 
 

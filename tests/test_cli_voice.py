@@ -11,7 +11,7 @@ from heldout.report.terminal import aligned
 
 # What has nothing to be quiet about, and what gives files rather than numbers.
 NEVER_NOISY = {"heldout ledger", "heldout measures"}
-WRITES_FILES = {"heldout demo", "heldout example", "heldout report"}
+WRITES_FILES = {"heldout demo", "heldout report"}
 
 
 def leaves(one):
@@ -74,7 +74,7 @@ def test_columns_that_do_not_fit_go_below():
 @pytest.fixture
 def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    main(["example", ".", "--quiet"])
+    main(["demo", "--files", ".", "--quiet"])
 
 
 @pytest.mark.usefixtures("files")
@@ -83,9 +83,9 @@ def files(tmp_path, monkeypatch):
     [
         ["eval", "qrels.txt", "baseline.run"],
         ["compare", "qrels.txt", "baseline.run", "improved.run"],
-        ["plan", "qrels.txt", "baseline.run", "improved.run"],
-        ["plan", "--sd", "0.1"],
-        ["tune", "qrels.txt", "baseline.run", "improved.run", "--folds", "3"],
+        ["power", "qrels.txt", "baseline.run", "improved.run"],
+        ["power", "--sd", "0.1"],
+        ["run", "qrels.txt", "--system", "x=*e*.run", "--folds", "3", "--quiet"],
         ["measures", "nDCG"],
         ["measures"],
     ],
@@ -101,7 +101,7 @@ def test_json_is_json_and_nothing_else(arguments, capsys):
 
 def test_json_of_a_plan_has_the_numbers_of_the_table(capsys):
     capsys.readouterr()
-    main(["plan", "--sd", "0.15", "--difference", "0.02", "--queries", "50", "--json"])
+    main(["power", "--sd", "0.15", "--difference", "0.02", "--queries", "50", "--json"])
     (plan,) = json.loads(capsys.readouterr().out)
     assert plan["needed"] == [{"difference": 0.02, "queries": 444}]
     assert plan["detectable"][0]["difference"] == pytest.approx(0.0606, abs=5e-5)
@@ -164,25 +164,12 @@ def test_one_of_something_is_singular(tmp_path, capsys):
     runs = (tmp_path / "baseline.run").read_text(encoding="utf-8")
     (tmp_path / "bad.run").write_text(runs + "q1 Q0\n", encoding="utf-8")
     main(["eval", "qrels.txt", "bad.run", "--skip-bad-lines"])
-    assert "1 bad line was left out" in capsys.readouterr().err
-
-
-@pytest.mark.usefixtures("files")
-def test_quiet_tuning_has_its_tables_only(capsys):
-    capsys.readouterr()
-    arguments = ["tune", "qrels.txt", "baseline.run", "improved.run", "--folds", "3"]
-    main(arguments)
-    whole = capsys.readouterr().out
-    main([*arguments, "--quiet"])
-    tables = capsys.readouterr().out
-    assert whole.startswith(tables)
-    assert "To ship" in whole
-    assert "To ship" not in tables
+    assert "1 bad line ignored" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("files")
 def test_an_example_can_be_written_silently(capsys):
     capsys.readouterr()
-    main(["example", "elsewhere", "--quiet"])
+    main(["demo", "--files", "elsewhere", "--quiet"])
     said = capsys.readouterr()
     assert (said.out, said.err) == ("", "")

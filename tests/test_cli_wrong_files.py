@@ -97,7 +97,7 @@ def test_compare_names_the_grave_gap_before_the_small_one(capsys, files):
     assert out.index("two lacks 5 of the 9") < out.index("one lacks 1 judged query,")
 
 
-@pytest.mark.parametrize("command", ["eval", "compare", "plan"])
+@pytest.mark.parametrize("command", ["eval", "compare", "power"])
 def test_swapped_judgements_and_run_are_named(capsys, command):
     said = refused(capsys, command, "a.run", "q.txt", "b.run")
     assert said == (
@@ -129,7 +129,7 @@ def test_a_bad_grade_among_good_ones_is_no_run(files):
         Qrels.read("bad.json")
 
 
-@pytest.mark.parametrize("command", ["eval", "compare", "plan"])
+@pytest.mark.parametrize("command", ["eval", "compare", "power"])
 def test_the_same_file_twice_is_refused(capsys, command):
     said = refused(capsys, command, "q.txt", "a.run", "a.run")
     assert said == "heldout: a.run is given twice: leave one out\n"
@@ -148,7 +148,7 @@ def test_standard_input_is_read_once(capsys):
     assert "- is given twice" in refused(capsys, "eval", "q.txt", "-", "-")
 
 
-@pytest.mark.parametrize("command", [["compare"], ["score", "classification"]])
+@pytest.mark.parametrize("command", [["compare"], ["eval", "--task", "classification"]])
 def test_predictions_given_twice_are_refused(capsys, command):
     assert "p.csv is given twice" in refused(capsys, *command, "p.csv", "p.csv")
 

@@ -12,7 +12,7 @@ from test_cli_voice import COMMANDS, options_of
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-GROUPS = {name.rpartition(" ")[0] for name in COMMANDS}  # heldout, heldout score, heldout study, …
+GROUPS = {name.rpartition(" ")[0] for name in COMMANDS}  # heldout, heldout study, …
 OPTIONS = set().union(*map(options_of, COMMANDS.values()), {"--version", "--help"})
 CLASSES = "|".join(name for name in heldout.__all__ if name[0].isupper())
 

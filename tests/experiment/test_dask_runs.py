@@ -404,7 +404,7 @@ def test_without_the_package_it_says_what_to_install(folder, monkeypatch):
     [
         (["--dask", "nowhere"], "'nowhere' is no Dask cluster"),
         (["--dask", "local:0"], "'local:0' is no Dask cluster"),
-        (["--dask", "local:2", "--workers", "2"], "--workers are processes here"),
+        (["--dask", "local:2", "--jobs", "2"], "--jobs are processes here"),
     ],
 )
 def test_refuses(folder, capsys, where, message):

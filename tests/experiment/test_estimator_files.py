@@ -116,7 +116,7 @@ def test_workers_do_not_change_a_byte(folder, whole):
     Experiment.read(folder / "e.toml").run(folder / "two", workers=2)
     assert set(written(whole)) == {
         *("values.parquet", "folds.parquet", "surface.parquet", "predictions.parquet"),
-        *("splits.parquet", "summary.json", "manifest.json"),
+        *("splits.parquet", "summary.json", "manifest.json", "experiment.toml"),
     }
     assert written(folder / "two") == written(whole)
 
@@ -191,7 +191,7 @@ def test_stopped_by_a_signal_it_goes_on_to_the_same_bytes(folder, whole, monkeyp
         child.communicate()
     if how == signal.SIGINT:
         assert child.returncode == 130
-        assert "go on with: heldout run e.toml -o out --resume" in said
+        assert "continue with: heldout run e.toml -o out --resume" in said
     else:
         assert child.returncode == -how
     assert not (folder / "out/manifest.json").exists()
@@ -345,7 +345,9 @@ def test_the_command(folder, monkeypatch, capsys):
     assert json.loads(capsys.readouterr().out)["manifest"]["settings"]["task"] == "classification"
     assert Results.read("out").task == "classification"
     # What was predicted can be scored on its own, and gives the same.
-    main(["score", "classification", "out/predictions.parquet", "-m", "accuracy", "--json"])
+    main(
+        ["eval", "--task", "classification", "out/predictions.parquet", "-m", "accuracy", "--json"]
+    )
     rows = json.loads(capsys.readouterr().out)["systems"]
     kept = Results.read("out")
     for row in rows:

@@ -224,7 +224,7 @@ def test_tables_of_results_hold_no_formula(tmp_path, capsys, name, monkeypatch):
             for n in range(12)
         )
     )
-    main(["score", "classification", "p.csv", "--format", "tsv"])
+    main(["eval", "--task", "classification", "p.csv", "--format", "tsv"])
     out = capsys.readouterr().out
     assert f"'{name}" in cells(out)
     formulas = [one for one in cells(out) if re.match(r"[=@]|[+-][^\d.]", one) and one != "-"]
@@ -317,16 +317,16 @@ COMMANDS = {
     "compare json": ["compare", "qrels.json", "b.json", f"a{EVIL}.json", "--json"],
     "compare ledger": ["compare", "qrels.json", "b.json", f"a{EVIL}.json", "--ledger", "l.sqlite"],
     "ledger": ["ledger", "l.sqlite"],
-    "compare table": ["compare", "--table", "s.csv", "-m", "AP"],
-    "classification": ["score", "classification", "p.csv", "--compare"],
-    "classification json": ["score", "classification", "p.csv", "--json"],
-    "regression": ["score", "regression", "n.csv", "--compare"],
-    "text": ["score", "text", "-r", "ref.txt", f"h{EVIL}.txt"],
+    "compare table": ["compare", "--scores", "s.csv", "-m", "AP"],
+    "classification": ["compare", "--task", "classification", "p.csv"],
+    "classification json": ["eval", "--task", "classification", "p.csv", "--json"],
+    "regression": ["compare", "--task", "regression", "n.csv"],
+    "text": ["eval", "--task", "text", "-r", "ref.txt", f"h{EVIL}.txt"],
     "collection": ["collection", "show", *SOURCE],
     "collection json": ["collection", "show", *SOURCE, "--json"],
     "export": ["collection", "export", *SOURCE, "--to", "beir", "-o", f"out{EVIL}"],
     "split": ["split", *SOURCE, "--by", "query", "--folds", "2"],
-    "tune": ["tune", "qrels.json", "b.json", f"a{EVIL}.json", "--folds", "2"],
+    "run of judgements": ["run", "qrels.json", "--system", "x=[ab]*.json", "--folds", "2"],
     "run": ["run", "experiment.toml", "-o", "results", "--quiet"],
     "run dry": ["run", "experiment.toml", "--dry-run"],
     "report": ["report", "results", "-o", "page.html"],
@@ -339,7 +339,7 @@ COMMANDS = {
     "bad measure": ["eval", "qrels.json", "b.json", "-m", EVIL],
     "bad system": ["run", *SOURCE, "--system", EVIL],
     "twice": ["eval", "qrels.json", "twice.json"],
-    "bad table": ["compare", "--table", "bad.csv", "-m", "AP"],
+    "bad table": ["compare", "--scores", "bad.csv", "-m", "AP"],
 }
 
 

@@ -203,7 +203,7 @@ def test_results_are_compared_as_they_say():
 
 def test_the_command_and_the_call_agree(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    main(["example", "."])
+    main(["demo", "--files", "."])
     main(["compare", "qrels.txt", "baseline.run", "improved.run", "-f", "csv"])
     shown = capsys.readouterr().out
     found = compare("qrels.txt", ["baseline.run", "improved.run"], "nDCG@10")

@@ -134,15 +134,15 @@ def test_the_command(tmp_path, capsys):
         f"B,b{n},{0.5 + 0.1 * (n % 3)}" for n in range(6)
     ]
     table.write_text("system,unit,value\n" + "\n".join(rows) + "\n")
-    main(["compare", "--table", str(table), "--unpaired"])
+    main(["compare", "--scores", str(table), "--unpaired"])
     out = capsys.readouterr().out
     assert "B and A are significantly different in score" in out
-    main(["compare", "--table", str(table), "--unpaired", "--json"])
+    main(["compare", "--scores", str(table), "--unpaired", "--json"])
     found = json.loads(capsys.readouterr().out)
     assert found["design"] == "unpaired"
     assert [one["units"] for one in found["systems"]] == [8, 6]
     assert [one["test"] for one in found["claims"][0]["tests"]] == ["welch", "permutation"]
     with pytest.raises(SystemExit) as stopped:
-        main(["compare", "--table", str(table), "--unpaired", "--test", "t"])
+        main(["compare", "--scores", str(table), "--unpaired", "--test", "t"])
     assert stopped.value.code == 2
     assert "--test is for paired units" in capsys.readouterr().err

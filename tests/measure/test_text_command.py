@@ -1,4 +1,4 @@
-"""What heldout score text prints, and what it refuses."""
+"""What heldout eval and compare print for texts, and what they refuse."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def folder(tmp_path, monkeypatch):
 
 def run(*files, references=("ref.txt",), **more):
     """The command, by its options; lists are repeated options."""
-    arguments = ["score", "text", *files]
+    command = "compare" if more.pop("compare", False) else "eval"
+    arguments = [command, "--task", "text", *files]
     for name, value in {"references": references, **more}.items():
         option = f"--{name.replace('_', '-')}"
         if value is True:
@@ -67,11 +68,11 @@ def test_default_measures_are_bleu_and_chrf(folder, capsys):
 
 def test_comparison_with_the_first_file(folder, capsys):
     assert folder
-    run("a.txt", "b.txt", measure=["ROUGE-1"], compare=True)
+    run("a.txt", "b.txt", measure=["ROUGE-1"], compare=True, format="tsv")
     said = capsys.readouterr()
-    scores, claims = said.out.split("\n\n")
-    assert [row["system"] for row in table(scores)] == ["a", "b"]
-    first, second = table(claims)
+    assert "signature: ROUGE-1|nrefs:1|tok:" in said.err
+    first, second = table(said.out)
+    assert (first["system"], second["system"]) == ("a", "b")
     assert first["Δ"] == "—"
     assert second["Δ"] == "+0.1222"
     assert second["p (randomization)"] == "0.5000"  # 2 of 4 swaps
@@ -84,24 +85,24 @@ def test_several_systems_are_compared_with_the_first_or_the_baseline(folder, cap
     (folder / "c.txt").write_text("the cat\ntwo dogs\nhow are we\n")
     files = ("a.txt", "b.txt", "c.txt")
     run(*files, measure=["BLEU"], compare=True, json=True)
-    [found] = json.loads(capsys.readouterr().out)["comparisons"]
+    [found] = json.loads(capsys.readouterr().out)
     assert (found["baseline"], found["correction"]) == ("a", "holm")
     assert [one["first"] for one in found["claims"]] == ["b", "c"]
     run(*files, measure=["BLEU"], compare=True, json=True, baseline="c", alternative="greater")
-    [found] = json.loads(capsys.readouterr().out)["comparisons"]
+    [found] = json.loads(capsys.readouterr().out)
     assert [one["second"] for one in found["claims"]] == ["c", "c"]
     assert [one["high"] for one in found["claims"]] == [None, None]
 
 
 def test_several_measures_are_pointed_out(folder, capsys):
     assert folder
-    run("a.txt", "b.txt", measure=["ROUGE-1", "TokenF1"], compare=True)
+    run("a.txt", "b.txt", measure=["ROUGE-1", "TokenF1"], compare=True, format="tsv")
     assert "corrects for the number of measures" in capsys.readouterr().err
 
 
 def test_gate_and_ledger(folder, capsys):
     run("a.txt", "b.txt", measure=["TER"], compare=True, ledger="looks.sqlite", data="mine")
-    assert "look number 1 at these data" in capsys.readouterr().err
+    assert "evaluation 1 of these data" in capsys.readouterr().err
     assert (folder / "looks.sqlite").exists()
     with pytest.raises(SystemExit) as ended:
         run("b.txt", "a.txt", measure=["TER"], compare=True, gate="non-inferior", margin=1)
@@ -115,21 +116,24 @@ def test_json_has_every_number(folder, capsys):
     run("a.txt", "b.txt", measure=["BLEU", "TER"], json=True, compare=True, output="out.json")
     assert capsys.readouterr().out == ""
     found = json.loads((folder / "out.json").read_text())
-    assert found["segments"] == 3
-    bleu, ter = found["measures"]
-    assert (bleu["higher_is_better"], ter["higher_is_better"]) == (True, False)
-    assert {one["system"] for one in bleu["systems"]} == {"a", "b"}
-    claim = found["comparisons"][1]["claims"][0]
+    claim = found[1]["claims"][0]
+    assert found[0]["signature"].startswith("BLEU|nrefs:1|")
     assert claim["difference"] < 0
     assert claim["effect_wins"] > claim["effect_losses"]
     assert [one["test"] for one in claim["tests"]] == ["randomization", "bootstrap-shift"]
     assert not list(folder.glob(".*tmp"))
+    run("a.txt", "b.txt", measure=["BLEU", "TER"], json=True)
+    found = json.loads(capsys.readouterr().out)
+    assert found["segments"] == 3
+    bleu, ter = found["measures"]
+    assert (bleu["higher_is_better"], ter["higher_is_better"]) == (True, False)
+    assert {one["system"] for one in bleu["systems"]} == {"a", "b"}
 
 
 @pytest.mark.parametrize(("form", "mark"), [("md", "| --- |"), ("latex", "% BLEU|nrefs")])
 def test_formats(folder, capsys, form, mark):
     assert folder
-    run("a.txt", "b.txt", measure=["BLEU"], compare=True, format=form)
+    run("a.txt", "b.txt", measure=["BLEU"], format=form)
     assert mark in capsys.readouterr().out
 
 
@@ -146,12 +150,13 @@ def test_references_beside_the_texts(folder, capsys):
     ]
     (folder / "one.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
     (folder / "two.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines[::-1]))
-    run("one.jsonl", "two.jsonl", references=(), measure=["EM"], compare=True)
-    scores, claims = capsys.readouterr().out.split("\n\n")
-    rows = table(scores)
+    run("one.jsonl", "two.jsonl", references=(), measure=["EM"])
+    rows = table(capsys.readouterr().out)
     assert [row["score"] for row in rows] == ["0.5000", "0.5000"]
     assert "nrefs:var" in rows[0]["signature"]
-    assert table(claims)[1]["p (randomization)"] == "1.0000"  # paired by id: the same answers
+    run("one.jsonl", "two.jsonl", references=(), measure=["EM"], compare=True, format="tsv")
+    rows = table(capsys.readouterr().out)
+    assert rows[1]["p (randomization)"] == "1.0000"  # paired by id: the same answers
 
 
 def test_perplexity_needs_no_references(folder, capsys):
@@ -175,7 +180,11 @@ def test_undefined_is_a_word(folder, capsys):
     ("files", "more", "message"),
     [
         (["a.txt"], {"compare": True}, "nothing to compare it with"),
-        (["a.txt"], {"references": ()}, "no references were given.*holds lines of text"),
+        (
+            ["a.txt"],
+            {"references": ()},
+            "no references: add --references FILE.*holds lines of text",
+        ),
         (["a.txt"], {"measure": ["BLUE"]}, "unknown text measure"),
         (["none.txt"], {}, "none.txt: no such file"),
         (["ref.txt", "short.txt"], {}, "short.txt has 1 segment, the references have 3"),
@@ -212,7 +221,8 @@ def test_table_on_a_terminal(folder, capsys, monkeypatch):
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "160")
     run("a.txt", "b.txt", measure=["ROUGE-1"], compare=True)
+    assert "+0.1222" in capsys.readouterr().out
+    run("a.txt", "b.txt", measure=["ROUGE-1"])
     said = capsys.readouterr().out
-    assert "+0.1222" in said
     assert "ROUGE-1|nrefs:1|" in said
     assert "\t" not in said

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli.help import UNVERIFIED, add_json, add_quiet
+from heldout.cli.help import group
+from heldout.cli.options import UNVERIFIED, add_json, add_quiet
 from heldout.cli.output import add_format, output_format
 from heldout.cli.scores import add_table_columns
 from heldout.errors import InputError
@@ -21,48 +22,56 @@ __all__ = ["add_chart"]
 _FORMATS = ("auto", "png", "svg", "pdf", "html", "json")
 
 _EXAMPLES = """\
-  heldout chart --list                                every chart in a line
+  heldout chart --list                                all charts, one per line
   heldout chart results --list                        those that these results allow
   heldout chart results forest -o forest.png
   heldout chart results tuning -o tuning.svg --dark
   heldout chart results query-differences -m AP -o queries.html
   heldout chart scores.csv pairs -m nDCG@10 -o pairs.pdf
   heldout chart predictions.csv roc -o roc.png --data roc.csv
+"""
 
-The suffix of the file tells its format: .png, .svg, .pdf, .html (one page that needs no network)
-or .json (Vega-Lite). No browser is needed. A table of scores is as for heldout compare --table.
+_NOTES = """\
+The suffix of the file is its format: .png, .svg, .pdf, .html (one page that works offline) or
+.json (Vega-Lite). No browser is needed. A table of scores is as for heldout compare --scores.
 """
 
 
 def add_chart(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
     """Add the command ``chart``."""
     parser = command(
-        commands, "chart", "Draw results, scores, predictions or studies as a picture.", _EXAMPLES
+        commands,
+        "chart",
+        "Draw a chart of results, scores, predictions or studies.",
+        _EXAMPLES,
+        notes=_NOTES,
     )
     add = parser.add_argument
     add(
         "results",
         metavar="RESULTS",
         nargs="?",
-        help="a folder of heldout run -o; a table of scores; a file of predictions; what heldout "
-        "study has written",
+        help="results folder of heldout run -o, table of scores, file of predictions, or output "
+        "of heldout study",
     )
-    add("name", metavar="NAME", nargs="?", help="the chart (see --list)")
-    add("-o", "--output", metavar="FILE", help="where to draw it: .png .svg .pdf .html .json")
-    add_format(parser, _FORMATS, "format of the picture (default: by the suffix of -o)")
-    add("--data", metavar="FILE", help="write the numbers of the chart as CSV; - prints them")
-    add("-m", "--measure", metavar="NAME", help="a measure of the results or of a table of scores")
-    add("--dark", action="store_true", help="light letters on dark paper")
-    add("--bare", action="store_true", help="without title and caption")
-    add("--collection", metavar="NAME", help="what was searched, for the texts of the queries")
-    add("--baseline", metavar="SYSTEM", help="of a table of scores: compare the others with it")
-    add("--lower-is-better", action="store_true", help="of a table of scores: errors, times")
+    add("name", metavar="NAME", nargs="?", help="chart (see --list)")
+    add("--list", action="store_true", dest="listed", help="list the charts")
+    add("-m", "--measure", metavar="NAME", help="measure of the results or the table")
+    add("--baseline", metavar="SYSTEM", help="table of scores: compare the others with this system")
+    add("--dark", action="store_true", help="light text on a dark background")
+    add("--bare", action="store_true", help="no title and no caption")
+    add = group(parser, "input").add_argument
     add_table_columns(parser)
-    add("--positive", metavar="CLASS", help="of predictions: the positive class")
+    add("--lower-is-better", action="store_true", help="table of scores: errors, times")
+    add("--positive", metavar="CLASS", help="predictions: the positive class")
+    add("--collection", metavar="NAME", help="collection, for the texts of the queries")
     add("--unverified", action="store_true", help=UNVERIFIED)
-    add("--list", action="store_true", dest="listed", help="list the charts and draw nothing")
-    add_json(parser, "with --list: as JSON")
-    add_quiet(parser, "say nothing")
+    add = group(parser, "output").add_argument
+    add("-o", "--output", metavar="FILE", help="file to write: .png .svg .pdf .html .json")
+    add_format(parser, _FORMATS, "(default: the suffix of -o)")
+    add("--data", metavar="FILE", help="write the numbers of the chart as CSV (- prints them)")
+    add_json(parser, "with --list: print JSON")
+    add_quiet(parser, "print nothing")
     parser.set_defaults(run=_chart)
 
 
@@ -91,20 +100,20 @@ def _chart(options: argparse.Namespace) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Refuse what cannot end well, before anything is read."""
+    """Refuse wrong options before anything is read."""
     from heldout.report.charts.of_files import NEEDS, check_name
 
     if options.results is None:
-        raise InputError("what is to be drawn? heldout chart RESULTS NAME -o chart.png")
+        raise InputError("no input: heldout chart RESULTS NAME -o chart.png")
     if options.name is None:
-        raise InputError(f"which chart? Name one of {', '.join(NEEDS)}; --list explains them")
+        raise InputError(f"no chart named: choose one of {', '.join(NEEDS)} (--list explains them)")
     check_name(options.name)
     if options.output is None and options.data is None:
-        raise InputError("where is it to be drawn? Add -o chart.png (or --data numbers.csv)")
+        raise InputError("no output: add -o chart.png (or --data numbers.csv)")
     if options.output is not None:
         options.format = output_format(options.format, options.output, _FORMATS, None)
     elif options.format != "auto":
-        raise InputError("--format is that of a picture: say where to draw it with -o FILE")
+        raise InputError("--format goes with -o FILE")
 
 
 def _draw(chart: NamedChart, options: argparse.Namespace) -> None:
@@ -133,7 +142,7 @@ def _charts(options: argparse.Namespace) -> tuple[NamedChart, ...]:
 
 
 def _list(options: argparse.Namespace) -> None:
-    """All charts in a line each; of results those that they allow."""
+    """List all charts, or those that results allow, one per line."""
     from heldout.as_json import json_text
     from heldout.cli.files import emit, show
     from heldout.report.charts.named import NAMES

@@ -1,13 +1,14 @@
-"""What all commands that compare have in common: arguments, gate, ledger, and how claims appear."""
+"""How ``compare`` compares: arguments, gate, ledger, and how the result appears."""
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from heldout.cli.files import emit, show
-from heldout.cli.level import add_alternative, add_level
+from heldout.cli.files import emit, show, terminal_width
+from heldout.cli.help import group
+from heldout.cli.options import add_alternative, add_level, add_seed
 from heldout.cli.progress import progress_bar
 from heldout.errors import InputError
 from heldout.infer.levels import check_level
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
+    from heldout.experiment.results import Results
     from heldout.infer.compare import Comparison
     from heldout.infer.scoring.predictions import By
     from heldout.notes import Note
@@ -27,55 +29,82 @@ __all__ = [
     "check_claims",
     "compare_as_asked",
     "compare_measures",
+    "compare_results",
     "present",
 ]
+
+
+_WIDE: Final = 140
+"""Columns of a terminal from which on all columns of a comparison are shown."""
 
 
 def add_claim_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that say how to compare."""
     add = parser.add_argument
-    add("-b", "--baseline", metavar="NAME", help="compare all others with this system")
-    add("--test", action="append", metavar="NAME", help="a test (repeat; the first decides)")
+    add("-b", "--baseline", metavar="NAME", help="compare all other systems with this one")
+    add("--test", action="append", metavar="NAME", help="test (repeat; the first decides)")
+    add("--correction", default="", metavar="NAME", help="correction for several comparisons")
     add_alternative(parser, "any difference, the new system better, the new system worse")
     add_level(parser)
-    add("--correction", default="", metavar="NAME", help="for several comparisons")
+    add = group(parser, "analysis").add_argument
     add(
         "--interval",
         default="",
         choices=("t", "percentile", "bca", "randomization"),
-        help="interval of the differences",
+        help="interval of the differences (default: t, or what belongs to the correction)",
     )
-    add("--tuned", action="append", metavar="NAME", help="a system that was tuned (repeat)")
-    add("--replicates", type=int, default=100_000, metavar="N", help="draws (default 100,000)")
-    add("--seed", type=int, default=0, help="seed of the draws (default 0)")
+    add("--tuned", action="append", metavar="NAME", help="system that was tuned (repeat for more)")
+    add(
+        "--replicates",
+        type=int,
+        default=100_000,
+        metavar="N",
+        help="random permutations or bootstrap samples (default: 100,000)",
+    )
+    add_seed(parser)
 
 
 def add_gate_and_ledger(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the gate and of the ledger."""
     add = parser.add_argument
-    add("--gate", choices=("non-inferior", "equivalent"), help="exit 1 unless this is shown")
-    add("--margin", type=float, metavar="X", help="the margin of --gate")
+    add(
+        "--gate",
+        choices=("better", "non-inferior", "equivalent"),
+        help="exit with code 1 unless this is shown (one-sided tests at 1 - level)",
+    )
+    add("--margin", type=float, metavar="X", help="margin of --gate (default for better: 0)")
     add(
         "--ledger",
         metavar="FILE",
-        help="count this look at the data in FILE (default $HELDOUT_LEDGER)",
+        help="count this evaluation of the held-out data in FILE (default: $HELDOUT_LEDGER)",
     )
     add(
         "--data",
         metavar="NAME",
-        help="what the held-out data are called in the ledger (default a fingerprint)",
+        help="name of the held-out data in the ledger (default: a fingerprint)",
     )
 
 
 def check_claims(options: argparse.Namespace) -> None:
     """Refuse what can be refused before any file is read."""
+    if options.gate == "better" and options.margin is None:
+        options.margin = 0.0
     if (options.gate is None) != (options.margin is None):
-        raise InputError("--gate and --margin go together")
-    if options.margin is not None and not 0 < options.margin < float("inf"):
-        raise InputError(f"--margin {options.margin:g}: expected a number above 0")
+        raise InputError(
+            f"--gate {options.gate} needs --margin X"
+            if options.gate
+            else "--margin goes with --gate"
+        )
+    lowest = "0 or more" if options.gate == "better" else "a number above 0"
+    if options.margin is not None and not 0 <= options.margin < float("inf"):
+        raise InputError(f"--margin {options.margin:g}: expected {lowest}")
+    if options.margin == 0 and options.gate != "better":
+        raise InputError(
+            f"--margin 0: expected {lowest}; --gate better asks for a gain, however small"
+        )
     check_level(options.level, one_sided=options.gate is not None, name="--level ")
     if options.data is not None and not options.data.strip():
-        raise InputError("--data: expected a name of the held-out data")
+        raise InputError("--data: expected a name for the held-out data")
     options.ledger = options.ledger or os.environ.get("HELDOUT_LEDGER")
     if options.ledger:
         from heldout.infer.ledger import check_ledger
@@ -123,6 +152,31 @@ def compare_as_asked(
     )
 
 
+def compare_results(
+    results: Results,
+    measure: str,
+    options: argparse.Namespace,
+    progress: Callable[[int, int], None] | None = None,
+) -> Comparison:
+    """Compare the systems of an experiment, which knows which of them were tuned."""
+    if options.tuned:
+        raise InputError("--tuned: results know which systems were tuned")
+    if options.test_share is not None:
+        raise InputError("--test-share: results know the sizes of their folds")
+    return results.compare(
+        measure,
+        baseline=options.baseline,
+        tests=options.test or (),
+        alternative=options.alternative,
+        level=options.level,
+        correction=options.correction,
+        interval=options.interval,
+        replicates=options.replicates,
+        seed=options.seed,
+        progress=progress,
+    )
+
+
 def compare_measures(
     given: Any,
     measures: Sequence[Any],
@@ -131,7 +185,7 @@ def compare_measures(
     positive: str | None = None,
     by: By = "auto",
 ) -> list[Comparison]:
-    """Compare systems in each of several measures, as was asked.
+    """Compare systems in each of several measures.
 
     Parameters
     ----------
@@ -140,7 +194,7 @@ def compare_measures(
     measures
         The measures.
     options
-        As `add_claim_arguments` makes them, and ``quiet``.
+        Those of `add_claim_arguments`, and ``quiet``.
     positive, by
         As `heldout.compare` takes them.
     """
@@ -159,55 +213,43 @@ def present(
     comparisons: Sequence[Comparison],
     options: argparse.Namespace,
     *,
-    before: str = "",
-    content: dict[str, Any] | None = None,
-    lines: Sequence[str] = (),
-    notes: Sequence[Note] = (),
+    signatures: Sequence[str] = (),
     nameless: str = "",
     shown: bool = True,
 ) -> int:
-    """Go through the gate, write the looks down, show the claims.
+    """Test the gate, record the comparisons in the ledger, and show them.
 
     Parameters
     ----------
     comparisons
         One per measure.
     options
-        With ``gate``, ``margin``, ``ledger``, ``data``, ``format`` (none of them auto), ``output``.
-    before
-        What is printed above the claims.
-    content
-        As JSON: what the claims go into, under ``comparisons``; None if they stand alone.
-    lines
-        To be said on standard error.
-    notes
-        To be said there too, unless the claims have them.
+        With ``gate``, ``margin``, ``ledger``, ``data``, ``format`` (not auto), ``output``.
+    signatures
+        What makes the value of each measure comparable with others, if it has such a text.
     nameless
-        What to say of data that have no name in the ledger; nothing if they need none.
+        A note on data without a name in the ledger; empty if they need none.
     shown
-        Whether to print or write the claims; not if the caller does, on a page.
+        Whether to print or write the comparisons; not if the caller does, on a page.
 
     Returns
     -------
     int
-        The exit code: 1 if the gate stays shut.
+        The exit code: 1 if the gate fails.
     """
     from heldout.report.tables import note_lines
 
     comparisons = [_named(one, options.data) for one in comparisons]
     gates = [_gate(one, options) for one in comparisons] if options.gate else []
-    text = None
-    if shown and options.format == "json":
-        text = _json(comparisons, gates, content)
-    elif shown:
-        text = _text(comparisons, before, options)
+    results = [result for found in gates for result in found]
+    text = _text(comparisons, gates, signatures, options) if shown else None
     # Everything is known now: nothing is shown or written if any of it had failed.
-    said = [*lines, *note_lines(_beside(notes, comparisons, options))]
+    said = [f"signature: {one}" for one in signatures if options.format != "json"]
+    said += note_lines(_beside(comparisons, options))
     said += _publish(text, comparisons, options, nameless)
-    results = [result for group in gates for result in group]
     for result in results:
         said += [result.sentence, *note_lines(result.notes)]
-    if getattr(options, "quiet", False):
+    if options.quiet:
         said = [result.sentence for result in results]
     sys.stderr.write("".join(note + "\n" for note in said))
     return 0 if all(result.passed for result in results) else 1
@@ -238,51 +280,69 @@ def _gate(comparison: Comparison, options: argparse.Namespace) -> list[GateResul
     )
 
 
+def _text(
+    comparisons: list[Comparison],
+    gates: list[list[GateResult]],
+    signatures: Sequence[str],
+    options: argparse.Namespace,
+) -> str:
+    from heldout.report.claims import claims_csv, claims_texts
+    from heldout.report.gate import gates_junit, gates_markdown
+    from heldout.report.tables import tables_page
+
+    if options.format == "json":
+        return _json(comparisons, gates, signatures)
+    if options.format == "junit":
+        return gates_junit([result for found in gates for result in found])
+    if options.format in {"csv", "parquet"}:
+        claims = [claims_csv(comparisons)]
+    elif options.paper:
+        from heldout.report.paper import paper_table
+
+        claims = [paper_table(comparisons, options.format)]
+    else:
+        terminal = options.output is None and sys.stdout.isatty()
+        claims = claims_texts(
+            comparisons,
+            options.format,
+            terminal=terminal,
+            full=options.full or (terminal and terminal_width() >= _WIDE),
+            pairs=options.pairs,
+            explain=options.explain,
+        )
+    verdicts = [gates_markdown(found) for found in gates] if options.format == "md" else []
+    return tables_page("\n".join([*verdicts, *claims]), options.format, "Scores")
+
+
 def _json(
-    comparisons: list[Comparison], gates: list[list[GateResult]], content: dict[str, Any] | None
+    comparisons: list[Comparison], gates: list[list[GateResult]], signatures: Sequence[str]
 ) -> str:
     from heldout.as_json import json_text
     from heldout.report.claims import claim_records
     from heldout.report.gate import with_gates
 
     records = claim_records(comparisons)
-    found = with_gates(records, gates) if gates else records
-    whole = found if content is None else content | {"comparisons": found}
-    return json_text(whole)
+    for record, signature in zip(records, signatures, strict=False):
+        record["signature"] = signature
+    return json_text(with_gates(records, gates) if gates else records)
 
 
-def _text(comparisons: list[Comparison], before: str, options: argparse.Namespace) -> str:
-    from heldout.report.claims import claims_csv, claims_texts
-    from heldout.report.tables import tables_page
-
-    if options.format in {"csv", "parquet"}:
-        claims = [claims_csv(comparisons)]
-    else:
-        terminal = options.output is None and sys.stdout.isatty()
-        claims = claims_texts(comparisons, options.format, terminal=terminal)
-    text = "\n".join([*([before] if before else []), *claims])
-    return tables_page(text, options.format, "Scores")
-
-
-def _beside(
-    notes: Sequence[Note], comparisons: list[Comparison], options: argparse.Namespace
-) -> list[Note]:
-    """The notes that the result itself does not hold."""
-    within = [note for one in comparisons for note in one.warnings]
-    if options.format in {"tsv", "csv", "parquet"}:  # which have no place for words
-        return [*notes, *within]
-    return [note for note in notes if note not in within]
+def _beside(comparisons: list[Comparison], options: argparse.Namespace) -> list[Note]:
+    """The notes that the result itself does not hold: some formats have no place for them."""
+    if options.format not in {"tsv", "csv", "parquet", "junit"}:
+        return []
+    return [note for one in comparisons for note in one.warnings]
 
 
 def _publish(
     text: str | None, comparisons: list[Comparison], options: argparse.Namespace, nameless: str
 ) -> list[str]:
-    """Write the looks down, then show them; a look that is not recorded is not shown.
+    """Record the comparisons, then show them; nothing is shown that is not recorded.
 
     Returns
     -------
     list of str
-        What is to be said beside the result.
+        Notes to print beside the result.
     """
     if text is None:
         return _record(comparisons, options, nameless)
@@ -303,7 +363,7 @@ def _publish(
 
 
 def _record(comparisons: list[Comparison], options: argparse.Namespace, nameless: str) -> list[str]:
-    """Write the looks into the ledger, if there is one, and say how many there were."""
+    """Record the comparisons in the ledger, if there is one, and say how many there were."""
     if not options.ledger:
         return []
     import shlex
@@ -328,8 +388,6 @@ def _record(comparisons: list[Comparison], options: argparse.Namespace, nameless
         )
         seen = ledger.summary(comparisons[0].scores.data)
     counted = f"systems: {seen.systems}, measures: {seen.measures}"
-    where = (
-        f"heldout ledger {shlex.quote(options.ledger)} shows all, with p-values adjusted for them"
-    )
-    notes = [f"ledger: look number {seen.looks} at these data ({counted}); {where}"]
+    where = f"heldout ledger {shlex.quote(options.ledger)} shows all, with adjusted p-values"
+    notes = [f"ledger: evaluation {seen.looks} of these data ({counted}); {where}"]
     return [*notes, nameless] if nameless and options.data is None else notes

@@ -6,7 +6,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from heldout.cli.files import emit, show, split_paths
-from heldout.cli.help import add_json, add_quiet
+from heldout.cli.help import group
+from heldout.cli.options import add_collection_options, add_json, add_quiet
 from heldout.cli.output import add_output, output_format
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from heldout.data.collection import Collection
 
-__all__ = ["add_collection", "add_collection_options", "open_collection"]
+__all__ = ["add_collection", "open_collection"]
 
 _EXAMPLES = """\
   heldout collection show pydocs
@@ -27,11 +28,13 @@ _SHOW_EXAMPLES = """\
   heldout collection show pydocs
   heldout collection show cranfield/config.toml
   heldout collection show docs.jsonl.gz --queries topics.txt --qrels qrels.txt --json
+"""
 
+_SHOW_NOTES = """\
 A collection is a BEIR folder, a MeTA folder or its config toml (line corpus), TREC documents (file
 or folder), JSON lines, CSV, TSV or Parquet of documents, irds:NAME through ir_datasets, or pydocs,
-which is made of the documentation of NumPy, SciPy and scikit-learn. Text may be packed (.gz .xz
-.bz2 .zst).
+which is made of the documentation of NumPy, SciPy and scikit-learn. Text may be compressed (.gz
+.xz .bz2 .zst).
 """
 
 _SHOW_FORMATS = ("auto", "text", "json")
@@ -52,39 +55,6 @@ def add_collection(command: Callable[..., argparse.ArgumentParser], commands: An
     _add_export(command, parts)
 
 
-def add_collection_options(parser: argparse.ArgumentParser, *, or_index: str = "") -> None:
-    """Add the options that say where a collection is and how it is read.
-
-    Parameters
-    ----------
-    or_index
-        What is done with an index that is given in place of a collection, if that may be.
-    """
-    add = parser.add_argument
-    what = "pydocs, irds:NAME, a folder or a file"
-    if or_index:
-        add("collection", metavar="COLLECTION_OR_INDEX", help=f"{what}; or an index: {or_index}")
-    else:
-        add("collection", metavar="NAME_OR_PATH", help=what)
-    add("--queries", metavar="FILE", help="queries, when the collection has none of its own")
-    add("--qrels", metavar="FILE", help="judgements; several files are joined by commas")
-    add("--fields", metavar="NAMES", help="fields of a document to read, with commas")
-    add(
-        "--query-field",
-        default="title",
-        metavar="NAME",
-        help="title (default), description, narrative, or several joined by +",
-    )
-    add("--split", metavar="NAME", help="split of a BEIR folder (default test)")
-    add("--encoding", default="utf-8", metavar="NAME", help="encoding of the text (default utf-8)")
-    add(
-        "--errors",
-        choices=("strict", "replace"),
-        default="strict",
-        help="what to do with bytes that are wrong in it (default strict: stop)",
-    )
-
-
 def open_collection(options: argparse.Namespace) -> Collection:
     """Read the collection that the options name."""
     from heldout.data.collection_files import read_collection  # NumPy comes with it
@@ -103,11 +73,15 @@ def open_collection(options: argparse.Namespace) -> Collection:
 
 def _add_show(command: Callable[..., argparse.ArgumentParser], parts: Any) -> None:
     parser = command(
-        parts, "show", "Print counts, lengths, judgements, oddities, fingerprint.", _SHOW_EXAMPLES
+        parts,
+        "show",
+        "Print sizes, lengths, judgements, possible problems and the fingerprint.",
+        _SHOW_EXAMPLES,
+        notes=_SHOW_NOTES,
     )
     add_collection_options(parser)
-    add_output(parser, _SHOW_FORMATS, auto="auto is text")
-    add_quiet(parser, "without what was found odd")
+    add_output(parser, _SHOW_FORMATS, auto="text")
+    add_quiet(parser, "leave out possible problems")
     parser.set_defaults(run=_show)
 
 
@@ -131,11 +105,12 @@ def _add_export(command: Callable[..., argparse.ArgumentParser], parts: Any) -> 
     parser = command(parts, "export", "Write a collection in another format.", _EXPORT_EXAMPLES)
     add_collection_options(parser)
     add = parser.add_argument
-    add("--to", choices=("beir", "trec", "lines"), required=True, help="the format")
-    add("-o", "--output", metavar="FOLDER", required=True, help="the folder to write")
+    add("--to", choices=("beir", "trec", "lines"), required=True, help="format")
+    add = group(parser, "output").add_argument
+    add("-o", "--output", metavar="FOLDER", required=True, help="folder to write")
     add("--force", action="store_true", help="replace an earlier export")
     add_json(parser, "print what was written as JSON")
-    add_quiet(parser, "say nothing")
+    add_quiet(parser, "print nothing")
     parser.set_defaults(run=_export)
 
 

@@ -10,11 +10,24 @@ from heldout.cli.claims import (
     check_claims,
     compare_as_asked,
     compare_measures,
+    compare_results,
     present,
 )
+from heldout.cli.help import group
+from heldout.cli.inputs import (
+    FILES,
+    USAGE,
+    add_prediction_options,
+    add_text_options,
+    given_task,
+    read_predictions,
+    refuse_given,
+)
+from heldout.cli.measures import given_measures
+from heldout.cli.options import add_detail, add_quiet
 from heldout.cli.output import TABLE_FORMATS, add_output, output_format
 from heldout.cli.progress import progress_bar
-from heldout.cli.scores import add_score_arguments, add_undefined, prediction_task, read_inputs
+from heldout.cli.scores import add_score_arguments, given_results, read_inputs
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,52 +38,57 @@ if TYPE_CHECKING:
 
 __all__ = ["CORRECTION_WORDS", "TEST_WORDS", "add_compare"]
 
-FORMATS: Final = (*TABLE_FORMATS, "parquet")
+FORMATS: Final = (*TABLE_FORMATS, "parquet", "junit")
 
 TEST_WORDS: Final = {
-    "randomization": "Fisher's test of the means by flipping signs; the default",
-    "t": "paired t test of the means; beside it by default",
-    "bootstrap-shift": "test of the means by resampling; for 100 units and more",
-    "bootstrap-shift-studentized": "the same with t for its statistic",
-    "wilcoxon": "signed ranks: are the differences symmetric about 0?",
-    "sign": "wins against losses, whatever their size",
-    "mcnemar": "the same for scores of 0 and 1; the default for them",
-    "corrected-t": "t test for folds that share training data; with --test-share",
-    "retuned-t": "t test that includes tuning in folds; the default of heldout run and tune",
+    "randomization": "Fisher's randomization test of the means (default); also fisher, permutation",
+    "t": "paired t test of the means (shown beside it by default); also student",
+    "bootstrap-shift": "bootstrap test of the means, for 100 units or more; also bootstrap",
+    "bootstrap-shift-studentized": "the same with a t statistic",
+    "wilcoxon": "Wilcoxon signed-rank test",
+    "sign": "sign test of wins against losses",
+    "mcnemar": "McNemar's test for scores of 0 and 1 (default for them)",
+    "corrected-t": "t test for folds that share training data; needs --test-share",
+    "retuned-t": "t test that includes tuning in folds (default of heldout run)",
 }
 CORRECTION_WORDS: Final = {
-    "romano-wolf": "stepwise bootstrap of studentized differences; the default",
-    "tukey": "all pairs, by the studentized range; takes all differences to vary alike",
+    "romano-wolf": "stepwise bootstrap of studentized differences (default)",
+    "tukey": "all pairs, studentized range; assumes that all differences vary alike",
     "randomized-tukey": "all pairs, by permutation",
-    "nemenyi": "all pairs, of mean ranks",
+    "nemenyi": "all pairs, mean ranks",
     "maxt": "by permutation, stepwise",
     "dunnett": "against --baseline, by permutation",
-    "dunnett-t": "against --baseline, by Dunnett's t",
-    "holm": "any test: stepwise Bonferroni; the default with --test",
-    "hochberg": "any test: a little stronger than holm, for tests that depend positively",
-    "hommel": "any test: a little stronger than hochberg, for the same tests",
+    "dunnett-t": "against --baseline, Dunnett's t",
+    "holm": "any test: stepwise Bonferroni (default with --test)",
+    "hochberg": "any test: slightly more powerful than holm, for positively dependent tests",
+    "hommel": "any test: slightly more powerful than hochberg, for the same tests",
     "bonferroni": "any test: times the number of comparisons",
-    "bh": "any test: the share of false alarms among those found (Benjamini-Hochberg)",
-    "by": "the same however the tests depend on each other (Benjamini-Yekutieli)",
+    "bh": "any test: false discovery rate (Benjamini-Hochberg)",
+    "by": "any test: the same under any dependence (Benjamini-Yekutieli)",
 }
 
 _EXAMPLES = """\
   heldout compare qrels.txt old.run new.run
   heldout compare qrels.txt bm25.run dense.run hybrid.run -m nDCG@10 -m AP
   heldout compare qrels.txt runs/*.run --baseline bm25 --correction holm
-  heldout compare --table scores.csv --test randomization --test t
-  heldout compare --table folds.csv --test-share 0.1111
-  heldout compare --table two-sets.csv --unpaired
-  heldout compare qrels.txt old.run new.run --gate non-inferior --margin 0.01
-  heldout compare qrels.txt old.run new.run --html report.html
-  heldout compare --table scores.csv --ledger looks.sqlite --data "test questions 2024"
-  heldout compare knn.csv logistic.csv -m accuracy -m "F1(macro)"    predictions
-
-Of two systems the first is the baseline; of three or more all pairs are compared, unless
---baseline names one. A table is wide (unit,A,B,...) or long (system,unit,value).
-Files of predictions (CSV, TSV, Parquet, JSON lines with unit, truth, prediction or scores) are
-told by their columns, or by --task; heldout score TASK FILE... --compare shows scores beside it.
+  heldout compare --scores scores.csv --test randomization --test t
+  heldout compare --scores results/                        of heldout run -o results
+  heldout compare --scores folds.csv --test-share 0.1111
+  heldout compare --scores two-sets.csv --unpaired
+  heldout compare qrels.txt old.run new.run --gate better
+  heldout compare qrels.txt old.run new.run --gate non-inferior --margin 0.01 -o gate.xml
+  heldout compare qrels.txt old.run new.run -o report.html
+  heldout compare --scores scores.csv --ledger looks.sqlite --data "test questions 2024"
+  heldout compare knn.csv logistic.csv -m accuracy -m "F1(macro)"
+  heldout compare -r references.txt a.txt b.txt -m BLEU -m chrF
 """
+
+_NOTES = f"""\
+Of two systems the first is the baseline; of three or more all pairs are compared, unless
+--baseline names one; of texts the first file is the baseline. A table is wide (unit,A,B,...) or
+long (system,unit,value).
+
+{FILES}"""
 
 
 def _listed(title: str, words: Mapping[str, str]) -> str:
@@ -84,40 +102,46 @@ def add_compare(command: Callable[..., argparse.ArgumentParser], commands: Any) 
     parser = command(
         commands,
         "compare",
-        "Say which systems are better, and how sure that is.",
-        _EXAMPLES
+        "Test which systems are better, and by how much.",
+        _EXAMPLES,
+        notes=_NOTES
         + _listed("tests (--test)", TEST_WORDS)
         + _listed("corrections for several comparisons (--correction)", CORRECTION_WORDS),
+        usage=f"{USAGE}\n--scores FILE",
     )
-    add = parser.add_argument
-    add_score_arguments(parser)
-    add("--task", choices=("classification", "regression"), help="the files are predictions of it")
-    add("--positive", metavar="CLASS", help="of predictions: the positive one of two classes")
-    add(
-        "--threshold",
-        type=float,
-        metavar="X",
-        help="of predictions: a unit is positive from this score on",
-    )
-    add_undefined(parser)
-    add("--by-unit", action="store_true", help="of predictions: over units though there are folds")
     add_claim_arguments(parser)
-    add(
+    add_gate_and_ledger(parser)
+    add_score_arguments(parser, "judgements and runs, predictions, or texts")
+    add_prediction_options(parser)
+    add = group(parser, "predictions").add_argument
+    add("--by-unit", action="store_true", help="compare over units even if there are folds")
+    add("--by-fold", action="store_true", help="compare over folds (default if there are folds)")
+    add_text_options(parser)
+    group(parser, "analysis").add_argument(
         "--test-share",
         type=float,
         metavar="X",
-        help="units are folds: n_test / n_train, for 10 folds 0.1111 (predictions know theirs)",
+        help="units are folds: n_test / n_train, 0.1111 for 10 folds (known for predictions)",
     )
-    add(
+    add_output(parser, FORMATS, auto="table")
+    add_detail(parser)
+    output = group(parser, "output")
+    output.add_argument("--pairs", action="store_true", help="print a table of all pairs")
+    output.add_argument(
+        "--paper",
+        action="store_true",
+        help="with --format latex or md: one table of systems by measures, the best in bold",
+    )
+    add_quiet(parser, "print the result and the verdict of the gate only, no notes")
+    output.add_argument("--html", metavar="FILE", help="also write an HTML report")
+    output.add_argument(
+        "--collection", metavar="NAME", help="with an HTML report: collection with the texts"
+    )
+    group(parser, "input").add_argument(
         "--unpaired",
         action="store_true",
-        help="with --table: the systems were scored on different units (Welch and permutation)",
+        help="with --scores: the systems were scored on different units (Welch and permutation)",
     )
-    add_gate_and_ledger(parser)
-    add_output(parser, FORMATS, auto="auto is a table, csv a row per pair of systems")
-    add("--quiet", action="store_true", help="only the result and the gate's verdict, no notes")
-    add("--html", metavar="FILE", help="also make a page of it, to be shown (see heldout report)")
-    add("--collection", metavar="NAME", help="with --html: what was searched, for its texts")
     parser.set_defaults(run=_compare)
 
 
@@ -128,20 +152,31 @@ def _compare(options: argparse.Namespace) -> int:
 
         return compare_unpaired_table(options)
     options.format = output_format(options.format, options.output, FORMATS, "table")
+    if options.format == "junit" and not options.gate:
+        raise InputError("JUnit XML holds the verdicts of a gate: add --gate")
+    if options.paper and options.format not in {"latex", "md"}:
+        raise InputError("--paper goes with --format latex or md (-o FILE.tex or FILE.md)")
     pages = _pages(options)
     if options.gate:
         from heldout.report.gate import gate_test
 
         gate_test(options.test or (), options.test_share)
-    task = prediction_task(options)
-    several = _predictions(task, options) if task else _scores(options)
+    options.task = _task(options)
+    signatures: list[str] = []
+    several = _comparisons(options, signatures)
     nameless = ""
-    if options.table is not None:
+    if options.scores is not None:
         nameless = (
-            "ledger: a table says nothing about its data but the ids of the units, and other data "
-            "may have the same ones: name the data with --data"
+            "ledger: a table identifies its data only by the ids of its units, which other data "
+            "may share: name the data with --data"
         )
-    code = present(several, options, nameless=nameless, shown=options.format != "html")
+    code = present(
+        several,
+        options,
+        signatures=signatures,
+        nameless=nameless,
+        shown=options.format != "html",
+    )
     if pages:
         from heldout.cli.compare_page import write_comparison
 
@@ -149,16 +184,36 @@ def _compare(options: argparse.Namespace) -> int:
     return code
 
 
+def _task(options: argparse.Namespace) -> str:
+    if options.scores is None:
+        return given_task(options)
+    refuse_given(options, {"task": None, "references": None}, "files, not for --scores")
+    return "ranking"
+
+
+def _comparisons(options: argparse.Namespace, signatures: list[str]) -> list[Comparison]:
+    """Compare what the options name; texts add the signatures of their measures."""
+    if options.task == "ranking":
+        return _scores(options)
+    if options.scores is None and not options.files:
+        raise InputError("no input: give files, or --scores FILE (see --help)")
+    if options.test_share is not None:
+        raise InputError("--test-share: predictions with a column fold or repeat know their own")
+    misfits = {"lower_is_better": False, "intersection": False, "system": None, "unit": None}
+    refuse_given(options, misfits, "runs and tables of scores")
+    return _texts(options, signatures) if options.task == "text" else _predictions(options)
+
+
 def _pages(options: argparse.Namespace) -> list[str]:
-    """The pages to write, beside the result (``--html``) or as the result (``-o page.html``)."""
+    """The pages to write: beside the result (``--html``), or as the result (``-o page.html``)."""
     wanted = [options.html]
     if options.format == "html":
         if options.output is None:
-            raise InputError("a page is written to a file: say where with -o FILE")
+            raise InputError("an HTML report needs a file: name it with -o FILE")
         wanted.append(options.output)
     pages = [page for page in dict.fromkeys(wanted) if page is not None]
     if options.collection is not None and not pages:
-        raise InputError("--collection goes with --html")
+        raise InputError("--collection goes with an HTML report (-o FILE.html)")
     if pages:
         from heldout.cli.report import check_page
 
@@ -167,13 +222,26 @@ def _pages(options: argparse.Namespace) -> list[str]:
     return pages
 
 
+_OF_PREDICTIONS: Final = {
+    "positive": None,
+    "threshold": None,
+    "undefined": None,
+    "by_unit": False,
+    "by_fold": False,
+}
+
+
 def _scores(options: argparse.Namespace) -> list[Comparison]:
     from heldout.infer.compare import note_measures
 
-    for name in ("positive", "threshold", "by_unit", "undefined"):
-        given = getattr(options, name)
-        if given is not None and given is not False:  # 0 is given
-            raise InputError(f"--{name.replace('_', '-')} is for predictions: add --task")
+    refuse_given(options, _OF_PREDICTIONS, "predictions (add --task)")
+    results = None if options.files else given_results(options)
+    if results is not None:
+        _check_gate(options, results.systems)
+        measures = options.measure or results.measures
+        with progress_bar("pairs", quiet=options.quiet) as progress:
+            found = [compare_results(results, one, options, progress) for one in measures]
+        return note_measures(found)
     inputs = read_inputs(options)
     _check_gate(options, inputs[0].systems)
     share = options.test_share
@@ -190,25 +258,32 @@ def _check_gate(options: argparse.Namespace, systems: Sequence[str]) -> None:
         raise InputError("a gate needs a baseline: name it with --baseline")
 
 
-def _predictions(task: str, options: argparse.Namespace) -> list[Comparison]:
-    from heldout.cli.files import refuse_same_file
-    from heldout.cli.scores import read_predictions
+def _predictions(options: argparse.Namespace) -> list[Comparison]:
     from heldout.infer.scoring.predictions import PredictionSystems
 
-    if options.test_share is not None:
-        raise InputError("--test-share: predictions with a column fold or repeat know their own")
-    if options.lower_is_better or options.intersection:
-        raise InputError("--lower-is-better and --intersection are not for predictions")
-    files = [options.qrels, *options.runs]
-    refuse_same_file(files)
+    if options.by_fold and options.by_unit:
+        raise InputError("--by-fold or --by-unit, not both")
     with progress_bar("reading", quiet=options.quiet) as progress:
-        several = read_predictions(task, files, options, progress)
+        several = read_predictions(options.task, options, progress)
     _check_gate(options, [one.name for one in several])
     systems = PredictionSystems.of(several, options.baseline)
+    given = given_measures(options.measure, options.task)
     return compare_measures(
         systems,
-        systems.measures(options.measure or (), options.undefined),
+        systems.measures(given, options.undefined),
         options,
         positive=options.positive,
-        by="unit" if options.by_unit else "auto",
+        by="unit" if options.by_unit else "fold" if options.by_fold else "auto",
     )
+
+
+def _texts(options: argparse.Namespace, signatures: list[str]) -> list[Comparison]:
+    from heldout.cli.eval_text import evaluate_texts
+
+    refuse_given(options, _OF_PREDICTIONS, "predictions")
+    if len(options.files) < 2:
+        raise InputError("one file: there is nothing to compare it with")
+    evaluation = evaluate_texts(options)
+    options.baseline = options.baseline or evaluation.names[0]
+    signatures += [evaluation.signature(one) for one in evaluation.measures]
+    return compare_measures(evaluation, evaluation.measures, options)

@@ -1,4 +1,4 @@
-"""The page of ``heldout compare --html``."""
+"""The page of ``heldout compare -o report.html``."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def write_comparison(
     Parameters
     ----------
     comparisons
-        One a measure.
+        One per measure.
     options
         Of the command ``compare``.
     paths
-        Where to write it.
+        The files to write.
     """
     from heldout.cli.report import this_command
     from heldout.report.page.answer import question
@@ -55,9 +55,9 @@ def _named(comparison: Comparison, data: str | None) -> Comparison:
 
 
 def _inputs(options: argparse.Namespace) -> list[tuple[str, str]]:
-    if options.table is not None:
-        return [("table", options.table)]
-    return [("files", ", ".join(map(str, (options.qrels, *options.runs))))]
+    if options.scores is not None:
+        return [("scores", options.scores)]
+    return [("files", ", ".join(options.files))]
 
 
 def _policies(options: argparse.Namespace) -> list[tuple[str, str]]:
@@ -74,17 +74,16 @@ def _policies(options: argparse.Namespace) -> list[tuple[str, str]]:
 
 def _behind(comparison: Comparison, options: argparse.Namespace) -> dict[str, Any]:
     """Runs, judgements and texts behind the scores; nothing where there are only scores."""
-    from heldout.cli.scores import prediction_task
-
-    if options.table is not None or prediction_task(options) or "-" in options.runs:
+    if options.scores is not None or options.task != "ranking" or "-" in options.files:
         return {}
+    qrels, *runs = options.files
     from heldout.cli.files import split_paths
     from heldout.data.collection_files import read_collection
     from heldout.data.files import read_qrels, read_run
 
     found: dict[str, Any] = {
-        "runs": dict(zip(comparison.scores.systems, map(read_run, options.runs), strict=True)),
-        "qrels": read_qrels(*split_paths(options.qrels)),
+        "runs": dict(zip(comparison.scores.systems, map(read_run, runs), strict=True)),
+        "qrels": read_qrels(*split_paths(qrels)),
     }
     if options.collection is not None:
         found["collection"] = read_collection(options.collection)

@@ -31,9 +31,9 @@ def compare_unpaired_table(options: argparse.Namespace) -> int:
     from heldout.infer.unpaired import compare_unpaired
     from heldout.report.unpaired import unpaired_json, unpaired_text
 
-    if options.table is None:
+    if options.scores is None:
         raise InputError(
-            "--unpaired goes with --table: runs on the same judgements have the same queries, and "
+            "--unpaired goes with --scores: runs on the same judgements have the same queries, and "
             "are paired"
         )
     for name, option in _NOT_HERE.items():
@@ -42,7 +42,7 @@ def compare_unpaired_table(options: argparse.Namespace) -> int:
     chosen = output_format(options.format, None, ("table", "json"), "table")
     if options.measure and len(options.measure) > 1:
         raise InputError("--unpaired compares in one measure: name one with -m")
-    table = read_score_table(options.table, systems=options.system, units=options.unit)
+    table = read_score_table(options.scores, systems=options.system, units=options.unit)
     named, (pairs, _) = table.pairs(options.measure[0] if options.measure else None)
     found = compare_unpaired(
         pairs,

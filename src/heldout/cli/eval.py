@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from heldout.cli.files import emit, is_file, refuse_same_file, split_paths
+from heldout.cli.help import group
+from heldout.cli.inputs import (
+    FILES,
+    USAGE,
+    add_prediction_options,
+    add_text_options,
+    given_task,
+    judgements_and_runs,
+    refuse_given,
+)
+from heldout.cli.measures import given_measures
+from heldout.cli.options import add_level, add_measures, add_quiet, add_seed, positive
 from heldout.cli.output import TABLE_FORMATS, add_output, output_format
 from heldout.errors import InputError
 
@@ -18,16 +30,24 @@ if TYPE_CHECKING:
 
 __all__ = ["add_eval"]
 
-_EVAL_EXAMPLES = """\
+_EXAMPLES = """\
   heldout eval qrels.txt bm25.run
   heldout eval qrels.txt bm25.run dense.run.gz -m nDCG@10 -m "P(rel=2)@5"
   heldout eval qrels.txt runs/*.run --format md
-  heldout eval qrels.txt bm25.run -q --format json > values.json
+  heldout eval qrels.txt bm25.run -q -o values.csv
   zcat bm25.run.gz | heldout eval qrels.txt -
-  heldout eval --format trec -m all_trec -q qrels.txt bm25.run    what trec_eval prints
+  heldout eval -f trec -m all_trec -q qrels.txt bm25.run    what trec_eval prints
+  heldout eval qrels.txt bm25.run -m my.py:FirstGrade       a measure of your own
+  heldout eval knn.csv logistic.csv --per-class             predicted classes
+  heldout eval spam.jsonl --positive spam --hull --fp-rate 0.1
+  heldout eval old.csv new.csv -m RMSE -m MAE               predicted numbers
+  heldout eval -r references.txt a.txt b.txt -m BLEU        texts
+"""
 
-Files may be TREC, CSV or TSV with a header, JSON or Parquet, plain or packed (.gz .xz .bz2 .zst).
-Measures are named as in ir_measures, ranx or trec_eval; heldout measures lists them.
+_NOTES = f"""\
+{FILES}
+Measures are named as in ir_measures, ranx, trec_eval, scikit-learn or sacrebleu; heldout measures
+lists them. -m file.py:name uses a function or Measure of yours.
 """
 
 # Options that only trec_eval has, and the one value that changes nothing.
@@ -35,95 +55,124 @@ _TREC_OPTIONS = {"-R": "qrels", "-T": "trec_results", "-Z": "", "-D": "0"}
 
 FORMATS = (*TABLE_FORMATS, "parquet", "trec")
 
+_OF_RUNS: Final = {
+    "per_unit": False,
+    "no_summary": False,
+    "rel": 1,
+    "judged_only": False,
+    "depth": None,
+    "complete": False,
+    "intersection": False,
+    "queries": None,
+    "docs": 0,
+    "ties": "docid-desc",
+    "single_precision": False,
+    "skip_bad_lines": False,
+    "digits": None,
+}
+_OF_PREDICTIONS: Final = {"positive": None, "threshold": None, "undefined": None}
+_OF_CLASSES: Final = {
+    "per_class": False,
+    "beta": 1.0,
+    "confusion": False,
+    "calibration": False,
+    "hull": False,
+    "curve": None,
+    "fp_rate": None,
+}
+
 
 def add_eval(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
     """Add the command ``eval``."""
     parser = command(
-        commands, "eval", "Evaluate runs against relevance judgements.", _EVAL_EXAMPLES
+        commands,
+        "eval",
+        "Measure runs, predictions or texts.",
+        _EXAMPLES,
+        notes=_NOTES,
+        usage=USAGE,
     )
     add = parser.add_argument
-    add("qrels", metavar="QRELS", help="judgements; several files are joined by commas")
-    add("runs", metavar="RUN", nargs="+", help="a run; - is standard input")
-    add("-m", "--measure", action="append", metavar="NAME", help="a measure (repeat for more)")
-    add("-q", "--per-query", action="store_true", help="print the value of every query")
-    add("-n", "--no-summary", action="store_true", help="print no means (with -q)")
+    add("files", metavar="FILE", nargs="+", help="judgements and runs, predictions, or texts")
+    add_measures(parser)
+    add("-q", "--per-unit", action="store_true", help="print the value of every query")
+    add("-n", "--no-summary", action="store_true", help="with -q: print no means")
     add(
         "-l",
         "--rel",
         type=_grade,
         default=1,
         metavar="GRADE",
-        help="the least grade that counts as relevant (default 1)",
+        help="lowest grade that counts as relevant (default: 1)",
     )
-    add(
-        "-J",
-        "--judged-only",
-        action="store_true",
-        help="leave out documents that have no judgement",
-    )
-    add(
-        "-M",
-        "--depth",
-        type=_positive,
-        metavar="N",
-        help="look at the first N documents of a query only",
-    )
-    group = parser.add_mutually_exclusive_group()
-    group.add_argument(
+    add("-J", "--judged-only", action="store_true", help="ignore documents without a judgement")
+    add("-M", "--depth", type=positive, metavar="N", help="use the first N documents per query")
+    missing = parser.add_mutually_exclusive_group()
+    missing.add_argument(
         "-c",
         "--complete",
         action="store_true",
-        help="judged queries that a run lacks count 0: the default, except with --format trec, "
-        "which leaves them out as trec_eval does",
+        help="count judged queries missing from a run as 0 (default, except with --format trec, "
+        "which leaves them out as trec_eval does)",
     )
-    group.add_argument(
+    missing.add_argument(
         "--intersection",
         action="store_true",
         help="average over the judged queries that all runs have",
     )
-    add("--queries", metavar="IDS", help="only these queries: ids with commas, or a file of ids")
+    add("--queries", metavar="IDS", help="use these queries: ids with commas, or a file of ids")
     add(
         "-N",
         "--docs",
         type=int,
         default=0,
         metavar="N",
-        help="documents in the collection (for utility)",
+        help="number of documents in the collection (for utility)",
     )
     add(
         "--ties",
         choices=("docid-desc", "docid-asc", "input"),
         default="docid-desc",
-        help="order of documents with equal scores (default docid-desc, as trec_eval)",
+        help="order of documents with equal scores (default: docid-desc, as trec_eval)",
     )
     add(
         "--single-precision",
         action="store_true",
-        help="hold scores as 32-bit floats, as trec_eval 9 and pytrec_eval do",
+        help="store scores as 32-bit floats, as trec_eval 9 and pytrec_eval do",
     )
-    add("--skip-bad-lines", action="store_true", help="leave out lines that cannot be read")
-    add_output(parser, FORMATS, auto="auto is a table on a terminal and TSV elsewhere")
-    add(
+    add("--skip-bad-lines", action="store_true", help="ignore lines that cannot be read")
+    _add_predictions(parser)
+    add_text_options(parser)
+    add_level(parser)
+    add_output(parser, FORMATS, auto="table on a terminal, tsv elsewhere")
+    group(parser, "output").add_argument(
         "--digits",
         type=_digits,
         metavar="N",
-        help="decimals (default 4; with -q in TSV and CSV: all)",
+        help="decimals (default: 4; all with -q in TSV and CSV)",
     )
-    add("--quiet", action="store_true", help="only the result, no notes")
+    add_quiet(parser)
+    add_seed(parser)
     for option, usual in _TREC_OPTIONS.items():
         add(option, dest=option, default=usual, help=argparse.SUPPRESS)
     parser.set_defaults(run=_eval)
 
 
+def _add_predictions(parser: argparse.ArgumentParser) -> None:
+    add_prediction_options(parser)
+    add = group(parser, "predictions").add_argument
+    add("--per-class", action="store_true", help="precision, recall, … of each class")
+    add("--beta", type=float, default=1.0, help="beta of F in --per-class (default: 1)")
+    add("--confusion", action="store_true", help="confusion matrices")
+    add("--calibration", action="store_true", help="bins of the calibration error")
+    add("--hull", action="store_true", help="ROC convex hull of all systems (two classes)")
+    add("--fp-rate", type=float, metavar="X", help="with --hull: the mixture with this FP rate")
+    add("--curve", choices=("roc", "pr"), help="print the points of the curves only")
+
+
 def _grade(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a grade (a whole number from 0 on)")
-    return int(text)
-
-
-def _positive(text: str) -> int:
-    if not text.isdigit() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a grade (0 or a positive integer)")
     return int(text)
 
 
@@ -133,15 +182,53 @@ def _digits(text: str) -> int:
     return int(text)
 
 
-def _eval(options: argparse.Namespace) -> None:
-    from heldout.data.files import read_qrels  # NumPy comes with it
-
-    if options.no_summary and not options.per_query:
-        raise InputError("--no-summary without --per-query leaves nothing to print")
-    _refuse_trec_options(options)
+def _eval(options: argparse.Namespace) -> int:
+    task = given_task(options)
     terminal = options.output is None and sys.stdout.isatty()
     default = "table" if terminal else "tsv"
-    options.format = output_format(options.format, options.output, FORMATS, default)
+    if task == "ranking":
+        options.format = output_format(options.format, options.output, FORMATS, default)
+        return _eval_runs(options)
+    from heldout.infer.levels import check_level
+
+    check_level(options.level, name="--level ")
+    refuse_given(options, _OF_RUNS, "runs")
+    formats = TABLE_FORMATS
+    if options.format not in formats:
+        raise InputError(f"--format {options.format} is for runs")
+    options.format = output_format(options.format, options.output, formats, default)
+    if task == "text":
+        from heldout.cli.eval_text import eval_text
+
+        refuse_given(options, _OF_PREDICTIONS | _OF_CLASSES, "predictions")
+        return eval_text(options)
+    from heldout.cli.eval_predictions import eval_predictions
+
+    if task == "regression":
+        refuse_given(options, _OF_CLASSES, "classes, and these are numbers")
+    _check_classification(options)
+    return eval_predictions(task, options)
+
+
+def _check_classification(options: argparse.Namespace) -> None:
+    if options.curve and options.hull:
+        raise InputError("--curve prints points only: leave --hull out")
+    if options.fp_rate is not None and not options.hull:
+        raise InputError("--fp-rate goes with --hull")
+    if options.fp_rate is not None and not 0 <= options.fp_rate <= 1:
+        raise InputError(f"--fp-rate {options.fp_rate:g}: expected a fraction from 0 to 1")
+    if not 0 < options.beta < float("inf"):
+        raise InputError(f"--beta {options.beta:g}: expected a number above 0")
+
+
+def _eval_runs(options: argparse.Namespace) -> int:
+    from heldout.data.files import read_qrels  # NumPy comes with it
+
+    refuse_given(options, _OF_PREDICTIONS | _OF_CLASSES, "predictions (add --task)")
+    if options.no_summary and not options.per_unit:
+        raise InputError("--no-summary goes with --per-unit (-q)")
+    _refuse_trec_options(options)
+    options.qrels, options.runs = judgements_and_runs(options)
     refuse_same_file(options.runs)
     skipped = _Skipped(quiet=options.quiet)
     reading: dict[str, Any] = {"skip_bad_lines": options.skip_bad_lines, "report": skipped}
@@ -154,6 +241,7 @@ def _eval(options: argparse.Namespace) -> None:
     else:
         _show(_evaluate(judgements, options, reading), options)
     skipped.summary()
+    return 0
 
 
 def _refuse_trec_options(options: argparse.Namespace) -> None:
@@ -169,12 +257,12 @@ def _select(judgements: Qrels, wanted: list[str], *, quiet: bool) -> Qrels:
     selected = judgements.select(wanted)
     unknown = sorted(set(wanted) - set(judgements.queries))
     if unknown and not quiet:
-        _note(f"{len(unknown)} of the wanted queries are not judged: {', '.join(unknown[:5])}")
+        _note(f"--queries: {len(unknown)} have no judgements: {', '.join(unknown[:5])}")
     return selected
 
 
 class _Skipped:
-    """Says which lines were left out: the first ten, then how many in all."""
+    """Reports lines that were ignored: the first ten, then how many in all."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
@@ -187,8 +275,7 @@ class _Skipped:
 
     def summary(self) -> None:
         if self._count:
-            lines = "bad line was" if self._count == 1 else "bad lines were"
-            _note(f"{self._count:,} {lines} left out")
+            _note(f"{self._count:,} bad line{'' if self._count == 1 else 's'} ignored")
 
 
 def _note(sentence: str) -> None:
@@ -214,7 +301,9 @@ def _trec(judgements: Qrels, options: argparse.Namespace, reading: dict[str, Any
     from heldout.report.trec import trec_output
 
     if options.intersection:
-        raise InputError("--format trec averages over the run's queries already; leave it out")
+        raise InputError(
+            "--format trec averages over the queries of the run: leave --intersection out"
+        )
     lines = trec_lines(options.measure or [], options.rel, options.docs)
     return "".join(
         line
@@ -223,7 +312,7 @@ def _trec(judgements: Qrels, options: argparse.Namespace, reading: dict[str, Any
             judgements,
             read_run(path, **reading),
             lines,
-            per_query=options.per_query,
+            per_query=options.per_unit,
             complete=options.complete,
             summary=not options.no_summary,
             judged_only=options.judged_only,
@@ -244,7 +333,7 @@ def _evaluate(
         "judged_only": options.judged_only,
         **reading,
     }
-    wanted = options.measure or DEFAULT_MEASURES
+    wanted = given_measures(options.measure, "ranking") or DEFAULT_MEASURES
     if len(options.runs) < 2 or not sys.stderr.isatty():
         return evaluate_runs(judgements, options.runs, wanted, **settings)
     from rich.console import Console  # only for the progress bar
@@ -260,7 +349,7 @@ def _show(result: RankingEvaluation, options: argparse.Namespace) -> None:
     from heldout.report.evaluation import evaluation_json, evaluation_text, policy_lines
 
     kind = options.format
-    rows: dict[str, Any] = {"per_query": options.per_query, "summary": not options.no_summary}
+    rows: dict[str, Any] = {"per_query": options.per_unit, "summary": not options.no_summary}
     if kind == "parquet":
         _write_parquet(result, options.output)
     elif kind == "json":
@@ -268,8 +357,8 @@ def _show(result: RankingEvaluation, options: argparse.Namespace) -> None:
     else:
         terminal = options.output is None and sys.stdout.isatty()
         digits = options.digits
-        if digits is None and not (options.per_query and kind in {"tsv", "csv"}):
-            digits = 4  # values of queries are read by other programs, heldout compare among them
+        if digits is None and not (options.per_unit and kind in {"tsv", "csv"}):
+            digits = 4  # per-query values are read by other programs, such as heldout compare
         text = evaluation_text(result, kind, digits=digits, terminal=terminal, **rows)
         emit(text, options.output)
     if not options.quiet and kind in {"tsv", "csv", "table", "parquet"}:

@@ -9,37 +9,45 @@ import textwrap
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-__all__ = ["UNVERIFIED", "Formatter", "Parser", "add_json", "add_quiet", "command"]
+__all__ = ["Formatter", "Parser", "add_help_options", "command", "group"]
 
 MOST_IN_USAGE: Final = 6
-"""More options than these make a usage that nobody reads."""
+"""A usage line with more options than these is left to the list of options."""
 
-UNVERIFIED: Final = "use results though their files were changed after the experiment"
-"""The help of an option that several commands have."""
+ORDER: Final = (
+    *("commands", "positional arguments", "options", "predictions", "texts", "input"),
+    *("plan (what is held out)", "analysis", "text analysis", "output", "execution", "help"),
+)
+"""The order of the groups of options, the command's own first."""
 
 _LISTED = re.compile(r"( {2,}\S(?:.*?\S)?)( {2,})(\S.*)")
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose complaint is one line that says where help is."""
+    """A parser whose error message is one line that says where help is."""
 
     def error(self, message: str) -> NoReturn:
-        """Say what was wrong and end with 2."""
+        """Say what was wrong and exit with code 2."""
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        """Write help and complaints; argparse would be silent about a full disk."""
+        """Write help and errors; argparse would ignore a full disk."""
         (file or sys.stderr).write(message)
+
+    def format_help(self) -> str:
+        """Return the help with its groups in their order."""
+        self._action_groups.sort(key=lambda one: ORDER.index(str(one.title)))
+        return super().format_help()
 
 
 class Formatter(argparse.HelpFormatter):
-    """Prose is filled to the width; commands to copy stay on their line.
+    """Fill prose to the width; keep commands on their line.
 
-    An indented line is a command or an entry of a list. What stands behind two blanks or more
-    explains it, and goes on below itself where the line is too long. The usage names what must be
-    given; all that may be given is listed below it anyway.
+    An indented line is a command or an entry of a list. Text behind two blanks or more explains
+    it, and continues below itself where the line is too long. The usage names required arguments;
+    options are listed below it anyway.
     """
 
     def _format_usage(
@@ -51,7 +59,14 @@ class Formatter(argparse.HelpFormatter):
     ) -> str:
         given = list(actions)
         needed = [one for one in given if one.required or not one.option_strings]
-        if usage is not None or len(given) - len(needed) <= MOST_IN_USAGE:
+        if usage is not None:
+            head = f"{self._prog} [options] "
+            lines = [
+                _filled(head + line, self._width - 7, "", hanging=" " * 4)
+                for line in usage.split("\n")
+            ]
+            return "usage: " + "\n".join(lines).replace("\n", "\n       ") + "\n\n"
+        if len(given) - len(needed) <= MOST_IN_USAGE:
             return super()._format_usage(usage, given, groups, prefix)
         words = " ".join([f"usage: {self._prog} [options]", *map(_spelled, needed)])
         return _filled(words, self._width, "", hanging=" " * 7) + "\n\n"
@@ -107,27 +122,55 @@ def _filled(text: str, width: int, indent: str, hanging: str | None = None) -> s
     )
 
 
-def command(commands: Any, name: str, summary: str, examples: str) -> argparse.ArgumentParser:
-    """Add a command with its summary and examples."""
+def command(
+    commands: Any, name: str, summary: str, examples: str, *, notes: str = "", usage: str = ""
+) -> argparse.ArgumentParser:
+    """Add a command.
+
+    Parameters
+    ----------
+    summary
+        One line about what it does.
+    examples
+        Command lines, indented.
+    notes
+        What a user should know beside the options; shown above the examples.
+    usage
+        What follows ``heldout NAME [options]``, one line per way to call it; by default from the
+        arguments.
+    """
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
         help=summary,
         description=summary,
-        epilog=f"examples:\n{examples}",
+        epilog=(f"{notes.rstrip()}\n\n" if notes else "") + f"examples:\n{examples}",
         formatter_class=Formatter,
         allow_abbrev=False,
+        add_help=False,
+        usage=usage or None,
     )
     return parser
 
 
-def add_json(parser: argparse.ArgumentParser, help_text: str = "") -> None:
-    """Add ``--json``."""
-    words = help_text or "every number at full precision"
-    parser.add_argument("--json", action="store_true", help=words)
+def group(parser: argparse.ArgumentParser, title: str) -> Any:
+    """Return the group of options of this title, made if it is new."""
+    for one in parser._action_groups:  # noqa: SLF001 (argparse has no public way to them)
+        if one.title == title:
+            return one
+    return parser.add_argument_group(title)
 
 
-def add_quiet(
-    parser: argparse.ArgumentParser, help_text: str = "only the result, no notes"
-) -> None:
-    """Add ``--quiet``."""
-    parser.add_argument("--quiet", action="store_true", help=help_text)
+def add_help_options(parser: argparse.ArgumentParser) -> None:
+    """Add ``--help`` as the last option of a command, and of the commands below it."""
+    for one in _whole(parser):
+        if not one.add_help:
+            add = group(one, "help").add_argument
+            add("-h", "--help", action="help", help="show this help and exit")
+
+
+def _whole(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    yield parser
+    for action in parser._actions:  # noqa: SLF001 (the same)
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+            for below in action.choices.values():
+                yield from _whole(below)

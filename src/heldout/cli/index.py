@@ -1,18 +1,24 @@
-"""The command ``index``, and the options that say how text becomes terms."""
+"""The command ``index``: arguments to library calls."""
 
 from __future__ import annotations
 
-import argparse
-import re
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.cli.collection import add_collection_options
 from heldout.cli.files import emit, show
-from heldout.cli.help import add_json, add_quiet
+from heldout.cli.help import group
+from heldout.cli.options import (
+    add_analyzer_options,
+    add_collection_options,
+    add_json,
+    add_quiet,
+    positive,
+    size,
+)
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
+    import argparse
     import os
     from collections.abc import Callable
 
@@ -20,79 +26,29 @@ if TYPE_CHECKING:
     from heldout.retrieve.analyze import Analyzer
     from heldout.retrieve.shards import AnyIndex
 
-__all__ = [
-    "add_analyzer_options",
-    "add_index",
-    "build_index",
-    "given_analyzer",
-    "open_documents",
-    "positive",
-]
+__all__ = ["add_index", "build_index", "given_analyzer", "open_documents"]
 
 _EXAMPLES = """\
   heldout index pydocs -o pydocs.index
   heldout index scifact --stemmer english --stop english -o scifact.index
-  heldout index docs.jsonl.gz --memory 500MB --threads 4 -o docs.index
+  heldout index docs.jsonl.gz --max-memory 500MB --jobs 4 -o docs.index
   heldout index pydocs --shards 4 -o pydocs.shards      four parts, built one after another
   heldout index pydocs.shards --join                    parts that were built elsewhere
-  heldout index pydocs.index                what an index holds
-  heldout index pydocs.index --verify       compare every byte with its checksums
+  heldout index pydocs.index                            show an index
+  heldout index pydocs.index --verify                   compare every byte with its checksums
+"""
 
-One index serves every model, every split of the documents and every bootstrap draw. It does not
-depend on the number of threads or on the memory that built it, and it knows the documents it was
-made of. Queries and judgements are not needed to build it.
+_NOTES = """\
+One index serves every model, every split of the documents and every bootstrap sample. It does not
+depend on the number of threads or the memory that built it, and it knows its documents. Queries
+and judgements are not needed to build it.
 
-For a collection that is too large for one machine's memory, build parts (--shards, a folder that is
-then used as any index), or build an index of each file of the collection wherever there is room,
-put them into one folder as *.index, and join them there. Rankings are those of one index.
+For a collection that is too large for the memory of one machine, build parts (--shards: a folder,
+used as any index), or build an index of each file of the collection on any machine, put them into
+one folder as *.index, and join them there. Rankings are those of a single index.
 """
 
 _ANALYZER_OPTIONS: Final = ("tokens", "keep_case", "stop", "stemmer", "ngrams", "min_length")
-
-
-def positive(text: str) -> int:
-    """A whole number from 1 on."""
-    if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
-    return int(text)
-
-
-def _size(text: str) -> int:
-    from heldout.data.sizes import parse_size
-
-    try:
-        return parse_size(text)
-    except InputError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def _ngrams(text: str) -> tuple[int, int]:
-    match = re.fullmatch(r"(\d+)(?:[,-](\d+))?", text)
-    if match is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is not one number or two, such as 1,2")
-    return int(match[1]), int(match[2] or match[1])
-
-
-def add_analyzer_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how text becomes terms."""
-    add = parser.add_argument_group("how text becomes terms").add_argument
-    add("--stemmer", metavar="NAME", help="a Snowball stemmer, such as english or german")
-    add("--stop", metavar="LIST", help="words to leave out: english, or a file of words")
-    add(
-        "--tokens",
-        choices=("word", "character", "mixed"),
-        help="words (default); characters, for languages without spaces; mixed: words, and pairs "
-        "of characters where the script has no spaces",
-    )
-    add(
-        "--ngrams",
-        type=_ngrams,
-        metavar="N,N",
-        help="least and greatest number of neighbouring words or characters in a term "
-        "(default 1,1)",
-    )
-    add("--min-length", type=positive, metavar="N", help="leave shorter words out (default 1)")
-    add("--keep-case", action="store_true", default=None, help="do not put text into lower case")
 
 
 def given_analyzer(options: argparse.Namespace) -> Analyzer | None:
@@ -170,27 +126,29 @@ def build_index(
 
 def add_index(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
     """Add the command ``index``."""
-    parser = command(commands, "index", "Index a collection, or show an index.", _EXAMPLES)
-    add_collection_options(parser, or_index="show what it holds")
+    parser = command(
+        commands, "index", "Index a collection, or show an index.", _EXAMPLES, notes=_NOTES
+    )
+    add_collection_options(parser, or_index="show it")
     add_analyzer_options(parser)
     add = parser.add_argument
-    add("-o", "--output", metavar="FILE", help="the index to write (with --shards: a folder)")
-    add(
-        "--shards", type=positive, metavar="N", help="cut the documents into N parts, each an index"
-    )
+    add("--shards", type=positive, metavar="N", help="split the documents into N parts")
     add("--join", action="store_true", help="join the *.index files of a folder into one index")
-    add("--force", action="store_true", help="replace an index that is there already")
-    add(
-        "--memory",
-        type=_size,
-        metavar="SIZE",
-        help="what building may take beside the vocabulary (default 1GB); the rest goes to a "
-        "temporary file beside the index",
-    )
-    add("--threads", type=positive, metavar="N", help="default: as many as there are cores")
     add("--verify", action="store_true", help="compare every byte of an index with its checksums")
-    add_json(parser, "what the index holds as JSON")
+    add = group(parser, "output").add_argument
+    add("-o", "--output", metavar="FILE", help="index to write (with --shards: a folder)")
+    add("--force", action="store_true", help="replace an existing index")
+    add_json(parser, "print the contents of the index as JSON")
     add_quiet(parser, "build or join silently; show an index without notes")
+    add = group(parser, "execution").add_argument
+    add("--jobs", type=positive, metavar="N", help="threads (default: one per core)")
+    add(
+        "--max-memory",
+        type=size,
+        metavar="SIZE",
+        help="memory for building, beside the vocabulary (default: 1GB); more goes to a temporary "
+        "file",
+    )
     parser.set_defaults(run=_index)
 
 
@@ -202,7 +160,7 @@ def _index(options: argparse.Namespace) -> int:
     if is_index(options.collection):
         return _show(options)
     if options.verify:
-        raise InputError(f"{options.collection}: not an index of heldout, so nothing to verify")
+        raise InputError(f"{options.collection}: not an index of heldout, nothing to verify")
     if options.output is None:
         from heldout.data.collection_files import refuse_unknown
 
@@ -210,7 +168,7 @@ def _index(options: argparse.Namespace) -> int:
             refuse_unknown(options.collection)
         except InputError as error:
             raise InputError(f"neither an index of heldout nor a collection: {error}") from None
-        raise InputError(f"say where to write the index of {options.collection}: -o FILE")
+        raise InputError(f"name the index of {options.collection} to write: -o FILE")
     return _build(options)
 
 
@@ -229,12 +187,12 @@ def _show(options: argparse.Namespace) -> int:
             raise InputError(f"{options.collection}: {error}") from None
     _print(index, options.collection, options)
     if options.verify and not options.quiet:
-        sys.stderr.write("every byte is what was written\n")
+        sys.stderr.write("all checksums match\n")
     return 0
 
 
 def _join(options: argparse.Namespace) -> int:
-    """Make one index of the parts that stand in a folder."""
+    """Make one index of the parts in a folder."""
     from heldout.data.paths import names_folder
     from heldout.retrieve.shards import ShardedIndex
 
@@ -261,8 +219,8 @@ def _build(options: argparse.Namespace) -> int:
         analyzer,
         path=options.output,
         shards=options.shards,
-        memory=options.memory,
-        threads=options.threads,
+        memory=options.max_memory,
+        threads=options.jobs,
     )
     built = time.perf_counter()
     if options.json or not options.quiet:
@@ -277,18 +235,18 @@ def _build(options: argparse.Namespace) -> int:
 
 
 def _refuse_to_replace(output: str, *, force: bool) -> None:
-    """Refuse before anything is read what would destroy a file at the end."""
+    """Refuse, before anything is read, to destroy a file at the end."""
     from pathlib import Path
 
     from heldout.retrieve.indexing.file import is_index
 
     path = Path(output)
     if not path.exists() or not (path.is_file() or (path.is_dir() and any(path.iterdir()))):
-        return  # what cannot be written is refused by what writes it
+        return
     if not is_index(path):
-        raise InputError(f"{output} is there, and it is no index: give another name with -o")
+        raise InputError(f"{output} exists and is not an index: choose another name with -o")
     if not force:
-        raise InputError(f"{output} is there already: replace it with --force")
+        raise InputError(f"{output} exists: replace it with --force")
 
 
 def _print(index: AnyIndex, path: str | os.PathLike[str], options: argparse.Namespace) -> None:

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from heldout.cli.files import emit
-from heldout.cli.help import add_json
+from heldout.cli.options import add_json
 
 if TYPE_CHECKING:
     import argparse
@@ -27,10 +27,10 @@ def add_ledger(command: Callable[..., argparse.ArgumentParser], commands: Any) -
     parser = command(
         commands,
         "ledger",
-        "Show how often held-out data were looked at, with p-values adjusted for all looks.",
+        "List evaluations of held-out data, with p-values adjusted for all of them.",
         "  heldout ledger looks.sqlite\n  heldout ledger looks.sqlite --json\n",
     )
-    parser.add_argument("file", metavar="FILE", help="what compare --ledger wrote")
+    parser.add_argument("file", metavar="FILE", help="ledger of heldout compare --ledger")
     add_json(parser)
     parser.set_defaults(run=_ledger)
 
@@ -40,7 +40,7 @@ def _ledger(options: argparse.Namespace) -> int:
 
     with Ledger(options.file, make=False) as ledger:
         rows = [row for data in ledger.fingerprints() for row in ledger.adjusted(data)]
-    # Only now: a file that cannot be read leaves no header behind.
+    # Only now: nothing is printed if the file cannot be read.
     emit(_json(rows) if options.json else _table(rows))
     return 0
 

@@ -1,9 +1,10 @@
-"""How the result of a command is written: what ``--format`` says, or the suffix of ``-o FILE``."""
+"""The format of a result: by ``--format``, or by the suffix of ``-o FILE``."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from heldout.cli.help import group
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,11 +25,12 @@ FORMAT_OF: Final = {
     ".png": "png",
     ".svg": "svg",
     ".pdf": "pdf",
+    ".xml": "junit",
 }
 """The format of a file by its suffix."""
 
 FOREIGN: Final = (".gz", ".xz", ".bz2", ".zst", ".zip", ".xlsx", ".xls", ".docx")
-"""Suffixes that promise something else than text, and that no result is written as."""
+"""Suffixes of formats that no result is written in."""
 
 TABLE_FORMATS: Final = ("auto", "table", "tsv", "csv", "md", "latex", "html", "json")
 """The formats of most commands that print tables."""
@@ -38,7 +40,7 @@ def add_output(
     parser: argparse.ArgumentParser,
     formats: Sequence[str] = TABLE_FORMATS,
     *,
-    auto: str = "auto is a table",
+    auto: str = "table",
     json: bool = True,
 ) -> None:
     """Add ``--format``, ``--json`` and ``--output``.
@@ -48,32 +50,27 @@ def add_output(
     formats
         The formats that the command can write; the first is ``auto``.
     auto
-        What ``auto`` is, when no suffix decides.
+        The default, when no suffix decides.
     json
         Whether to add ``--json``.
     """
-    add = parser.add_argument
-    add_format(parser, formats, f"{auto}; with -o its suffix decides")
+    add = group(parser, "output").add_argument
+    suffixes = " ".join(suffixes_of(formats))
+    add("-o", "--output", metavar="FILE", help=f"write to FILE; format by suffix: {suffixes}")
+    add_format(parser, formats, f"(default: {auto}, or the suffix of -o)")
     if json:
         add("--json", action="store_const", dest="format", const="json", help="same as -f json")
-    add(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help=f"write to a file; its suffix tells the format ({' '.join(suffixes_of(formats))}; "
-        "others: text)",
-    )
 
 
 def add_format(parser: argparse.ArgumentParser, formats: Sequence[str], words: str) -> None:
     """Add ``--format``."""
-    parser.add_argument(
+    group(parser, "output").add_argument(
         "-f",
         "--format",
         choices=formats,
         default="auto",
         metavar="NAME",
-        help=f"{', '.join(formats)}: {words}",
+        help=f"{', '.join(one for one in formats if one != 'auto')} {words}",
     )
 
 
@@ -86,7 +83,7 @@ def suffixes_of(formats: Sequence[str]) -> list[str]:
 def output_format(
     asked: str, output: str | None, formats: Sequence[str], default: str | None
 ) -> str:
-    """The format to write: as it was asked for, else as the suffix has it, else the default.
+    """Return the format to write: as asked, else by the suffix, else the default.
 
     Parameters
     ----------
@@ -110,7 +107,7 @@ def output_format(
     """
     kind = asked if asked != "auto" else _by_suffix(output, formats, default)
     if output is None and kind == "parquet":
-        raise InputError("Parquet is not text: say where to write it with -o FILE")
+        raise InputError("Parquet is a binary format: name a file with -o FILE")
     return kind
 
 
@@ -122,7 +119,7 @@ def _by_suffix(output: str | None, formats: Sequence[str], default: str | None) 
     if kind in formats:
         return str(kind)
     if default is None or kind is not None or suffix in FOREIGN:
-        said = f"ends in {suffix!r}" if suffix else "has no suffix"
+        said = f"unknown suffix {suffix!r}" if suffix else "no suffix"
         known = ", ".join(suffixes_of(formats))
-        raise InputError(f"-o {output}: {said}, but this is written as {known}; or say --format")
+        raise InputError(f"-o {output}: {said}; use one of {known}, or choose with --format")
     return default

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli.help import UNVERIFIED, add_quiet
+from heldout.cli.help import group
+from heldout.cli.options import UNVERIFIED, add_quiet
 from heldout.cli.output import output_format
 from heldout.errors import InputError
 
@@ -25,11 +26,13 @@ _EXAMPLES = """\
   heldout report results -o report.html
   heldout report queries documents -o report.html --title "BM25 or not?"
   heldout report results -o report.html --collection cranfield/ --ledger looks.sqlite
+"""
 
-The page is one file that needs no network: the answer, tables, charts, every query with both
-rankings, tuning, splits, warnings, and where each number comes from. Texts and judgements are
-shown when the collection is at hand: the embedded one is found by itself, others are named.
-heldout compare ... --html report.html makes such a page of runs, predictions or scores.
+_NOTES = """\
+The report is one file that works offline: the answer, tables, charts, every query with both
+rankings, tuning, splits, warnings, and the source of each number. Texts and judgements are shown
+if the collection is available: the built-in one is found, others are named. heldout compare ...
+-o report.html writes such a page of runs, predictions or scores.
 """
 
 
@@ -38,19 +41,28 @@ def add_report(command: Callable[..., argparse.ArgumentParser], commands: Any) -
     parser = command(
         commands,
         "report",
-        "Make one page of results, to be shown: it works offline and can be traced.",
+        "Write a self-contained HTML report in which every number can be traced to its source.",
         _EXAMPLES,
+        notes=_NOTES,
     )
     add = parser.add_argument
-    add("files", metavar="RESULTS", nargs="+", help="folders that heldout run -o has written")
-    add("-o", "--output", metavar="FILE", default="report.html", help="default report.html")
-    add("--title", metavar="TEXT", help="the title (default: what was asked)")
-    add("--collection", metavar="NAME", help="what was searched, for texts and judgements")
-    add("--queries", metavar="FILE", help="its queries, when they were read from a file")
-    add("--qrels", metavar="FILE", help="its judgements; several files are joined by commas")
-    add("--ledger", metavar="FILE", help="show the looks at these data that it counts")
+    add("files", metavar="RESULTS", nargs="+", help="results folders of heldout run -o")
+    add("--title", metavar="TEXT", help="title (default: the question)")
+    add("--ledger", metavar="FILE", help="show the evaluations of these data in a ledger")
     add("--unverified", action="store_true", help=UNVERIFIED)
-    add_quiet(parser, "write the page, say nothing")
+    add = group(parser, "input").add_argument
+    add("--collection", metavar="NAME", help="collection, for texts and judgements")
+    add("--queries", metavar="FILE", help="its queries, if they are in a file of their own")
+    add("--qrels", metavar="FILE", help="its judgements (separate several files with commas)")
+    add = group(parser, "output").add_argument
+    add(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default="report.html",
+        help="file to write (default: report.html)",
+    )
+    add_quiet(parser, "write the report and print nothing")
     parser.set_defaults(run=_report)
 
 
@@ -59,11 +71,9 @@ def check_page(path: str) -> None:
     output_format("auto", path, ("html",), "html")
     place = Path(path)
     if place.is_dir():
-        raise InputError(
-            f"{path}: a folder; name the file of the page, such as {place}/report.html"
-        )
+        raise InputError(f"{path} is a folder: name a file, such as {place}/report.html")
     if not place.parent.is_dir():
-        raise InputError(f"{path}: the folder {place.parent} does not exist: make it first")
+        raise InputError(f"{path}: the folder {place.parent} does not exist: create it first")
 
 
 def this_command() -> str:
@@ -106,7 +116,7 @@ def _part(results: Results, heading: str, options: argparse.Namespace) -> tuple[
 
 @contextmanager
 def _whole(folder: str) -> Iterator[None]:
-    """Results in which something is missing were changed or cut by somebody: say so."""
+    """Refuse results in which something is missing: they were changed."""
     try:
         yield
     except KeyError as error:
@@ -120,8 +130,8 @@ def _read(folder: str, *, verify: bool) -> Results:
     if not place.is_dir():
         what = "is a file" if place.exists() else "does not exist"
         raise InputError(
-            f"{folder} {what}: name a folder that heldout run -o has written (for runs and tables "
-            "of scores: heldout compare ... --html report.html)"
+            f"{folder} {what}: name a results folder of heldout run -o (for runs and tables of "
+            "scores: heldout compare ... -o report.html)"
         )
     with _whole(folder):
         return Results.read(place, verify=verify)
@@ -173,11 +183,12 @@ def _collection(results: Results, options: argparse.Namespace) -> tuple[Collecti
     if found.fingerprint() == results.manifest["fingerprints"]["collection"]:
         return found, ""
     if options.collection is None:
-        return None, "Texts and judgements are not shown: pydocs is another here than it was then."
+        return None, "Texts and judgements are not shown: pydocs has changed since the experiment."
     raise InputError(
-        f"--collection {options.collection}: not the one that was evaluated (fingerprint "
-        f"{found.fingerprint()[:16]}, then {results.manifest['fingerprints']['collection'][:16]}); "
-        "name that one, with --queries and --qrels if they were files of their own"
+        f"--collection {options.collection}: not the collection of the experiment (fingerprint "
+        f"{found.fingerprint()[:16]}, expected "
+        f"{results.manifest['fingerprints']['collection'][:16]}); name that one, with --queries "
+        "and --qrels if they were separate files"
     )
 
 

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from heldout.cli.files import emit, show
-from heldout.cli.groups import add_groups
-from heldout.cli.index import positive
-from heldout.cli.level import add_level
+from heldout.cli.files import emit, is_file, show, split_paths
+from heldout.cli.groups import of_both
+from heldout.cli.help import group
+from heldout.cli.options import (
+    add_detail,
+    add_json,
+    add_level,
+    add_measures,
+    add_plan_options,
+    add_quiet,
+    add_seed,
+    check_plan_options,
+    plan_table,
+    positive,
+)
+from heldout.cli.places import option_of
 from heldout.data.notes import count_of
 from heldout.errors import InputError
 
@@ -17,53 +29,54 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from heldout.experiment.experiment import Experiment
+    from heldout.experiment.results import Results
 
 __all__ = ["add_run"]
 
 _EXAMPLES = """\
-  heldout run experiment.toml -o results
-  heldout run experiment.toml --dry-run
   heldout run pydocs --system 'bm25(k1=0.5:3:6, b=0:1:5)' --system 'ql-jm(lambda=0:1:11)'
   heldout run pydocs --system 'bm25(k1=0.5:3:6)' --by document --folds 5 -m nDCG@10 -m AP
   heldout run scifact --system 'A=bm25(k1=0.9, b=0.4)' --system 'B=bm25(k1=0.5:3:6)' -o results
-  heldout run scifact --system ranker.py:rank --system 'dense=runs/lambda=*.run'
-  heldout run experiment.toml -o results --resume      go on after an interruption
+  heldout run scifact --system 'ranker.py:rank(dims=50,100)' --leave-one-out
+  heldout run qrels.txt --system 'ql=runs/mu=*.run' --against bm25.run
+  heldout run experiment.toml -o results
+  heldout run experiment.toml --dry-run
+  heldout run experiment.toml -o results --resume      continue after an interruption
   heldout run experiment.toml -o results --dask tcp://node1:8786
-  heldout run classes.toml -o results --workers 2      task = "classification": estimators
+  heldout run results -o again                         repeat an experiment
+"""
 
-A system is a model with its parameters (k1=0.9 is fixed; k1=0.5:3:6, from:to:count, and b=0.3,0.75
-are tuned), runs with * or ?, or a function f(train, test, **parameters) in a Python file, which is
-run. NAME= before it gives it a name.
+_NOTES = """\
+A system is a model with parameters, run files, or a function f(train, test, **parameters) in a
+Python file, which is executed. k1=0.9 is fixed; k1=0.5:3:6 (from:to:count) and b=0.3,0.75 are
+tuned on the training data of each split. Run files with * or ? are the settings of one system,
+read from their names (name=value, joined by a comma, _ or -). NAME= before a system names it.
 
-A file with task = "classification" or "regression" has a table as [data] (file, target, text or
-features) and scikit-learn estimators as systems (estimator = "module:name", step__param in space).
+If all systems are run files, judgements are enough. A file with task = "classification" or
+"regression" has a table as [data] (file, target, text or features) and scikit-learn estimators as
+systems (estimator = "module:name", step__param in space).
 """
 
 # Options that describe an experiment; a file does that itself.
-_DESCRIBING = {
-    "by": "by",
-    "folds": "folds",
-    "repeats": "repeats",
-    "bootstrap": "bootstrap",
-    "stratify": "stratify",
-    "groups": "groups",
+_DESCRIBING: Final = {
+    "by": "--by",
     "measure": "-m",
-    "tune_for": "tune-for",
-    "seed": "seed",
-    "inner": "inner",
-    "rule": "rule",
-    "method": "method",
-    "target_size": "target-size",
-    "depth": "depth",
-    "baseline": "baseline",
-    "level": "level",
-    "index": "index",
-    "stemmer": "stemmer",
-    "stop": "stop",
-    "queries": "queries",
-    "qrels": "qrels",
-    "query_field": "query-field",
-    "split": "split",
+    "tune_for": "--tune-for",
+    "inner": "--inner",
+    "rule": "--rule",
+    "method": "--method",
+    "target_size": "--target-size",
+    "depth": "--depth",
+    "baseline": "--baseline",
+    "level": "--level",
+    "seed": "--seed",
+    "index": "--index",
+    "stemmer": "--stemmer",
+    "stop": "--stop",
+    "queries": "--queries",
+    "qrels": "--qrels",
+    "query_field": "--query-field",
+    "split": "--split",
 }
 
 
@@ -72,87 +85,108 @@ def add_run(command: Callable[..., argparse.ArgumentParser], commands: Any) -> N
     parser = command(
         commands,
         "run",
-        "Tune systems on what is seen, measure them on what is held out, and compare them.",
+        "Tune systems on training data, measure them on held-out data, and compare them.",
         _EXAMPLES,
+        notes=_NOTES,
+        usage="COLLECTION --system SYSTEM [--system SYSTEM ...]\n"
+        "QRELS --system 'NAME=RUNS' [--system 'NAME=RUNS' ...]\nEXPERIMENT.toml\nRESULTS",
     )
     add = parser.add_argument
     add(
         "experiment",
-        metavar="EXPERIMENT",
-        help="a file (.toml); or with --system a collection: pydocs, irds:NAME, a folder or a file",
+        metavar="INPUT",
+        help="collection (pydocs, irds:NAME, a folder or a file), judgements if all systems are "
+        "run files, an experiment (.toml), or a results folder to repeat",
     )
-    add("-o", "--output", metavar="FOLDER", help="keep the results there; a run can then go on")
-    add("--resume", action="store_true", help="go on with a run that was interrupted")
-    add("--force", action="store_true", help="start anew, whatever is in the folder")
+    add("--system", action="append", metavar="SYSTEM", help="system (repeat for more)")
     add(
-        "--workers",
+        "--against",
+        action="extend",
+        nargs="+",
+        metavar="RUN",
+        help="run files to compare with, not tuned",
+    )
+    add("--by", choices=("query", "document", "both"), help="what is held out (default: query)")
+    add_measures(parser, "measure (repeat for more; default: nDCG@10)")
+    add("--tune-for", metavar="NAME", help="measure to tune for (default: the first)")
+    add("--inner", type=positive, metavar="K", help="tune by K inner folds of the training data")
+    add(
+        "--rule",
+        choices=("best", "one-se"),
+        help="select the best mean, or the simplest setting within one standard error of it "
+        "(default: best)",
+    )
+    add(
+        "--method",
+        metavar="NAME",
+        help="estimation method for new documents (default: pooled)",
+    )
+    add("--target-size", type=positive, metavar="N", help="collection size the estimate is for")
+    add("--depth", type=positive, metavar="N", help="ranking depth (default: 1000)")
+    add("-b", "--baseline", metavar="NAME", help="compare all other systems with this one")
+    add_plan_options(parser)
+    add_level(parser, None)
+    _add_input(parser)
+    _add_output(parser)
+    _add_execution(parser)
+    parser.set_defaults(run=_run)
+
+
+def _add_input(parser: argparse.ArgumentParser) -> None:
+    add = group(parser, "input").add_argument
+    add("--queries", metavar="FILE", help="queries, if the collection has none")
+    add("--qrels", metavar="FILE", help="judgements (separate several files with commas)")
+    add(
+        "--query-field",
+        metavar="NAME",
+        help="title, description, narrative, or several joined by + (default: title)",
+    )
+    add("--split", metavar="NAME", help="split of a BEIR folder (default: test)")
+    add(
+        "--intersection",
+        action="store_true",
+        help="with judgements alone: use the queries that all runs have (default: a missing query "
+        "counts 0)",
+    )
+    add("--index", metavar="FILE", help="index of the collection (see heldout index)")
+    add("--stemmer", metavar="NAME", help="Snowball stemmer, such as english")
+    add("--stop", metavar="LIST", help="stop words: english, or a file of words")
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    add = group(parser, "output").add_argument
+    add("-o", "--output", metavar="FOLDER", help="keep the results in FOLDER")
+    add_json(parser)
+    add_detail(parser)
+    add_quiet(parser, "print the result only: no progress bar, no notes")
+    add("--scores", metavar="FILE", help=argparse.SUPPRESS)  # an option of tune in 0.1
+
+
+def _add_execution(parser: argparse.ArgumentParser) -> None:
+    add = group(parser, "execution").add_argument
+    add_seed(parser, None)
+    add("--resume", action="store_true", help="continue an interrupted run")
+    add("--force", action="store_true", help="start from scratch, overwriting existing results")
+    add("--dry-run", action="store_true", help="check everything and show what would be run")
+    add(
+        "--jobs",
         type=positive,
         default=1,
         metavar="N",
-        help="processes for functions, estimators and other systems of yours (default 1); the "
-        "results do not depend on it",
+        help="processes for functions and estimators (default: 1; same results for any number)",
     )
     add(
         "--dask",
         metavar="CLUSTER",
-        help="let a Dask cluster do the work: tcp://HOST:PORT, tls://HOST:PORT, a scheduler file, "
-        "or local:4 for four processes of this machine; the results do not depend on it",
+        help="run on a Dask cluster: tcp://HOST:PORT, tls://HOST:PORT, a scheduler file, or "
+        "local:N",
     )
     add(
         "--max-memory",
         metavar="SIZE",
-        help="what the run may take, such as 2GB, by a rough estimate: fewer workers are taken if "
-        "need be, and a run that cannot fit is refused before it starts",
+        help="memory limit, such as 2GB: use fewer processes, and refuse what cannot fit (rough "
+        "estimate)",
     )
-    add(
-        "--dry-run",
-        action="store_true",
-        help="check everything, show what would be run, and end; Python files and modules that the "
-        "experiment names are loaded",
-    )
-    add("--json", action="store_true", help="every number at full precision")
-    add("--quiet", action="store_true", help="only the result: no bar, no notes")
-    _add_description(parser)
-    parser.set_defaults(run=_run)
-
-
-def _add_description(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument_group("the experiment, if it is not in a file").add_argument
-    add("--system", action="append", metavar="SYSTEM", help="a system (repeat for more)")
-    add("--by", choices=("query", "document", "both"), help="what is held out (default query)")
-    add(
-        "--folds",
-        type=positive,
-        metavar="K",
-        help="how many folds (default 10 of queries, 5 of documents, 5 of each of both)",
-    )
-    add("--repeats", type=positive, metavar="N", help="divide N times (default 1)")
-    add(
-        "--bootstrap",
-        type=positive,
-        metavar="N",
-        help="N draws with replacement in place of folds; what was never drawn is held out",
-    )
-    add("--stratify", metavar="NAME", help="relevance, length, or a field of the queries")
-    add_groups(add)
-    add("-m", "--measure", action="append", metavar="NAME", help="a measure (repeat)")
-    add("--tune-for", metavar="NAME", help="choose parameters by it (default the first measure)")
-    add("--seed", type=int, help="the root of all chance (default 0)")
-    add("--inner", type=positive, metavar="K", help="choose by K inner folds of what is seen")
-    add("--rule", choices=("best", "one-se"), help="how to choose (default best)")
-    add("--method", metavar="NAME", help="how to estimate for new documents (default pooled)")
-    add("--estimator", dest="method", help=argparse.SUPPRESS)  # its name in 0.1
-    add("--target-size", type=positive, metavar="N", help="documents to speak of")
-    add("--depth", type=positive, metavar="N", help="documents of a list that count (1000)")
-    add("-b", "--baseline", metavar="NAME", help="compare all others with this system")
-    add_level(parser, None)
-    add("--index", metavar="FILE", help="an index of the collection (see heldout index)")
-    add("--stemmer", metavar="NAME", help="a Snowball stemmer, such as english")
-    add("--stop", metavar="LIST", help="words to leave out: english, or a file of words")
-    add("--queries", metavar="FILE", help="queries, when the collection has none of its own")
-    add("--qrels", metavar="FILE", help="judgements; several files are joined by commas")
-    add("--query-field", metavar="NAME", help="title (default), description, narrative, or joined")
-    add("--split", metavar="NAME", help="split of a BEIR folder (default test)")
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -165,7 +199,7 @@ def _run(options: argparse.Namespace) -> int:
     try:
         results = experiment.run(
             options.output,
-            workers=options.workers,
+            workers=options.jobs,
             dask=options.dask,
             resume=options.resume,
             force=options.force,
@@ -179,9 +213,17 @@ def _run(options: argparse.Namespace) -> int:
         return 130
     from heldout.report.experiment import json_results, results_text
 
-    text = json_results(results) if options.json else results_text(
-        results, terminal=sys.stdout.isatty()
-    )  # fmt: skip
+    if options.json:
+        text = json_results(results)
+    else:
+        text = results_text(
+            results,
+            terminal=sys.stdout.isatty(),
+            full=options.full,
+            explain=options.explain,
+        )
+    if options.scores is not None:
+        _write_scores(results, options.scores)
     (emit if options.json else show)(text)
     if not options.quiet:
         sys.stderr.write(_where(results.timings, options))
@@ -193,85 +235,119 @@ def _tell(sentence: str) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Refuse what says nothing together, before anything is read."""
+    """Refuse options that do not go together, before anything is read."""
     if options.resume and options.output is None:
         raise InputError("--resume needs the folder of the run: -o FOLDER")
     if options.resume and options.force:
-        raise InputError("--resume goes on and --force starts anew: give one of them")
-    if options.dask is not None and options.workers > 1:
-        raise InputError("--workers are processes here, --dask is a cluster: give one of them")
-    for name in ("folds", "repeats", "stratify"):
-        if options.bootstrap is not None and getattr(options, name) is not None:
-            raise InputError(f"--bootstrap draws, --{name} divides: give one of them")
-    if options.bootstrap is not None and options.by == "both":
-        raise InputError("--bootstrap draws queries or documents: give --by query or document")
+        raise InputError("--resume continues and --force starts from scratch: give one of them")
+    if options.dask is not None and options.jobs > 1:
+        raise InputError("--jobs are processes here, --dask is a cluster: give one of them")
+    check_plan_options(options)
+    if options.by == "both" and any(
+        getattr(options, name) is not None
+        for name in ("bootstrap", "folds_file", "test_ids", "later")
+    ):
+        raise InputError("--by both needs --folds, --hold-out or --leave-one-out")
     if options.system:
         return
+    plan = [f"--{name.replace('_', '-')}" for name in plan_table(options)]
     given = [flag for name, flag in _DESCRIBING.items() if getattr(options, name) is not None]
-    if given:
-        flag = given[0] if given[0].startswith("-") else f"--{given[0]}"
-        raise InputError(f"{flag} describes an experiment with --system; in a file it is a field")
-    if not options.experiment.endswith(".toml"):
+    given += ["--against"] if options.against else []
+    if given or plan:
         raise InputError(
-            f"{options.experiment} is no experiment (.toml): give one, or say with --system what "
-            "to run on this collection"
+            f"{[*given, *plan][0]} describes an experiment and goes with --system; in an "
+            "experiment file it is a field"
         )
 
 
 def _experiment(options: argparse.Namespace) -> Experiment:
+    from heldout.data.paths import names_folder
     from heldout.experiment.experiment import Experiment
 
-    if not options.system:
+    if options.system:
+        experiment = Experiment(**_fields(options))
+        experiment.place_of = option_of(options)
+        return experiment
+    if options.experiment.endswith(".toml") or _has_results(options.experiment):
         return Experiment.read(options.experiment)
-    return Experiment(**_fields(options))
+    what = "folder has no results" if names_folder(options.experiment) else "is not an experiment"
+    raise InputError(
+        f"{options.experiment}: {what} (.toml): name the systems to run with --system, or give an "
+        "experiment file"
+    )
+
+
+def _has_results(place: str) -> bool:
+    from pathlib import Path
+
+    return Path(place, "manifest.json").is_file() or Path(place, "experiment.toml").is_file()
 
 
 def _fields(options: argparse.Namespace) -> dict[str, Any]:
     """The fields of an experiment, of those that were given."""
-    collection: dict[str, Any] = {"source": options.experiment}
-    for name in ("queries", "query_field", "split"):
-        if getattr(options, name) is not None:
-            collection[name] = getattr(options, name)
-    if options.qrels is not None:
-        from heldout.cli import split_paths
-
-        collection["qrels"] = split_paths(options.qrels)
-    fields: dict[str, Any] = {"collection": collection, "systems": options.system}
+    fields: dict[str, Any] = {"collection": _collection(options), "systems": options.system}
     if options.measure:
         fields["measures"] = options.measure
     names = ("by", "tune_for", "seed", "inner", "rule", "method", "target_size", "depth")
-    for name in (*names, "baseline", "level", "index"):
-        if getattr(options, name) is not None:
-            fields[name] = getattr(options, name)
-    plan = {
-        name: getattr(options, name)
-        for name in ("folds", "repeats", "stratify", "groups")
-        if getattr(options, name) is not None
-    }
-    if options.bootstrap is not None:
-        plan |= {"kind": "bootstrap", "replicates": options.bootstrap}
+    fields |= _given(options, (*names, "baseline", "level", "index"))
+    plan = plan_table(options)
     if plan:
-        fields["plan"] = _of_both(plan) if options.by == "both" else plan
-    analyzer = {
-        name: getattr(options, name)
-        for name in ("stemmer", "stop")
-        if getattr(options, name) is not None
-    }
+        fields["plan"] = of_both(plan) if options.by == "both" else plan
+    analyzer = _given(options, ("stemmer", "stop"))
     if analyzer:
         fields["analyzer"] = analyzer
+    if options.against:
+        _add_untuned(fields, options)
     return fields
 
 
-def _of_both(plan: dict[str, Any]) -> dict[str, Any]:
-    """The plans of queries and of documents; only documents have near-duplicates."""
-    from heldout.resample.groups import KINDS, NEAR
+def _given(options: argparse.Namespace, names: tuple[str, ...]) -> dict[str, Any]:
+    found = {name: getattr(options, name) for name in names}
+    return {name: value for name, value in found.items() if value is not None}
 
-    groups = plan.get("groups")
-    if groups is not None and groups not in KINDS:
-        raise InputError("--groups FILE names one kind of unit: give --by query or document")
-    left_out = {"groups"} if groups == NEAR else set()
-    queries = {name: value for name, value in plan.items() if name not in left_out}
-    return {"queries": {"folds": 5} | queries, "documents": {"folds": 5} | plan}
+
+def _collection(options: argparse.Namespace) -> dict[str, Any]:
+    """The collection; judgements alone if that is what was given."""
+    source = options.experiment
+    own = _given(options, ("queries", "query_field", "split"))
+    if options.qrels is None and "queries" not in own and _names_files(source):
+        judged: dict[str, Any] = {"qrels": split_paths(source)}
+        return judged | ({"intersection": True} if options.intersection else {}) | own
+    if options.intersection:
+        raise InputError("--intersection goes with judgements alone, without a collection")
+    if options.qrels is not None:
+        own["qrels"] = split_paths(options.qrels)
+    return {"source": source, **own}
+
+
+def _names_files(source: str) -> bool:
+    """Whether these are files, and none that describes a collection."""
+    return not source.endswith(".toml") and all(map(is_file, split_paths(source)))
+
+
+def _add_untuned(fields: dict[str, Any], options: argparse.Namespace) -> None:
+    """Add the runs of ``--against``; one alone is the baseline of one system."""
+    from heldout.tune.run_groups import file_stem, matching  # NumPy comes with it
+
+    paths = [path for given in options.against for path in matching(given)]
+    untuned = [{"name": file_stem(path), "runs": [path]} for path in paths]
+    fields["systems"] = [*options.system, *untuned]
+    if len(untuned) == len(options.system) == 1:
+        fields.setdefault("baseline", untuned[0]["name"])
+
+
+def _write_scores(results: Results, path: str) -> None:
+    """Write the held-out score of each query as ``heldout compare --scores`` reads it."""
+    from heldout.cli.output import output_format
+    from heldout.report.records import records_text
+
+    kind = output_format("auto", path, ("csv", "tsv"), None)
+    scores = results.scores()
+    rows = [
+        {"query_id": unit, **dict(zip(scores.systems, values, strict=True))}
+        for unit, values in zip(scores.units, scores.values.tolist(), strict=True)
+    ]
+    emit(records_text(rows, kind), path)
 
 
 def _dry_run(experiment: Experiment, options: argparse.Namespace) -> int:
@@ -285,17 +361,17 @@ def _dry_run(experiment: Experiment, options: argparse.Namespace) -> int:
 
 
 def _how_to_go_on(options: argparse.Namespace) -> str:
-    """The command that goes on with this run."""
+    """The command that continues this run."""
     import shlex
 
     if options.output is None:
-        return "nothing was kept; with -o FOLDER a run can go on"
+        return "nothing was kept; with -o FOLDER a run can be continued"
     words = [one for one in sys.argv[1:] if one not in {"--resume", "--force"}]
-    return f"go on with: {shlex.join(['heldout', *words, '--resume'])}"
+    return f"continue with: {shlex.join(['heldout', *words, '--resume'])}"
 
 
 def _where(timings: dict[str, Any], options: argparse.Namespace) -> str:
     took = f"{count_of(len(timings['tasks']), 'task')}, {timings['total']:.1f} s"
     if options.output is None:
-        return f"{took}; nothing was written: -o FOLDER keeps the results\n"
+        return f"{took}; results were not kept (use -o FOLDER)\n"
     return f"{took}; results in {options.output}\n"

@@ -8,14 +8,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli.collection import add_collection_options, open_collection
+from heldout.cli.collection import open_collection
 from heldout.cli.files import emit, split_paths
-from heldout.cli.help import add_json, add_quiet
-from heldout.cli.index import (
+from heldout.cli.help import group
+from heldout.cli.index import build_index, given_analyzer, open_documents
+from heldout.cli.measures import given_measures
+from heldout.cli.options import (
     add_analyzer_options,
-    build_index,
-    given_analyzer,
-    open_documents,
+    add_collection_options,
+    add_json,
+    add_measures,
+    add_quiet,
     positive,
 )
 from heldout.cli.output import add_format, output_format
@@ -44,11 +47,12 @@ _EXAMPLES = """\
   heldout search pydocs.index --queries topics.txt -k 100 > bm25.run
   heldout search pydocs.shards --queries topics.txt --dask tcp://10.0.0.7:8786 -o bm25.run
   heldout search --models                   all models, their parameters and conventions
+"""
 
-Of a collection an index is made in memory, each time anew; for a large one build it once (heldout
-index) and name it with --index, which must have been made of the same documents. A run is written
-to -o FILE, whose ending tells the format (.csv, .tsv, .json, .parquet, else TREC; .gz packs it), or
-as TREC lines to standard output.
+_NOTES = """\
+A collection is indexed in memory on every call; for a large one build the index once (heldout
+index) and name it with --index; it must be of the same documents. The run is written to -o FILE
+(.csv, .tsv, .json, .parquet, else TREC; compressed with .gz), or as TREC lines to standard output.
 """
 
 _FORMATS = ("auto", "trec", "csv", "tsv", "json", "parquet")
@@ -58,7 +62,7 @@ _MOST_SHOWN = 10
 
 
 class _ListModels(argparse.Action):
-    """Prints the models and ends, as --help does."""
+    """Prints the models and exits, as --help does."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from heldout.report.search import models_text
@@ -69,41 +73,46 @@ class _ListModels(argparse.Action):
 
 def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
     """Add the command ``search``."""
-    parser = command(commands, "search", "Search a collection: queries to a run.", _EXAMPLES)
+    parser = command(
+        commands, "search", "Search a collection and write a run.", _EXAMPLES, notes=_NOTES
+    )
     add_collection_options(parser, or_index="with --queries or --query")
     add = parser.add_argument
-    add("--index", metavar="FILE", help="an index of the collection (see heldout index)")
-    add("--query", metavar="WORDS", help="show the best documents for these words instead")
-    add("--model", default="bm25", metavar="NAME", help="see --models (default bm25)")
+    add("--model", default="bm25", metavar="NAME", help="model, see --models (default: bm25)")
     add(
         "--param",
         action="append",
         default=[],
         metavar="NAME=X",
-        help="a parameter of the model (repeat for more)",
+        help="parameter of the model (repeat for more)",
     )
-    add(
-        "--dask",
-        metavar="WHERE",
-        help="search the parts of an index (heldout index --shards) on a Dask cluster: "
-        "tcp://HOST:PORT, a scheduler file, or local:4",
-    )
-    add("--models", action=_ListModels, nargs=0, help="list the models and end")
+    add("--models", action=_ListModels, nargs=0, help="list the models and exit")
+    add("--query", metavar="WORDS", help="show the best documents for these words")
     add(
         "-k",
         "--depth",
         type=positive,
         metavar="N",
-        help=f"documents a query at most (default {_MOST}, with --query {_MOST_SHOWN})",
+        help=f"documents per query (default: {_MOST}; with --query {_MOST_SHOWN})",
     )
-    add("--name", help="name of the run (default the model)")
-    add("-o", "--output", metavar="FILE", help="write the run to a file")
-    add_format(parser, _FORMATS, "format of the run in -o FILE (default: by its suffix; trec)")
-    add("--eval", action="store_true", help="evaluate at once and print the measures")
-    add("-m", "--measure", action="append", metavar="NAME", help="a measure for --eval (repeat)")
-    add_json(parser, "the list, the measures or the run as JSON")
-    add_quiet(parser)
+    add("--name", metavar="NAME", help="name of the run (default: the model)")
+    add("--eval", action="store_true", help="print measures of the run")
+    add_measures(parser, "measure for --eval (repeat for more)")
+    group(parser, "input").add_argument(
+        "--index", metavar="FILE", help="index of the collection (see heldout index)"
+    )
     add_analyzer_options(parser)
+    add = group(parser, "output").add_argument
+    add("-o", "--output", metavar="FILE", help="write the run to FILE; format by suffix")
+    add_format(parser, _FORMATS, "for -o FILE (default: by its suffix, else trec)")
+    add_json(parser, "print the documents, the measures or the run as JSON")
+    add_quiet(parser)
+    group(parser, "execution").add_argument(
+        "--dask",
+        metavar="CLUSTER",
+        help="search the parts of an index (heldout index --shards) on a Dask cluster: "
+        "tcp://HOST:PORT, a scheduler file, or local:N",
+    )
     parser.set_defaults(run=_search)
 
 
@@ -115,15 +124,14 @@ def _search(options: argparse.Namespace) -> int:
     _refuse_misfits(options)
     kind = _run_format(options)
     if options.dask is not None and options.index is None and not is_index(options.collection):
-        raise InputError("--dask needs an index that all workers see: build one, give --index")
+        raise InputError("--dask needs an index that all workers can read: build one, add --index")
     if options.query is not None:
         return _show_found(options, model)
     if options.measure:
         from heldout.measure.parse import parse_measures
 
-        parse_measures(
-            options.measure, "ranking"
-        )  # what cannot be measured is refused before the search
+        # Unknown measures are refused before the search.
+        options.measure = parse_measures(given_measures(options.measure, "ranking"), "ranking")
     given = _from_index(options) if is_index(options.collection) else _from_collection(options)
     judged = given.judged
     if judged is None and _evaluates(options):
@@ -146,7 +154,7 @@ def _run_format(options: argparse.Namespace) -> str:
 
     if options.output is None:
         if options.format != "auto":
-            raise InputError("--format is that of the run in a file: say where with -o FILE")
+            raise InputError("--format goes with -o FILE")
         return "trec"
     name, dot, packing = options.output.rpartition(".")
     plain = name if dot + packing.lower() in PACKERS else options.output
@@ -170,8 +178,8 @@ def _refuse_misfits(options: argparse.Namespace) -> None:
     ):
         if value:
             raise InputError(
-                f"--query shows a list and makes no run, so {name} has no effect: put the query "
-                "into a file (--queries FILE)"
+                f"--query shows documents and writes no run, so {name} has no effect: put the "
+                "query into a file (--queries FILE)"
             )
 
 
@@ -249,7 +257,7 @@ def _index_of(documents: Documents, options: argparse.Namespace) -> AnyIndex:
     index = open_index(options.index)
     if not index.made_of(documents):
         raise InputError(
-            f"{options.index} was not made of the documents that {options.collection} has now "
+            f"{options.index} is not an index of the documents that {options.collection} has now "
             f"({index.n_documents} there, {len(documents)} here; text or ids differ): build it "
             f"again with heldout index {options.collection} -o {options.index} --force"
         )
@@ -259,8 +267,8 @@ def _index_of(documents: Documents, options: argparse.Namespace) -> AnyIndex:
 def _refuse_analyzer(options: argparse.Namespace, path: str) -> None:
     if given_analyzer(options) is not None:
         raise InputError(
-            f"{path} has its own analyzer, by which queries are cut as its documents were: leave "
-            "--stemmer, --stop and the like out, or build another index"
+            f"{path} has its own analyzer, which is used for queries too: leave --stemmer, --stop "
+            "and similar options out, or build another index"
         )
 
 
@@ -273,8 +281,8 @@ def _run(given: _Given, model: Model, options: argparse.Namespace) -> Run:
         run = search(given.index, given.queries, model, k=depth, name=name, each=each)
     if not len(run):
         raise InputError(
-            f"no document has a word of any of the {len(given.queries)} queries: are they in "
-            "another language, or is the analyzer not the right one?"
+            f"no document contains a word of any of the {len(given.queries)} queries: wrong "
+            "language, or wrong analyzer?"
         )
     return run
 
@@ -356,7 +364,7 @@ def _show_found(options: argparse.Namespace, model: Model) -> int:
     if not found:
         terms = ", ".join(dict.fromkeys(index.analyzer.analyze(options.query))) or "none"
         raise InputError(
-            f"no document has a word of the query {options.query!r} (its terms: {terms})"
+            f"no document contains a word of the query {options.query!r} (its terms: {terms})"
         )
     rows = [
         (score, index.document_ids[number], _first_line(documents, number))

@@ -6,11 +6,22 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli.collection import add_collection_options, open_collection
-from heldout.cli.files import emit, show
-from heldout.cli.groups import add_groups, given_groups
-from heldout.cli.help import add_quiet
-from heldout.cli.output import add_format, output_format
+from heldout.cli.collection import open_collection
+from heldout.cli.files import emit, is_file, show, split_paths
+from heldout.cli.groups import of_both
+from heldout.cli.help import group
+from heldout.cli.options import (
+    PLANS,
+    add_collection_options,
+    add_json,
+    add_plan_options,
+    add_quiet,
+    add_seed,
+    check_plan_options,
+    plan_table,
+    positive,
+)
+from heldout.cli.output import output_format
 from heldout.data.notes import count_of
 from heldout.errors import InputError
 
@@ -19,31 +30,39 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from heldout.data.collection import Collection
-    from heldout.resample.plan import Plan
     from heldout.resample.split import Split, Splits
 
 __all__ = ["add_split"]
 
-_FORMATS = ("auto", "tsv", "csv")
+_FORMATS = ("tsv", "csv")
 
 _EXAMPLES = """\
   heldout split pydocs --by query --folds 10                     sizes and checks
-  heldout split pydocs --by query --folds 10 --table -o folds.tsv
+  heldout split pydocs --by query --folds 10 --assignments folds.tsv
+  heldout split qrels.txt --by query --stratify relevance --assignments folds.csv
   heldout split pydocs --by document --folds 5 --stratify relevance -o parts --to lines
   heldout split parts/r0-f0/train --by document --hold-out 0.2 -o again --to beir
-  heldout split pydocs --by query --given folds.tsv --describe
+  heldout split pydocs --by query --folds-file folds.tsv
+  heldout split pydocs --by document --sample 1000 -o small      a smaller collection
+"""
 
-Without -o the splits are described: sizes, relevant documents on each side, overlaps. With -o each
-side of each split is written as a collection of its own (r0-f0/train, r0-f0/test, …); doc_map.tsv
-in it leads from its ids to the first original ones, also when a written split is split again.
-The same ids and seed give the same splits, in whatever order or format the collection comes.
+_NOTES = """\
+Without -o the splits are described: sizes, relevant documents in each part, overlaps. With -o each
+part of each split is written as a collection of its own (r0-f0/train, r0-f0/test, …); its
+doc_map.tsv maps its ids to the original ones, also when a written split is split again. The same
+ids and seed give the same splits, whatever the order or format of the collection. Judgements
+alone can be split by query.
 """
 
 
 def add_split(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
     """Add the command ``split``."""
     parser = command(
-        commands, "split", "Divide a collection into seen and held out, and write it.", _EXAMPLES
+        commands,
+        "split",
+        "Split a collection into training and held-out parts.",
+        _EXAMPLES,
+        notes=_NOTES,
     )
     add_collection_options(parser)
     add = parser.add_argument
@@ -51,71 +70,63 @@ def add_split(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
         "--by",
         choices=("query", "document", "both"),
         required=True,
-        help="what is held out: queries, documents, or both together",
+        help="what is held out: queries, documents, or both",
     )
-    _add_plans(parser)
-    add("--repeats", type=int, metavar="N", help="divide anew N times (folds, hold-out)")
-    add("--validation", type=_share, metavar="SHARE", help="a third side (with --hold-out)")
     add(
-        "--stratify",
-        metavar="WHAT",
-        help="relevance (spreads each query's relevant documents over document folds; for queries, "
-        "their number), length, or a field of the queries",
+        "--assignments",
+        metavar="FILE",
+        help="write the fold of each unit, as --folds-file reads it (.tsv or .csv; - prints it)",
     )
-    add_groups(add)
-    add("--seed", type=int, metavar="N", help="where chance starts (default 0)")
-    add("--fold", type=int, metavar="N", help="only this fold (with -o)")
-    add("-o", "--output", metavar="FOLDER", help="write the splits there (with --table: a file)")
-    add("--to", choices=("beir", "trec", "lines"), default="beir", help="format (default beir)")
-    add_format(parser, _FORMATS, "format of --table (default: by the suffix of -o; tsv)")
+    add(
+        "--sample",
+        type=positive,
+        metavar="N",
+        help="draw N random units and write them with -o as one collection (no folds)",
+    )
+    add("--fold", type=int, metavar="N", help="with -o: write this fold only")
+    add_plan_options(parser)
+    add_seed(parser, None)
+    add = group(parser, "output").add_argument
+    add("-o", "--output", metavar="FOLDER", help="write the parts as collections to FOLDER")
+    add(
+        "--to",
+        choices=("beir", "trec", "lines"),
+        default="beir",
+        help="format of the collections (default: beir)",
+    )
+    add(
+        "-f",
+        "--format",
+        choices=("auto", *_FORMATS),
+        default="auto",
+        metavar="NAME",
+        help="format of --assignments: tsv or csv (default: by its suffix, else tsv)",
+    )
     add("--force", action="store_true", help="replace an earlier export")
-    shown = parser.add_mutually_exclusive_group()
-    add = shown.add_argument
     add("--describe", action="store_true", help="print the description (default without -o)")
-    add("--table", action="store_true", help="print the fold of each unit, as --given reads it")
-    add("--json", action="store_true", help="print the description as JSON")
-    add_quiet(parser, "no notes, no word of what was written")
+    add_json(parser, "print the description as JSON")
+    add_quiet(parser, "print no notes")
     parser.set_defaults(run=_split)
-
-
-def _add_plans(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_mutually_exclusive_group().add_argument
-    add(
-        "--folds",
-        type=int,
-        metavar="K",
-        help="each is held out once, in one of K folds (default: 10 of queries, 5 of documents)",
-    )
-    add("--hold-out", type=_share, metavar="SHARE", help="a random share, or a number of units")
-    add("--leave-one-out", action="store_true", help="each is held out alone")
-    add("--bootstrap", type=int, metavar="N", help="N draws with replacement; test: never drawn")
-    add("--given", metavar="FILE", help="folds from a table of id and fold, or JSON")
-    add("--test-ids", metavar="FILE", help="hold out the ids in a file, one a line")
-    add("--later", metavar="FILE", help="hold out the last fifth by a table of id and time")
-
-
-def _share(text: str) -> float:
-    import argparse
-
-    try:
-        return int(text) if text.isdigit() else float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a share nor a number") from None
 
 
 def _split(options: argparse.Namespace) -> int:
     from heldout.resample.notices import ResamplingWarning
 
     _refuse_strange(options)
-    kind = output_format(options.format, options.output, _FORMATS, "tsv") if options.table else ""
-    collection = open_collection(options)
+    kind = ""
+    if options.assignments is not None:
+        file = None if options.assignments == "-" else options.assignments
+        kind = output_format(options.format, file, _FORMATS, "tsv")
+    collection = _collection(options)
     with warnings.catch_warnings():
         # The same sentences are notes of the splits, which are printed below.
         warnings.simplefilter("ignore", ResamplingWarning)
         splits = _splits(collection, options)
-    if options.table:
-        _table(splits, kind, options)
-    elif options.output is not None and not (options.describe or options.json):
+    if options.assignments is not None:
+        _assignments(splits, kind, options)
+    elif options.sample is not None:
+        _export_sample(splits, collection, options)
+    elif options.output is not None:
         _export(splits, collection, options)
     else:
         _describe(splits, collection, options)
@@ -123,106 +134,78 @@ def _split(options: argparse.Namespace) -> int:
 
 
 def _refuse_strange(options: argparse.Namespace) -> None:
-    """Refuse options that would be passed over."""
-    if options.validation is not None and options.hold_out is None:
-        raise InputError("--validation goes with --hold-out")
+    """Refuse options that would have no effect."""
+    check_plan_options(options)
     _refuse_strange_output(options)
-    chance = options.folds or options.hold_out or _is_default(options)
-    for name in ("repeats", "stratify"):
-        if getattr(options, name) is not None and not chance:
-            raise InputError(f"--{name} goes with --folds and --hold-out")
-    drawn = options.leave_one_out or options.bootstrap
-    if options.groups is not None and not (chance or drawn):
-        raise InputError("--groups goes with --folds, --hold-out, --leave-one-out and --bootstrap")
-    fixed = options.given or options.test_ids or options.later or options.leave_one_out
+    fixed = options.folds_file or options.test_ids or options.later or options.leave_one_out
     if options.seed is not None and fixed:
-        raise InputError("--seed changes nothing here: nothing is left to chance")
+        raise InputError("--seed has no effect: nothing is random here")
+    if options.sample is not None and (plan_table(options) or options.by == "both"):
+        raise InputError("--sample draws units by query or by document, without a plan")
 
 
 def _refuse_strange_output(options: argparse.Namespace) -> None:
-    if options.format != "auto" and not options.table:
-        raise InputError("--format goes with --table; the format of datasets is --to")
-    writes = options.output is not None and not (options.table or options.describe or options.json)
-    if options.fold is not None and not writes:
-        raise InputError("--fold says which fold to write: give -o FOLDER as well")
-    if writes and options.output.lower().endswith((".csv", ".tsv", ".json")):
-        raise InputError(
-            f"-o {options.output}: the splits are written to a folder; for a table of folds add "
-            "--table"
-        )
-    if options.force and not writes:
-        raise InputError("--force is for writing datasets (-o FOLDER)")
-    if options.output is not None and (options.describe or options.json) and not options.table:
+    if options.assignments is not None and options.output is not None:
+        raise InputError("--assignments writes a table and -o collections: give one of them")
+    if options.format != "auto" and options.assignments is None:
+        raise InputError("--format goes with --assignments; collections have --to")
+    if options.sample is not None and options.output is None:
+        raise InputError("--sample writes a collection: add -o FOLDER")
+    if options.fold is not None and options.output is None:
+        raise InputError("--fold goes with -o FOLDER")
+    if options.force and options.output is None:
+        raise InputError("--force goes with -o FOLDER")
+    if options.output is None:
+        return
+    if options.describe or options.json:
         raise InputError("a description is printed: leave -o out, or redirect the output")
+    if options.output.lower().endswith((".csv", ".tsv", ".json")):
+        raise InputError(
+            f"-o {options.output}: expected a folder; for a table of folds use --assignments "
+            f"{options.output}"
+        )
 
 
-def _is_default(options: argparse.Namespace) -> bool:
-    others = (options.given, options.test_ids, options.later, options.bootstrap)
-    return not options.leave_one_out and all(one is None for one in others)
+def _collection(options: argparse.Namespace) -> Collection:
+    """The collection, or judgements alone."""
+    source = options.collection
+    alone = options.qrels is None and options.queries is None and not source.endswith(".toml")
+    if not alone or options.by != "query" or not all(map(is_file, split_paths(source))):
+        return open_collection(options)
+    from heldout.experiment.judged import judged_collection
+
+    if options.output is not None:
+        raise InputError("judgements alone have no documents to write: use --assignments FILE")
+    return judged_collection(split_paths(source), ())
 
 
 def _splits(collection: Collection, options: argparse.Namespace) -> Splits:
-    from heldout.resample.combined import TwoWay
-    from heldout.resample.groups import KINDS, NEAR
+    from heldout.cli.places import plan_option
+    from heldout.experiment.plan_fields import plan_from_table
+    from heldout.experiment.problems import Problems
 
+    table, seed = plan_table(options), options.seed or 0
+    if options.sample is not None:
+        table = {"hold_out": options.sample}
     if options.by == "both":
-        groups = options.groups
-        if groups not in {None, *KINDS}:
-            raise InputError("--groups FILE names one kind of unit: split --by query or document")
-        if options.given or options.test_ids or options.later:
+        if options.folds_file or options.test_ids or options.later:
             raise InputError("--by both needs a plan for queries and documents: --folds, …")
-        of_queries = None if groups == NEAR else groups
-        plans = _plan(options, 5, of_queries), _plan(options, 5, groups)
-        return TwoWay(*plans).splits(collection)
-    plan = _plan(options, 10 if options.by == "query" else 5, given_groups(options.groups))
-    return plan.splits(collection, options.by)
+        table = of_both(table)
+    elif not any(name in table for name in PLANS):
+        table["folds"] = 10 if options.by == "query" else 5
+    problems = Problems(plan_option)
+    plan = plan_from_table(table, options.by, seed, problems)
+    problems.refuse()
+    if plan is None:
+        raise InputError("there is no plan")  # cannot be: refuse has said why
+    return plan.splits(collection, "query" if options.by == "both" else options.by)
 
 
-def _plan(options: argparse.Namespace, folds: int, groups: Any) -> Plan:
-    from heldout.resample.holdout import HoldOut
-    from heldout.resample.plans import Bootstrap, KFold, LeaveOneOut
-
-    seed = 0 if options.seed is None else options.seed
-    chance: dict[str, Any] = {
-        "repeats": 1 if options.repeats is None else options.repeats,
-        "stratify": options.stratify,
-        "groups": groups,
-        "seed": seed,
-    }
-    if options.hold_out is not None:
-        return HoldOut(options.hold_out, options.validation or 0.0, **chance)
-    if options.leave_one_out:
-        return LeaveOneOut(groups)
-    if options.bootstrap is not None:
-        return Bootstrap(options.bootstrap, seed=seed, groups=groups)
-    if options.given or options.test_ids or options.later:
-        return _named_plan(options)
-    return KFold(folds if options.folds is None else options.folds, **chance)
-
-
-def _named_plan(options: argparse.Namespace) -> Plan:
-    from pathlib import Path
-
-    from heldout.resample.given import GivenFolds
-    from heldout.resample.holdout import Chronological, TestSet
-
-    if options.given is not None:
-        return GivenFolds(options.given)
-    if options.test_ids is not None:
-        return TestSet(Path(options.test_ids))
-    return Chronological(_values(options.later, "time"))
-
-
-def _values(path: str, what: str) -> dict[str, str]:
-    from heldout.resample.fold_files import read_values
-
-    return {entry.unit: entry.value for entry in read_values(path, what)}
-
-
-def _table(splits: Splits, kind: str, options: argparse.Namespace) -> None:
+def _assignments(splits: Splits, kind: str, options: argparse.Namespace) -> None:
     from heldout.resample.export import fold_table
 
-    emit("".join(fold_table(splits, "," if kind == "csv" else "\t")), options.output)
+    file = None if options.assignments == "-" else options.assignments
+    emit("".join(fold_table(splits, "," if kind == "csv" else "\t")), file)
     if not options.quiet:
         _say(splits)
 
@@ -241,6 +224,17 @@ def _describe(splits: Splits, collection: Collection, options: argparse.Namespac
     if options.quiet:
         found = replace(found, notes=())
     show("".join(plain_text(line) + "\n" for line in str(found).split("\n")))
+
+
+def _export_sample(splits: Splits, collection: Collection, options: argparse.Namespace) -> None:
+    from heldout.data.collection import collection_sizes
+    from heldout.data.export import export_collection
+    from heldout.resample.parts import part_of
+
+    part = part_of(splits[0].view(collection, "test")).collection
+    export_collection(part, options.output, options.to, force=options.force)
+    if not options.quiet:
+        sys.stderr.write(f"{options.output}: {collection_sizes(part)}\n")
 
 
 def _export(splits: Splits, collection: Collection, options: argparse.Namespace) -> None:

@@ -6,10 +6,21 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli.collection import add_collection_options, open_collection
+from heldout.cli.collection import open_collection
 from heldout.cli.files import emit, show
 from heldout.cli.groups import add_groups, given_groups
-from heldout.cli.index import add_analyzer_options, build_index, given_analyzer, positive
+from heldout.cli.help import group
+from heldout.cli.index import build_index, given_analyzer
+from heldout.cli.measures import given_measures
+from heldout.cli.options import (
+    add_analyzer_options,
+    add_collection_options,
+    add_level,
+    add_measures,
+    add_quiet,
+    add_seed,
+    positive,
+)
 from heldout.cli.output import TABLE_FORMATS, add_output, output_format
 from heldout.cli.progress import progress_bar
 from heldout.errors import InputError
@@ -40,9 +51,12 @@ _BIAS_EXAMPLES = """\
   heldout study bias pydocs --fraction 0.1667 --draws 20           the truth is 5x the sample
   heldout study bias pydocs --draws 20 --sets 5 --tune --pre-split as older studies did it
   heldout study bias scifact --stemmer english --tune --json
+"""
 
-In every draw a share of the documents (--fraction) is seen. The system is tuned on them; its score
-on the others is the truth, and every estimator has to find it from the seen documents alone.
+_BIAS_NOTES = """\
+Each repetition draws a fraction of the documents (--fraction) as training data. The system is
+tuned on them; its score on the other documents is the truth, which every estimation method has to
+predict from the training data alone.
 """
 
 _CURVE_EXAMPLES = """\
@@ -65,7 +79,10 @@ at its default parameters.
 def add_study(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
     """Add the command ``study``."""
     parser = command(
-        commands, "study", "Try estimators where the truth is known; learning curves.", _EXAMPLES
+        commands,
+        "study",
+        "Check estimation methods where the truth is known; draw learning curves.",
+        _EXAMPLES,
     )
     parts = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_bias(command, parts)
@@ -76,55 +93,101 @@ def add_study(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
 def _add_shared(parser: argparse.ArgumentParser, draws: int) -> None:
     add_collection_options(parser)
     add = parser.add_argument
-    add("--model", default="bm25", metavar="NAME", help="see heldout search --models")
+    add("--model", default="bm25", metavar="NAME", help="model (see heldout search --models)")
     add(
         "--param",
         action="append",
         default=[],
         metavar="NAME=X",
-        help="a value (k1=1), or with --tune an axis: k1=0.5:3:6, mu=10:9999:7:log, b=0.3,0.75",
+        help="parameter (k1=1), or with --tune a range: k1=0.5:3:6, mu=10:9999:7:log, b=0.3,0.75",
     )
-    add("--tune", action="store_true", help="tune instead of fixing; without axes a default grid")
+    add(
+        "--tune",
+        action="store_true",
+        help="tune the parameters; without ranges over a default grid",
+    )
     _add_draws(parser, draws)
 
 
 def _add_draws(parser: argparse.ArgumentParser, draws: int) -> None:
     add = parser.add_argument
-    add("-m", "--measure", default="nDCG@10", metavar="NAME", help="a measure (default nDCG@10)")
-    add("--draws", type=positive, default=draws, metavar="N", help=f"draws (default {draws})")
-    add("--depth", type=positive, default=1000, metavar="N", help="ranks that count (default 1000)")
+    add_measures(parser, "measure (default: nDCG@10)", action="store", default="nDCG@10")
+    add(
+        "--draws", type=positive, default=draws, metavar="N", help=f"repetitions (default: {draws})"
+    )
+    add("--depth", type=positive, default=1000, metavar="N", help="ranking depth (default: 1000)")
     add_groups(add)
-    add("--seed", type=int, default=0, metavar="N", help="of the random numbers (default 0)")
-    add_output(parser, _FORMATS, auto="auto is a table with a verdict")
-    add("--quiet", action="store_true", help="only the table and the verdict")
+    add_seed(parser)
+    add_output(parser, _FORMATS, auto="table with a verdict")
+    add_quiet(parser, "print the table and the verdict only")
     add_analyzer_options(parser)
 
 
 def _add_bias(command: Callable[..., argparse.ArgumentParser], parts: Any) -> None:
     parser = command(
-        parts, "bias", "Compare estimators with the truth on unseen documents.", _BIAS_EXAMPLES
+        parts,
+        "bias",
+        "Compare estimation methods with the true score on unseen documents.",
+        _BIAS_EXAMPLES,
+        notes=_BIAS_NOTES,
     )
     _add_shared(parser, 200)
     add = parser.add_argument
-    add("--fraction", type=float, default=0.5, metavar="X", help="share that is seen (default 0.5)")
-    add("--sets", type=positive, default=1, metavar="N", help="disjoint samples of the seen share")
-    add("--folds", type=positive, default=5, metavar="N", help="document folds (default 5)")
-    add("--inner", type=positive, metavar="N", help="choose values by inner folds of a train side")
-    add("--pre-split", action="store_true", help="tune once before splitting (leaks; with --tune)")
-    add("--replicates", type=int, default=100, metavar="N", help="replicates per interval (100)")
-    add("--figures", metavar="FOLDER", help="write the data of the study's figures as CSV")
+    add(
+        "--fraction",
+        type=float,
+        default=0.5,
+        metavar="X",
+        help="fraction of the documents used as training data (default: 0.5)",
+    )
+    add(
+        "--sets",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="disjoint samples of that size per repetition (default: 1)",
+    )
+    add("--folds", type=positive, default=5, metavar="K", help="document folds (default: 5)")
+    add("--inner", type=positive, metavar="K", help="tune by K inner folds of the training data")
+    add("--pre-split", action="store_true", help="with --tune: tune once before splitting (leaks)")
+    add(
+        "--replicates",
+        type=int,
+        default=100,
+        metavar="N",
+        help="random half-samples per interval (default: 100)",
+    )
+    group(parser, "output").add_argument(
+        "--figures", metavar="FOLDER", help="write the data of the figures as CSV"
+    )
     parser.set_defaults(run=_bias)
 
 
 def _add_curve(command: Callable[..., argparse.ArgumentParser], parts: Any) -> None:
     parser = command(
-        parts, "curve", "The held-out score as a function of what is seen.", _CURVE_EXAMPLES
+        parts, "curve", "Show the held-out score by size of the training data.", _CURVE_EXAMPLES
     )
     _add_shared(parser, 20)
     add = parser.add_argument
-    add("--by", choices=("document", "query"), default="document", help="what is held out")
-    add("--sizes", default="0.1,0.2,0.4,0.7,1", metavar="SHARES", help="of the train side")
-    add("--test", type=float, default=0.2, metavar="X", help="share held out (default 0.2)")
+    add(
+        "--by",
+        choices=("document", "query"),
+        default="document",
+        help="what is held out (default: document)",
+    )
+    add(
+        "--sizes",
+        default="0.1,0.2,0.4,0.7,1",
+        metavar="FRACTIONS",
+        help="fractions of the training data (default: 0.1,0.2,0.4,0.7,1)",
+    )
+    add(
+        "--hold-out",
+        type=float,
+        default=0.2,
+        metavar="X",
+        help="fraction held out (default: 0.2)",
+    )
     parser.set_defaults(run=_curve)
 
 
@@ -134,11 +197,13 @@ def _add_coverage(command: Callable[..., argparse.ArgumentParser], parts: Any) -
     )
     add_collection_options(parser)
     add = parser.add_argument
-    add("--system", action="append", required=True, metavar="SYSTEM", help="a model (repeatable)")
-    add("--by", choices=("query",), default="query", help="what is drawn: queries")
-    add("--sample", type=positive, metavar="N", help="queries of a sample (default: as judged)")
-    add("--folds", type=positive, default=10, metavar="N", help="query folds (default 10)")
-    add("--level", type=float, default=0.95, metavar="X", help="confidence level (default 0.95)")
+    add(
+        "--system", action="append", required=True, metavar="SYSTEM", help="model (repeat for more)"
+    )
+    add("--by", choices=("query",), default="query", help="what is drawn (default: query)")
+    add("--sample", type=positive, metavar="N", help="queries per sample (default: all judged)")
+    add("--folds", type=positive, default=10, metavar="K", help="query folds (default: 10)")
+    add_level(parser)
     _add_draws(parser, 1000)
     parser.set_defaults(run=_coverage)
 
@@ -148,7 +213,7 @@ def _system(options: argparse.Namespace) -> ModelSystem:
 
     system = _parsed(options.model, options.param)
     if system.space is not None and not options.tune:
-        raise InputError(f"{system.space.axes[0].name} has several values: add --tune")
+        raise InputError(f"{system.space.axes[0].name} has several values: add --tune to tune it")
     if not options.tune or system.space is not None:
         return system
     fixed = {key for key, _ in system.parameters}
@@ -211,10 +276,10 @@ def _bias(options: argparse.Namespace) -> int:
     options.format = output_format(options.format, options.output, _FORMATS, "table")
     system = _system(options)
     if options.pre_split and not options.tune:
-        raise InputError("--pre-split says how values are tuned: add --tune")
+        raise InputError("--pre-split goes with --tune")
     tuning: Tuning = "pre-split" if options.pre_split else "nested" if options.tune else "fixed"
     settings = StudySettings(
-        parse_measure(options.measure, "ranking"),
+        parse_measure(given_measures([options.measure], "ranking")[0], "ranking"),
         options.fraction,
         options.draws,
         options.sets,
@@ -224,7 +289,7 @@ def _bias(options: argparse.Namespace) -> int:
         max(options.replicates, 0),
         seed=options.seed,
     )
-    # Made before the draws: nobody wants to hear of a wrong folder after minutes.
+    # Made first: a wrong folder should be noticed before minutes of work.
     with made_folder(options.figures) if options.figures else nullcontext():
         candidates, collection = _candidates(options, system)
         groups = _groups(options, collection)
@@ -259,7 +324,7 @@ def _shares(text: str) -> list[float]:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise InputError(f"--sizes {text}: expected shares such as 0.1,0.25,0.5,1") from None
+        raise InputError(f"--sizes {text}: expected fractions such as 0.1,0.25,0.5,1") from None
 
 
 def _curve(options: argparse.Namespace) -> int:
@@ -270,7 +335,7 @@ def _curve(options: argparse.Namespace) -> int:
     options.format = output_format(options.format, options.output, _FORMATS, "table")
     system, measure, shares = (
         _system(options),
-        parse_measure(options.measure, "ranking"),
+        parse_measure(given_measures([options.measure], "ranking")[0], "ranking"),
         _shares(options.sizes),
     )
     if options.groups is not None and options.by == "query":
@@ -283,7 +348,7 @@ def _curve(options: argparse.Namespace) -> int:
             measure,
             shares,
             by=options.by,
-            test=options.test,
+            test=options.hold_out,
             draws=options.draws,
             seed=options.seed,
             progress=progress,
@@ -291,8 +356,8 @@ def _curve(options: argparse.Namespace) -> int:
         )
     unit = {"document": "documents", "query": "queries"}[options.by]
     title = (
-        f"{_named(system)}, {measure}: tuned on some {unit}, measured on the {options.test:.0%} of "
-        f"the {unit} held out, {options.draws} draws"
+        f"{_named(system)}, {measure}: tuned on some {unit}, measured on the "
+        f"{options.hold_out:.0%} of the {unit} held out, {options.draws} draws"
     )
     if options.format == "table":
         _write(curve_text(points, title, unit), options)

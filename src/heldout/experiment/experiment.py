@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from heldout.data.aside import write_atomically
+from heldout.data.io.toml import toml_text
 from heldout.data.sizes import parse_size
 from heldout.errors import InputError
 from heldout.experiment.execution.execute import execute
@@ -20,13 +23,12 @@ from heldout.experiment.execution.tasks import Task, plan_tasks
 from heldout.experiment.manifest import MANIFEST, experiment_key, make_manifest
 from heldout.experiment.problems import Problems
 from heldout.experiment.ranking_fields import check_ranking_fields
-from heldout.experiment.result_files import all_files, flush
+from heldout.experiment.result_files import EXPERIMENT, all_files, flush
 from heldout.experiment.results import Results
 from heldout.experiment.schema import PredictionFields, RankingFields
 from heldout.experiment.toml_lines import place_in, read_fields
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Mapping, Sequence
 
     from heldout.data.collection import Collection
@@ -46,7 +48,8 @@ __all__ = ["JOURNAL", "Experiment"]
 
 JOURNAL: Final = "journal.jsonl"
 _FILES: Final = (*all_files(), JOURNAL)
-_ASIDE: Final = re.compile(r"\..+\.(parquet|json)\.([0-9a-f]{8}-)?\d+\.tmp")
+_HOME: Final = re.compile(r"^\s*folder\s*=", re.MULTILINE)
+_ASIDE: Final = re.compile(r"\..+\.(parquet|json|toml)\.([0-9a-f]{8}-)?\d+\.tmp")
 
 
 _DEFAULTS: Final = {
@@ -173,21 +176,32 @@ class Experiment:
         self._source = ""
         self._text = ""
         self._folder: Path | None = None
+        self.place_of: Callable[[str], str] | None = None
+        """Say where the value of a field was given, for messages; by default its name."""
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Experiment:
-        """Read ``experiment.toml``; relative paths in it start from its folder."""
-        fields, text = read_fields(path)
+        """Read ``experiment.toml``, or the folder of results, to repeat their experiment.
+
+        Relative paths start from the folder of the file, or from the field ``folder`` in it.
+        """
+        place = Path(path)
+        if place.is_dir():
+            place = _stored(place)
+        fields, text = read_fields(place)
         made = cls()
-        made.fields = fields
-        made._source = str(path)
+        made._source = str(place)
         made._text = text
-        made._folder = Path(path).parent
+        home = fields.pop("folder", "")
+        if not isinstance(home, str):
+            raise InputError(f"{place}: folder: expected a path, not {home!r}")
+        made._folder = place.parent / home
+        made.fields = fields
         return made
 
     def check(self) -> Settings:
         """Look at everything before anything runs, and raise all that is wrong at once."""
-        problems = Problems(place_in(self._text)) if self._text else Problems()
+        problems = Problems(place_in(self._text) if self._text else self.place_of or str)
         settings: Settings | None = None
         task = self.fields.get("task", "ranking")
         if task == "ranking":
@@ -267,10 +281,40 @@ class Experiment:
             results = _run(settings, index, manifest, place, resources, progress=progress)
             if command:
                 results.timings["command"] = command
+            self._store(place)
             results.write(place)
             flush(place)  # the journal goes when the power may go too
             (place / JOURNAL).unlink(missing_ok=True)
         return results
+
+    def _store(self, place: Path) -> None:
+        """Keep the fields with the results, unless they are objects that no file can hold."""
+        home = (self._folder or Path()).resolve()
+        with suppress(ValueError):  # on another drive
+            home = Path(os.path.relpath(home, place.resolve()))
+        try:
+            text = self._text or toml_text(self.fields)
+        except TypeError:
+            (place / EXPERIMENT).unlink(missing_ok=True)
+            return
+        if _HOME.search(text):  # it was repeated from results: its folder is another one now
+            text = toml_text(self.fields)
+        with write_atomically(place / EXPERIMENT) as aside:
+            whole = toml_text({"folder": home.as_posix()}) + text
+            aside.write_text(whole, encoding="utf-8", newline="\n")
+            flush(aside)
+
+
+def _stored(place: Path) -> Path:
+    """The experiment that is kept with results."""
+    kept = place / EXPERIMENT
+    if not kept.is_file():
+        what = "results" if (place / MANIFEST).is_file() else "a folder without results"
+        raise InputError(
+            f"{place}: {what} that cannot be repeated: there is no {EXPERIMENT} (heldout 0.1 kept "
+            "none, and experiments with Python objects have none)"
+        )
+    return kept
 
 
 def _make_folder(place: Path) -> None:

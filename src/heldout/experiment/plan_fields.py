@@ -9,7 +9,7 @@ from heldout.data.paths import names_file
 from heldout.errors import InputError
 from heldout.experiment.schema import Seed, Table, checked
 from heldout.resample.combined import RepeatedRuns, TwoWay
-from heldout.resample.fold_files import read_groups
+from heldout.resample.fold_files import read_groups, read_values
 from heldout.resample.given import GivenFolds
 from heldout.resample.groups import KINDS
 from heldout.resample.holdout import Chronological, HoldOut, TestSet
@@ -21,7 +21,39 @@ if TYPE_CHECKING:
     from heldout.experiment.problems import Problems
     from heldout.resample.plan import Plan
 
-__all__ = ["plan_from_table"]
+__all__ = ["named_plan", "plan_from_table"]
+
+SHORT: Final[dict[str, tuple[str, str]]] = {
+    "hold_out": ("holdout", "test"),
+    "leave_one_out": ("leave-one-out", ""),
+    "bootstrap": ("bootstrap", "replicates"),
+    "folds_file": ("given", "file"),
+    "test_ids": ("test-set", "file"),
+    "later": ("chronological", "order"),
+}
+"""Plans by the names that the command line has for them: the kind, and its first value."""
+
+
+def named_plan(
+    table: Mapping[str, Any], problems: Problems, under: str = "plan."
+) -> dict[str, Any]:
+    """Return a table in which the plan has a kind, whichever way it was named.
+
+    ``{hold_out = 0.2}`` is ``{kind = "holdout", test = 0.2}``; problems are reported under the name
+    that was given.
+    """
+    short = [name for name in SHORT if name in table and table[name] is not False]
+    rest = {name: value for name, value in table.items() if name not in SHORT}
+    if not short:
+        return rest
+    others = [name for name in ("kind", "folds") if name in table]
+    if len(short) + len(others) > 1:
+        problems.add(under.rstrip("."), f"give one of {' and '.join([*others, *short])}")
+    kind, value = SHORT[short[0]]
+    if not value:
+        return {**rest, "kind": kind}
+    problems.given_as[f"{under}{value}"] = f"{under}{short[0]}"
+    return {**rest, "kind": kind, value: table[short[0]]}
 
 
 class PlanTable(Table):
@@ -66,8 +98,8 @@ class KFoldTable(PlanTable):
 class HoldOutTable(PlanTable):
     """One part or several that are held out."""
 
-    test: float = 0.2
-    validation: float = 0.0
+    test: int | float = 0.2
+    validation: int | float = 0.0
     repeats: int = 1
     stratify: str | None = None
     groups: str | None = None
@@ -140,8 +172,8 @@ class ChronologicalTable(PlanTable):
 
     def plan(self, seed: int, folder: Path | None) -> Plan:
         """The plan."""
-        del seed, folder
-        return Chronological(self.order, self.test, self.cut)
+        del seed
+        return Chronological(_order(self.order, folder), self.test, self.cut)
 
 
 _KINDS: Final[dict[str, type[PlanTable]]] = {
@@ -186,6 +218,7 @@ def plan_from_table(
 def _single(
     table: Mapping[str, object], under: str, seed: int, problems: Problems, folder: Path | None
 ) -> Plan | None:
+    table = named_plan(table, problems, under)
     kind = table.get("kind", "kfold")
     if not isinstance(kind, str) or kind not in _KINDS:
         problems.add(f"{under}kind", f"there is no plan {kind!r}; there are {', '.join(_KINDS)}")
@@ -208,6 +241,14 @@ def _groups(given: str | None, folder: Path | None) -> str | Mapping[str, str] |
     if given is None or given in KINDS or not names_file(path):
         return given
     return read_groups(path)
+
+
+def _order(given: str, folder: Path | None) -> str | dict[str, str]:
+    """The time of each unit in a file, if it names one; else it is a field."""
+    path = (folder or Path()) / given
+    if not names_file(path):
+        return given
+    return {entry.unit: entry.value for entry in read_values(path, "time")}
 
 
 def _path(file: str, folder: Path | None) -> Path:

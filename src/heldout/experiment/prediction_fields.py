@@ -10,10 +10,12 @@ from heldout.data.predictions import NumberPredictions
 from heldout.errors import InputError
 from heldout.experiment.field_checks import check_names, given_measures, given_plan, splitting
 from heldout.experiment.instance_files import instances_from
-from heldout.experiment.plan_fields import plan_from_table
+from heldout.experiment.measure_files import loaded
+from heldout.experiment.plan_fields import named_plan, plan_from_table
 from heldout.experiment.schema import PredictionFields, checked
 from heldout.experiment.settings import PredictionSettings
 from heldout.experiment.systems.estimator_reading import baseline_systems, estimator_systems
+from heldout.measure.base import Measure
 from heldout.measure.parse import parse_measure
 from heldout.notes import Note
 from heldout.resample.plan import Plan
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from heldout.experiment.instances import Instances, PredictionTask
     from heldout.experiment.problems import Problems
     from heldout.experiment.systems.estimators import EstimatorSystem
-    from heldout.measure.base import Measure
     from heldout.resample.split import Splits
 
 __all__ = ["check_prediction_fields"]
@@ -49,7 +50,10 @@ def check_prediction_fields(
     """
     given = checked(PredictionFields, fields, problems) or PredictionFields()
     measures, tune_for = given_measures(
-        given, _DEFAULT_MEASURE[task], lambda one: (_measure(task, one),), problems
+        given,
+        _DEFAULT_MEASURE[task],
+        lambda one: (_measure(task, loaded(one, task, folder)),),
+        problems,
     )
     own = estimator_systems(given.systems, task, tune_for, problems, folder)
     systems = (*own, *baseline_systems(task))
@@ -80,7 +84,7 @@ def check_prediction_fields(
 
 
 def _measure(task: PredictionTask, name: object) -> Measure:
-    if not isinstance(name, str):
+    if not isinstance(name, str | Measure):
         raise InputError(f"{name!r} is not the name of a measure")
     return parse_measure(name, task)
 
@@ -107,7 +111,7 @@ def _plan(
     if "groups" in plan:
         problems.add("plan.groups", "say it with the data: data.groups")
         return None
-    table = dict(plan)
+    table = named_plan(plan, problems)
     if table.get("stratify") == "none":
         del table["stratify"]
     elif task == "classification" and table.get("kind", "kfold") in _STRATIFIED:

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.collection import Collection
 from heldout.data.paths import is_there, names_file
-from heldout.errors import InputError
+from heldout.errors import HeldoutError, InputError
 from heldout.experiment.compatibility import check_fitting, check_splits
 from heldout.experiment.documents.rank_table import check_measures
 from heldout.experiment.field_checks import check_names, given_measures, given_plan, splitting
-from heldout.experiment.plan_fields import plan_from_table
+from heldout.experiment.judged import judged_collection
+from heldout.experiment.measure_files import loaded
+from heldout.experiment.plan_fields import named_plan, plan_from_table
 from heldout.experiment.schema import (
     AnalyzerTable,
     By,
@@ -59,7 +61,9 @@ def check_ranking_fields(
         Where relative paths are looked for.
     """
     given = checked(RankingFields, _renamed(fields, problems), problems) or RankingFields()
-    measures, tune_for = given_measures(given, "nDCG@10", _parse, problems)
+    measures, tune_for = given_measures(
+        given, "nDCG@10", lambda one: _parse(loaded(one, "ranking", folder)), problems
+    )
     if tune_for is not None and tune_for.higher_is_better is None:
         problems.add("tune_for", f"{tune_for} has no better or worse: nothing can be chosen by it")
     by = _by(given)
@@ -67,7 +71,7 @@ def check_ranking_fields(
     check_names(systems, given.baseline, problems)
     check_fitting(systems, by, measures, given, problems)
     index, analyzer = _index(given, problems, folder)
-    collection, source = _collection(given.collection, problems, folder)
+    collection, source = _collection(given.collection, systems, problems, folder)
     plan = _plan(given, by, problems, folder)
     splits = _splits(plan, collection, by, systems, given, problems)
     if problems.found or collection is None or splits is None or tune_for is None:
@@ -174,7 +178,7 @@ def _system(one: Any, under: str, problems: Problems, folder: Path | None) -> Sy
     if isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str):
         name, described = one
         if not (isinstance(described, dict) and set(described) & set(SYSTEM_SOURCES)):
-            return system_of(described, name)
+            return system_of(described, name, folder=folder)
         one = {"name": name, **described}
     # In Python a mapping may also be runs by name; in a file it is always a table.
     if isinstance(one, dict) and (folder is not None or set(one) & set(SYSTEM_SOURCES)):
@@ -183,7 +187,7 @@ def _system(one: Any, under: str, problems: Problems, folder: Path | None) -> Sy
         if table is None or len(problems.found) > before:
             return None
         return system_from_table(table, folder)
-    return system_of(one)
+    return system_of(one, folder=folder)
 
 
 def _found_from(folder: Path | None) -> Callable[[str], str]:
@@ -197,7 +201,7 @@ def _found_from(folder: Path | None) -> Callable[[str], str]:
 
 
 def _collection(
-    given: Any, problems: Problems, folder: Path | None
+    given: Any, systems: tuple[System[Any], ...], problems: Problems, folder: Path | None
 ) -> tuple[Collection | None, CollectionTable | None]:
     """The collection, and how it was read (None: it came as an object)."""
     if isinstance(given, Collection):
@@ -211,9 +215,34 @@ def _collection(
     if found is None or len(problems.found) > before:
         return None, None
     source, collection = found.moved(_found_from(folder)), None
+    if source.source is None:
+        return _judged_alone(source, systems, problems), None
+    if source.intersection:
+        problems.add("collection.intersection", "is for judgements without a collection")
     with problems.at("collection"):
         collection = _judged(source.read(), problems)
     return collection, source
+
+
+def _judged_alone(
+    table: CollectionTable, systems: tuple[System[Any], ...], problems: Problems
+) -> Collection | None:
+    """What judgements and the run files of all systems make known of a collection."""
+    if table.qrels is None:
+        problems.add("collection.source", "is missing")
+        return None
+    for name in sorted(table.model_fields_set - {"qrels", "name", "intersection"}):
+        if getattr(table, name) is not None:
+            problems.add(
+                f"collection.{name}", "is for a collection with documents: give its source"
+            )
+    try:
+        return judged_collection(
+            table.qrels, systems, name=table.name, intersection=table.intersection
+        )
+    except HeldoutError as error:
+        problems.add("collection", str(error))
+        return None
 
 
 def _judged(collection: Collection, problems: Problems) -> Collection:
@@ -259,8 +288,10 @@ def _plan(given: RankingFields, by: By, problems: Problems, folder: Path | None)
             problems.add("plan", f"{plan} does not go with by = {by!r}")
             return None
         return plan
-    if by != "both" and "kind" not in plan and "folds" not in plan:
-        plan = {**plan, "folds": 10 if by == "query" else 5}
+    if by != "both":
+        plan = named_plan(plan, problems)
+        if "kind" not in plan and "folds" not in plan:
+            plan = {**plan, "folds": 10 if by == "query" else 5}
     return plan_from_table(plan, by, given.seed, problems, folder)
 
 

@@ -25,8 +25,18 @@ if TYPE_CHECKING:
     from heldout.experiment.manifest import Manifest
     from heldout.experiment.summary import SystemSummary
 
-__all__ = ["ResultFields", "all_files", "flush", "read_folder", "table_files", "write_folder"]
+__all__ = [
+    "EXPERIMENT",
+    "ResultFields",
+    "all_files",
+    "flush",
+    "read_folder",
+    "table_files",
+    "write_folder",
+]
 
+EXPERIMENT: Final = "experiment.toml"
+"""The fields of the experiment, to repeat it; its paths depend on where it was run."""
 TIMINGS: Final = "timings.json"
 _CHECKSUMS: Final = "files"
 _FORMAT: Final = 1
@@ -35,7 +45,7 @@ _FORMAT: Final = 1
 def all_files() -> tuple[str, ...]:
     """All files that results of any task have, the manifest last."""
     tables = dict.fromkeys(file for task in TASKS for file in table_files(task).values())
-    return (*tables, SUMMARY, TIMINGS, MANIFEST)
+    return (*tables, EXPERIMENT, SUMMARY, TIMINGS, MANIFEST)
 
 
 def table_files(task: str) -> dict[str, str]:

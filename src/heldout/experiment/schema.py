@@ -20,7 +20,7 @@ from pydantic import (
 )
 
 from heldout.data.io.blocks import ErrorPolicy  # noqa: TC001 - pydantic reads it
-from heldout.errors import HeldoutError
+from heldout.errors import HeldoutError, InputError
 from heldout.experiment.documents.methods import Method  # noqa: TC001 - pydantic reads it
 from heldout.infer.levels import check_level
 from heldout.resample.plan import MOST_REPEATS
@@ -133,9 +133,9 @@ class PredictionFields(ExperimentFields):
 
 
 class CollectionTable(Table):
-    """A collection in files; see `heldout.read_collection`."""
+    """A collection in files; see `heldout.read_collection`. Run files need judgements alone."""
 
-    source: FilePath
+    source: FilePath | None = None
     queries: FilePath | None = None
     qrels: FilePaths | None = None
     fields: Texts | None = None
@@ -144,11 +144,12 @@ class CollectionTable(Table):
     encoding: str = "utf-8"
     errors: ErrorPolicy = "strict"
     name: str | None = None
+    intersection: bool = False
 
     def moved(self, move: Callable[[str], str]) -> CollectionTable:
         """The same with other paths."""
         changed = {
-            "source": move(self.source),
+            "source": None if self.source is None else move(self.source),
             "queries": None if self.queries is None else move(self.queries),
             "qrels": None if self.qrels is None else tuple(map(move, self.qrels)),
         }
@@ -158,6 +159,8 @@ class CollectionTable(Table):
         """Read the collection."""
         from heldout.data.collection_files import read_collection
 
+        if self.source is None:
+            raise InputError("the collection has no source")
         return read_collection(
             self.source,
             encoding=self.encoding,

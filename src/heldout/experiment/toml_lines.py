@@ -75,6 +75,7 @@ def place_in(text: str) -> Callable[[str], str]:
         known = name
         while known and known not in lines:  # the line of what holds it
             known = re.sub(r"(\.[^.\[\]]+|\[\d+\]|^[^.\[\]]+)$", "", known)
-        return f"line {lines[known]}, {name}" if known else name
+        shown = re.sub(r"\[\d+\]", "", name)  # the line says which of several it is
+        return f"line {lines[known]}, {shown}" if known else name
 
     return place

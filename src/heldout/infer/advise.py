@@ -28,12 +28,20 @@ __all__ = [
     "TESTS",
     "Advice",
     "advise",
+    "tests_named",
 ]
 
 TESTS: Final = (
     *("randomization", "t", "bootstrap-shift", "bootstrap-shift-studentized"),
     *("wilcoxon", "sign", "mcnemar", "corrected-t", "retuned-t"),
 )
+OTHER_NAMES: Final = {
+    "fisher": "randomization",
+    "permutation": "randomization",
+    "student": "t",
+    "bootstrap": "bootstrap-shift",
+}
+"""Tests by names that are used elsewhere."""
 UNPAIRED: Final = ("unpaired-t", "welch", "mann-whitney", "ks")
 CORRECTIONS: Final = (
     "romano-wolf",
@@ -104,6 +112,18 @@ class Advice(NamedTuple):
     warnings: tuple[Note, ...]
 
 
+def tests_named(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the tests of these names, each by the name that it has in heldout.
+
+    Examples
+    --------
+    >>> tests_named(["fisher", "wilcoxon"])
+    ('randomization', 'wilcoxon')
+    """
+    listed = [names] if isinstance(names, str) else names
+    return tuple(dict.fromkeys(OTHER_NAMES.get(name, name) for name in listed))
+
+
 @refuse_old_names
 def advise(
     scores: Scores,
@@ -133,6 +153,7 @@ def advise(
     scoring
         How systems are scored; by default the score is the mean over units.
     """
+    tests = tests_named(tests)
     linear = scoring if scoring is not None and scoring.linearised else None
     if linear is None:
         _check_tests(tests)

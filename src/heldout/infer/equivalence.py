@@ -1,4 +1,4 @@
-"""Gates: a new system shown to be no worse than the old one, or the same, within a margin."""
+"""Gates: a new system shown to be better than the old one, not worse, or equivalent."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Floats
 
-__all__ = ["Gate", "GateTest", "Verdict", "non_inferiority", "tost"]
+__all__ = ["Gate", "GateTest", "Verdict", "non_inferiority", "superiority", "tost"]
 
 Verdict = Literal["shown", "not shown", "worse", "better"]
 """Shown; undecided; shown to be worse, or better, by more than the margin."""
@@ -196,6 +196,60 @@ def tost(
     return run.gate(verdict, claim, margin, alpha, wanted_power)
 
 
+@refuse_old_names
+def superiority(
+    differences: Iterable[float],
+    margin: float = 0.0,
+    *,
+    level: float = 0.95,
+    test: GateTest = "auto",
+    test_share: float | None = None,
+    wanted_power: float = 0.8,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+) -> Gate:
+    """Superiority: the new system is better than the old by more than a margin.
+
+    The null is that the mean difference is `margin` or less; it is tested one-sided at alpha.
+
+    Parameters
+    ----------
+    differences
+        New minus old, one per unit.
+    margin
+        The gain that is asked for, zero or more, fixed before looking at the data.
+    level
+        The confidence level; the one-sided test is at alpha = 1 - level.
+    test, test_share, wanted_power, replicates, seed
+        As in `non_inferiority`.
+
+    Returns
+    -------
+    Gate
+        The verdict is ``shown``, ``not shown`` or ``worse`` (shown to be worse than the old).
+
+    Examples
+    --------
+    >>> gain = [0.03, 0.01, 0.02, 0.04, 0.01, 0.02, -0.01, 0.03]
+    >>> gate = superiority(gain)
+    >>> gate.verdict, gate.test, gate.p == 3 / 2**8
+    ('shown', 'randomization', True)
+    """
+    if not (math.isfinite(margin) and margin >= 0):
+        raise InputError(f"margin={margin}: expected the gain that is asked for, zero or more")
+    values = as_values(differences, "differences")
+    alpha = alpha_of(check_level(level, one_sided=True))
+    draws = {"replicates": replicates, "seed": seed}
+    run = _OneSided(values, (-margin,), test, test_share, draws, upward=True)
+    claim = run.outcome(-margin, "greater")
+    verdict: Verdict = "not shown"
+    if claim.p <= alpha:
+        verdict = "shown"
+    elif run.outcome(0.0, "less").p <= alpha:
+        verdict = "worse"
+    return run.gate(verdict, claim, margin, alpha, wanted_power)
+
+
 def _checked(differences: Iterable[float], margin: float) -> Floats:
     if not (math.isfinite(margin) and margin > 0):
         raise InputError(f"margin={margin}: expected the loss that would be accepted, above zero")
@@ -212,10 +266,13 @@ class _OneSided:
         test: GateTest,
         test_share: float | None,
         draws: dict[str, Any],
+        *,
+        upward: bool = False,
     ) -> None:
         _check_test(test, test_share)
         self._values = values
         self._shifts = shifts
+        self._upward = upward
         self._test_share = test_share
         self._draws = draws
         self._test = self._choose() if test == "auto" else test
@@ -270,11 +327,14 @@ class _OneSided:
     def _units_to_decide(self, alpha: float, wanted_power: float) -> int | None:
         """Units at which all one-sided t tests succeed, the observed mean and spread being true.
 
-        With a positive shift the mean plus it must be shown positive, with a negative one negative.
+        With a positive shift the mean plus it must be shown positive, with a negative one negative;
+        upward, positive with any shift.
         """
         deviation = float(self._values.std(ddof=1))
         means = [(shift, float(self._shifted(shift).mean())) for shift in self._shifts]
-        distances = [math.copysign(1.0, shift) * mean for shift, mean in means]
+        distances = [
+            mean if self._upward else math.copysign(1.0, shift) * mean for shift, mean in means
+        ]
         if min(distances) <= 0:
             return None
         # By randomization not even units that all agree show anything before 2^-n is below alpha.

@@ -9,6 +9,7 @@ import numpy as np
 
 from heldout.as_json import plain
 from heldout.errors import InputError
+from heldout.infer.advise import tests_named
 from heldout.infer.results import drop_noise
 from heldout.notes import Note, note_texts
 from heldout.report.claim_words import show_p
@@ -21,7 +22,14 @@ if TYPE_CHECKING:
     from heldout.infer.compare import Claim, Comparison
     from heldout.infer.equivalence import Gate, GateTest
 
-__all__ = ["GateResult", "gate_results", "gate_test", "with_gates"]
+__all__ = [
+    "GateResult",
+    "gate_results",
+    "gate_test",
+    "gates_junit",
+    "gates_markdown",
+    "with_gates",
+]
 
 FEW_DIFFER: Final = 10
 """Units that must differ for their spread to be known at all."""
@@ -39,7 +47,7 @@ class GateResult(NamedTuple):
     Parameters
     ----------
     kind
-        ``non-inferior`` or ``equivalent``.
+        ``better``, ``non-inferior`` or ``equivalent``.
     first, second
         The new system and the baseline.
     gate
@@ -50,6 +58,8 @@ class GateResult(NamedTuple):
         The verdict in words.
     notes
         What a reader should know about it.
+    measure
+        The measure.
     """
 
     kind: str
@@ -59,10 +69,11 @@ class GateResult(NamedTuple):
     passed: bool
     sentence: str
     notes: tuple[Note, ...]
+    measure: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Every number at full precision; a bound that there is not is null."""
-        own = ("gate", "notes")
+        own = ("gate", "notes", "measure")
         words = {key: value for key, value in self._asdict().items() if key not in own}
         found: dict[str, Any] = plain(words | note_texts(self.notes) | self.gate._asdict())
         return found
@@ -70,6 +81,7 @@ class GateResult(NamedTuple):
 
 def gate_test(tests: Sequence[str], test_share: float | None) -> GateTest:
     """The test that a gate goes by when these were asked for; the first that has a margin."""
+    tests = tests_named(tests)
     if not tests:
         return "auto"
     if test_share is not None and "corrected-t" not in tests:
@@ -104,17 +116,18 @@ def gate_results(
     comparison
         With a baseline.
     kind
-        ``non-inferior`` or ``equivalent``.
+        ``better``, ``non-inferior`` or ``equivalent``.
     margin
         The difference that would be accepted.
     level, test, test_share, replicates, seed
         As `heldout.infer.equivalence.non_inferiority` takes them.
     """
-    from heldout.infer.equivalence import non_inferiority, tost  # SciPy
+    from heldout.infer.equivalence import non_inferiority, superiority, tost  # SciPy
 
     if comparison.baseline is None:
         raise InputError("a gate needs a baseline: name it with --baseline")
-    gate = non_inferiority if kind == "non-inferior" else tost
+    gates = {"better": superiority, "non-inferior": non_inferiority, "equivalent": tost}
+    gate = gates[kind]
     found = []
     for claim in comparison.claims:
         gain = _gain(comparison, claim)
@@ -141,7 +154,8 @@ def _result(
         f"{comparison.scores.measure} ({_facts(gate)}){_way_out(gate)}"
     )
     notes = _notes(gain, claim)
-    return GateResult(kind, claim.first, claim.second, gate, passed, sentence, notes)
+    measure = comparison.scores.measure
+    return GateResult(kind, claim.first, claim.second, gate, passed, sentence, notes, measure)
 
 
 def _gain(comparison: Comparison, claim: Claim) -> Floats:
@@ -153,9 +167,13 @@ def _gain(comparison: Comparison, claim: Claim) -> Floats:
 
 def _verdict(gate: Gate, kind: str, first: str, second: str) -> str:
     within = f"by more than {gate.margin:g}"
-    claimed = f"not worse than {second} {within}"
-    if kind != "non-inferior":
-        claimed = f"within {gate.margin:g} of {second}"
+    claimed = {
+        "better": f"better than {second}{f' {within}' if gate.margin else ''}",
+        "non-inferior": f"not worse than {second} {within}",
+        "equivalent": f"within {gate.margin:g} of {second}",
+    }[kind]
+    if kind == "better" and gate.verdict == "worse":
+        return f"{first} is worse than {second}"
     return {
         "shown": f"{first} is {claimed}",
         "worse": f"{first} is worse than {second} {within}",
@@ -183,6 +201,8 @@ def _way_out(gate: Gate) -> str:
         return f"; about {gate.queries_needed:,} queries would decide it"
     if gate.test == "corrected-t":
         return "; more folds of the same data hold little news: more data would decide it"
+    if gate.interval.estimate <= 0 and not gate.margin:
+        return "; there is no gain: more queries would hardly show one"
     return "; the gain itself is not within the margin: more queries would hardly show it"
 
 
@@ -205,3 +225,33 @@ def with_gates(
         record | {"gate": [result.to_dict() for result in results]}
         for record, results in zip(records, gates, strict=True)
     ]
+
+
+def gates_markdown(results: Sequence[GateResult]) -> str:
+    """The verdicts of a gate as Markdown, for the summary of a pull request."""
+    lines = []
+    for result in results:
+        said, _, rest = result.sentence.partition(": ")
+        lines.append(f"**{said}**: {rest}\n")
+    return "\n".join(lines)
+
+
+def gates_junit(results: Sequence[GateResult]) -> str:
+    """The verdicts of a gate as JUnit XML, one test case per system and measure."""
+    from xml.sax.saxutils import quoteattr
+
+    failures = sum(not result.passed for result in results)
+    counts = f'tests="{len(results)}" failures="{failures}" errors="0" skipped="0"'
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f'<testsuite name="heldout compare" {counts}>',
+    ]
+    for result in results:
+        title = f"{plain_text(result.first)} {result.kind} {plain_text(result.second)}"
+        name = quoteattr(f"{title} in {result.measure}")
+        verdict = quoteattr(plain_text(result.sentence))
+        inside = f"<failure message={verdict}/>"
+        if result.passed:
+            inside = f'<properties><property name="verdict" value={verdict}/></properties>'
+        lines.append(f'  <testcase classname="heldout" name={name}>{inside}</testcase>')
+    return "\n".join([*lines, "</testsuite>", ""])

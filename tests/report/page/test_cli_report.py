@@ -84,7 +84,7 @@ def test_another_collection_is_refused(place, tmp_path, capsys):
     err = failed(
         [place / "query", "--collection", other, "--queries", tmp_path / "queries.tsv"], capsys
     )
-    assert "not the one that was evaluated" in err
+    assert "not the collection of the experiment" in err
 
 
 def test_options_that_need_a_collection(place, capsys):
@@ -92,7 +92,7 @@ def test_options_that_need_a_collection(place, capsys):
 
 
 def test_a_folder_that_is_missing(tmp_path, capsys):
-    assert "does not exist: name a folder" in failed([tmp_path / "no"], capsys)
+    assert "does not exist: name a results folder" in failed([tmp_path / "no"], capsys)
 
 
 def test_a_folder_without_results(tmp_path, capsys):
@@ -101,7 +101,7 @@ def test_a_folder_without_results(tmp_path, capsys):
 
 def test_a_file_instead_of_a_folder(tmp_path, capsys):
     (tmp_path / "a.run").write_text("")
-    assert "heldout compare ... --html" in failed([tmp_path / "a.run"], capsys)
+    assert "heldout compare ... -o report.html" in failed([tmp_path / "a.run"], capsys)
 
 
 @pytest.mark.parametrize(
@@ -128,10 +128,10 @@ def test_damaged_results(place, tmp_path, capsys, file, content, said):
 
 
 def test_a_place_that_cannot_be_written(place, tmp_path, capsys):
-    assert "does not exist: make it" in failed(
+    assert "does not exist: create it" in failed(
         [place / "query", "-o", tmp_path / "no" / "x.html"], capsys
     )
-    assert "a folder; name the file" in failed([place / "query", "-o", tmp_path], capsys)
+    assert "is a folder: name a file" in failed([place / "query", "-o", tmp_path], capsys)
 
 
 def test_a_ledger_that_is_missing(place, tmp_path, capsys):
@@ -141,7 +141,7 @@ def test_a_ledger_that_is_missing(place, tmp_path, capsys):
 
 def test_compare_makes_a_page_with_rankings_and_ledger(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    main(["example", "."])
+    main(["demo", "--files", "."])
     runs = ["qrels.txt", "baseline.run", "improved.run"]
     main(["compare", *runs, "-m", "AP", "--html", "page.html", "--ledger", "looks.sqlite"])
     out = capsys.readouterr().out
@@ -160,7 +160,7 @@ def test_compare_makes_a_page_of_a_table(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = "".join(f"u{n},{n / 20},{n / 25 + 0.1}\n" for n in range(12))
     (tmp_path / "scores.csv").write_text(f"unit,A,B\n{rows}")
-    main(["compare", "--table", "scores.csv", "--html", "page.html"])
+    main(["compare", "--scores", "scores.csv", "--html", "page.html"])
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert '"units":["u0","u1"' in page
     assert "rankings" not in page.partition("<script>")[0].partition("part-1-data")[2]
@@ -181,10 +181,10 @@ def test_compare_refuses_before_it_works(tmp_path, monkeypatch, capsys):
     with pytest.raises(SystemExit) as left:
         main(["compare", "missing", "too", "--html", "no/page.html"])
     assert left.value.code == 2
-    assert "make it first" in capsys.readouterr().err
+    assert "create it first" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["compare", "missing", "too", "--collection", "pydocs"])
-    assert "--collection goes with --html" in capsys.readouterr().err
+    assert "--collection goes with an HTML report" in capsys.readouterr().err
 
 
 def test_the_command_of_the_run_is_shown(place, tmp_path, monkeypatch):

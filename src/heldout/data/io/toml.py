@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import tomllib
 from typing import Any, Final, NamedTuple
@@ -10,7 +12,7 @@ from heldout.data.io.compression import BOM
 from heldout.data.io.decode import decode_text
 from heldout.errors import FormatError
 
-__all__ = ["parse_toml"]
+__all__ = ["parse_toml", "toml_text"]
 
 # Texts and comments, in which brackets mean nothing, then the brackets themselves.
 _TOKEN: Final = re.compile(
@@ -22,6 +24,7 @@ _TOKEN: Final = re.compile(
     r"|[][{}]",
     re.DOTALL,
 )
+_BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
 _CLOSING: Final = {"]": "[", "}": "{"}
 _PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
@@ -49,6 +52,48 @@ def parse_toml(content: bytes, name: str) -> tuple[dict[str, Any], str]:
         return tomllib.loads(text), text
     except (ValueError, RecursionError) as error:  # also a number of thousands of digits
         raise _complaint(str(error), text, name) from None
+
+
+def toml_text(values: dict[str, Any]) -> str:
+    r"""Write values as TOML: numbers, texts, lists and tables; None is left out.
+
+    Examples
+    --------
+    >>> toml_text({"seed": 1, "plan": {"folds": 5, "groups": None}, "systems": ["a", "b"]})
+    'seed = 1\nsystems = ["a", "b"]\n\n[plan]\nfolds = 5\n'
+    """
+    tables = {name: one for name, one in values.items() if isinstance(one, dict)}
+    own = {name: one for name, one in values.items() if name not in tables}
+    parts = [
+        _assigned(own),
+        *(f"\n[{_key(name)}]\n{_assigned(one)}" for name, one in tables.items()),
+    ]
+    return "".join(parts)
+
+
+def _assigned(values: dict[str, Any]) -> str:
+    given = ((name, one) for name, one in values.items() if one is not None)
+    return "".join(f"{_key(name)} = {_value(one)}\n" for name, one in given)
+
+
+def _key(name: str) -> str:
+    return name if _BARE.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str | os.PathLike):
+        # The escapes of JSON are those of TOML, but for one character.
+        return json.dumps(os.fspath(value), ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, int | float) and type(value) in {int, float}:
+        return repr(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, dict):
+        given = ((str(name), one) for name, one in value.items() if one is not None)
+        return "{" + ", ".join(f"{_key(name)} = {_value(one)}" for name, one in given) + "}"
+    raise TypeError(f"{type(value).__name__} cannot be written as TOML")
 
 
 def _complaint(reason: str, text: str, name: str) -> FormatError:

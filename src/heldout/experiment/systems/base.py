@@ -16,6 +16,7 @@ from heldout.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from heldout.data.run import Run
     from heldout.experiment.execution.tasks import Task
     from heldout.experiment.schema import RankingFields
     from heldout.experiment.settings import Settings
@@ -82,6 +83,8 @@ class System(ABC, Generic[S]):
     """Whether it searches an index of the collection."""
     needs_text: ClassVar[bool] = True
     """Whether it reads the text of the documents itself."""
+    needs_documents: ClassVar[bool] = True
+    """Whether it searches documents, so that judgements alone are not enough."""
     PACKAGES: ClassVar[tuple[str, ...]] = ()
     """Packages whose versions may change its results, beside those of all experiments."""
     tries_everywhere: ClassVar[bool] = True
@@ -173,6 +176,10 @@ class System(ABC, Generic[S]):
     def edges(self, number: int) -> tuple[str, ...]:
         """The parameters whose value is the first or last of its grid."""
         return () if self.space is None else tuple(self.space.edges(number))
+
+    def ranked(self) -> Iterator[Run]:
+        """Read the runs that were made before; a system that searches has none."""
+        return iter(())
 
     def describe(self) -> dict[str, Any]:
         """What it is, as plain values; changes when the system does."""

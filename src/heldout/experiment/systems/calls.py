@@ -74,9 +74,8 @@ class CallSystem(NestedSystem["RankingSettings"]):
 
     def describe(self) -> dict[str, Any]:
         """What it is, as plain values, with a hash of its source."""
-        # A file that a command names may be spelled in many ways; what is in it is hashed.
-        named = self.reference if self.home else place_among(self.reference, [self.reference])
-        place = named or qualified_name(self.call)
+        # The path of a file may be spelled in many ways; what is in it is hashed.
+        place = place_among(self.reference, [self.reference]) or qualified_name(self.call)
         described = {**System.describe(self), self.kind: place}
         return {**described, "comparable": self.comparable, "source": self.source_hash()}
 

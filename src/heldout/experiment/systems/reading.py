@@ -33,7 +33,9 @@ _MODEL: Final = re.compile(
     r"\s*(?:([^=()\s](?:[^=()]*[^=()\s])?)\s*=\s*)?([\w-]+)\s*(?:\((.*)\))?\s*",
     re.DOTALL,
 )
-_REFERENCE: Final = re.compile(r"(?:([^=]+)=)?((?:.*\.py|[\w.]+):[A-Za-z_]\w*)")
+_REFERENCE: Final = re.compile(
+    r"(?:([^=()]+)=)?((?:[^()]*\.py|[\w.]+):[A-Za-z_]\w*)\s*(?:\((.*)\))?", re.DOTALL
+)
 _ENDING: Final = re.compile(
     r"(\.(run|trec|txt|csv|tsv|json|jsonl|parquet|res))?(\.(gz|xz|bz2|zst))?$", re.IGNORECASE
 )
@@ -56,8 +58,16 @@ def system_of(
     name: str | None = None,
     options: SystemOptions | None = None,
     kind: str | None = None,
+    *,
+    folder: Path | None = None,
 ) -> System[Any]:
-    """Make a system; see `System.of`."""
+    """Make a system; see `System.of`.
+
+    Parameters
+    ----------
+    folder
+        Where relative paths in a text start.
+    """
     options = options or SystemOptions()
     if isinstance(given_system, System):
         return _renamed(given_system, name)
@@ -72,7 +82,7 @@ def system_of(
         )
         return _searched(made, trials)
     if isinstance(given_system, str):
-        return _of_text(given_system, name, options, kind)
+        return _of_text(given_system, name, options, kind, folder)
     if isinstance(given_system, Run | os.PathLike):
         return _of_runs({"run": given_system}, name or getattr(given_system, "name", None))
     if isinstance(given_system, Mapping) and given_system:
@@ -86,32 +96,58 @@ def _renamed(system: System[Any], name: str | None) -> System[Any]:
     return system if name is None else replace(system, name=name)
 
 
-def _of_text(text: str, name: str | None, options: SystemOptions, kind: str | None) -> System[Any]:
+def _of_text(
+    text: str, name: str | None, options: SystemOptions, kind: str | None, folder: Path | None
+) -> System[Any]:
     """``bm25(k1=0.5:3:6)``, ``ranker.py:rank`` or ``runs/*.run``, perhaps with ``NAME=`` before."""
+    base = folder or Path()
     match = _MODEL.fullmatch(text)
-    if match is not None and match[2] in MODELS and not is_there(text):
+    if match is not None and match[2] in MODELS and not is_there(base / text):
         return _of_model(match[2], match[3] or "", name or match[1], options)
     reference = _REFERENCE.fullmatch(text.strip())
     if reference is not None:
-        called = name or reference[1] or _attribute(reference[2])
-        loaded = load_reference(reference[2], system=called)
-        return _of_call(loaded, called, options, kind, reference=reference[2])
-    own, pattern = _named_pattern(text)
-    paths = run_paths(pattern)
+        return _of_reference(reference, name, options, kind, folder)
+    own, paths = _named_paths(text, base)
     if not paths:
         raise InputError(
-            f"{text!r} is no model, no file and no function: write bm25(k1=0.5:3:6), a run or a "
+            f"{text!r} is not a model, a file or a function: write bm25(k1=0.5:3:6), a run or a "
             f"pattern of runs, or file.py:function; models are {', '.join(MODELS)}"
         )
     return _of_runs({one: one for one in paths}, name or own)
 
 
-def _named_pattern(text: str) -> tuple[str | None, str]:
-    """A name before the first ``=``, unless the text is a path as it stands."""
-    if run_paths(text):
-        return None, text
+def _of_reference(
+    reference: re.Match[str],
+    name: str | None,
+    options: SystemOptions,
+    kind: str | None,
+    folder: Path | None,
+) -> System[Any]:
+    """``ranker.py:rank`` or ``ranker.py:rank(dims=50,100, seed=1)``."""
+    own, place, arguments = reference.groups()
+    called = name or own or _attribute(place)
+    call = load_reference(place, folder, system=called)
+    if arguments is not None:
+        fixed, axes = _arguments(called, arguments)
+        both = {**{axis.name: axis for axis in axes}, **(options.space or {})}
+        parameters = {**_pairs(options.parameters), **fixed}
+        options = options._replace(parameters=parameters, space=both or None)
+    home = "" if folder is None else str(folder)
+    return _of_call(call, called, options, kind, reference=place, home=home)
+
+
+def _named_paths(text: str, base: Path) -> tuple[str | None, list[str]]:
+    """The runs that a text names, with a name before the first ``=`` if it is no path itself."""
+    found = _paths_in(base, text)
     name, equals, rest = text.partition("=")
-    return (name.strip(), rest.strip()) if equals and rest.strip() else (None, text)
+    # A name has no folders: runs/mu=*.run is a pattern that nothing matches.
+    if found or not equals or not rest.strip() or "/" in name:
+        return None, found
+    return name.strip(), _paths_in(base, rest.strip())
+
+
+def _paths_in(base: Path, pattern: str) -> list[str]:
+    return run_paths(pattern if base == Path() else str(base / pattern))
 
 
 def run_paths(pattern: str) -> list[str]:
@@ -127,25 +163,32 @@ def _attribute(reference: str) -> str:
 
 def _of_model(model: str, arguments: str, name: str | None, options: SystemOptions) -> System[Any]:
     _refuse_comparable(options)
-    fixed: dict[str, Any] = dict(_pairs(options.parameters))
-    axes: list[Axis] = []
-    for part in filter(str.strip, _NEXT_PARAMETER.split(arguments)):
-        key, equals, value = (one.strip() for one in part.partition("="))
-        if not equals or not value:
-            raise InputError(
-                f"{model}: {part.strip()!r} is not a parameter: write k1=0.9, k1=0.5:3:6 "
-                "(from:to:count) or b=0.3,0.75"
-            )
-        if ":" in value or "," in value:
-            axes.append(parse_axis(f"{key}={value}"))
-        else:
-            fixed[key] = parse_value(value)
+    written, axes = _arguments(model, arguments)
+    fixed: dict[str, Any] = {**_pairs(options.parameters), **written}
     space = _space(options.space)
     axes += [] if space is None else list(space.axes)
     drawn, trials = _drawn(Space(tuple(axes)) if axes else None, options)
     parameters = tuple(fixed.items())
     made = ModelSystem(name=name or model, model=model, parameters=parameters, space=drawn)
     return _searched(_checked_model(made), trials)
+
+
+def _arguments(called: str, text: str) -> tuple[dict[str, Any], list[Axis]]:
+    """The parameters in brackets: those that are fixed, and those that are tuned."""
+    fixed: dict[str, Any] = {}
+    axes: list[Axis] = []
+    for part in filter(str.strip, _NEXT_PARAMETER.split(text)):
+        key, equals, value = (one.strip() for one in part.partition("="))
+        if not equals or not value:
+            raise InputError(
+                f"{called}: {part.strip()!r} is not a parameter: write k1=0.9, k1=0.5:3:6 "
+                "(from:to:count) or b=0.3,0.75"
+            )
+        if ":" in value or "," in value:
+            axes.append(parse_axis(f"{key}={value}"))
+        else:
+            fixed[key] = parse_value(value)
+    return fixed, axes
 
 
 def model_system(model: str, parameters: Sequence[str]) -> ModelSystem:

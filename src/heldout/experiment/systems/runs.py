@@ -41,6 +41,7 @@ class RunSystem(System["RankingSettings"]):
 
     RECORDS: ClassVar[Mapping[str, type[Record]]] = {POINT: RankedRecord}
     needs_text: ClassVar[bool] = False
+    needs_documents: ClassVar[bool] = False
 
     runs: tuple[Run | str, ...]
 
@@ -48,6 +49,10 @@ class RunSystem(System["RankingSettings"]):
         """One of the runs."""
         given = self.runs[number]
         return given if isinstance(given, Run) else Run.read(given)
+
+    def ranked(self) -> Iterator[Run]:
+        """Read its runs one after another."""
+        return map(self.read, range(len(self.runs)))
 
     @property
     def learns(self) -> bool:

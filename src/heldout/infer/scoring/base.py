@@ -105,7 +105,7 @@ class MeanScoring:
         if test == "retuned-t":
             raise InputError(
                 "retuned-t is for systems that were tuned in folds: compare the results of an "
-                "experiment, or what heldout tune has found"
+                "experiment, or what tune_runs has found"
             )
         if test == "randomization":
             return randomization.randomization_test(

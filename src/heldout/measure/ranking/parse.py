@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["parse_ranking"]
 
+_LIST: Final = re.compile(r",\s*[A-Za-z][\w-]*(\(|@|,|\s*$)")
+"""Measures behind a comma; parameters in brackets have a ``=``."""
 _NAME: Final = re.compile(rf"\s*([\w-]+)\s*(?:\((.*)\))?\s*(?:@\s*({NUMERAL})\s*)?", re.DOTALL)
 
 
@@ -46,6 +48,8 @@ def parse_ranking(name: str, defaults: Mapping[str, Value]) -> list[RankingMeasu
         return [make_measure(family, cutoff, given, defaults)]
     known = re.match(r"\s*([\w-]+)", name)
     if known and canonical(known[1]) is not None:
+        if _LIST.search(name):
+            raise MeasureError(f"cannot read {name!r}: separate measures with spaces, not commas")
         raise MeasureError(
             f"cannot read {name!r}: a measure is written {known[1]}(parameter=value)@cutoff"
         )
@@ -87,6 +91,9 @@ def _unknown(name: str) -> str:
     from heldout.measure.ranking.trec_names import TREC_NAMES
 
     stem = re.split(r"[@(.]", name)[0]
+    glued = re.fullmatch(r"([A-Za-z][A-Za-z-]*?)[_-]?(\d+)", stem)
+    if glued and stem == name and canonical(glued[1]) is not None:
+        return f"unknown measure {name!r}: did you mean {canonical(glued[1])}@{glued[2]}?"
     spellings = {**{known.lower(): known for known in TREC_NAMES}, **known_spellings()}
     near = difflib.get_close_matches(stem.lower(), spellings, 4, 0.5)
     shown = list(dict.fromkeys(spellings[one] for one in near))

@@ -1,4 +1,4 @@
-"""The command ``plan``: arguments to library calls."""
+"""The command ``power``: arguments to library calls."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from heldout.cli.files import emit, show
-from heldout.cli.help import add_json, add_quiet
-from heldout.cli.level import add_alternative, add_level
-from heldout.cli.scores import (
-    add_score_arguments,
-    add_undefined,
-    prediction_task,
-    read_inputs,
+from heldout.cli.help import group
+from heldout.cli.inputs import (
+    add_prediction_options,
+    add_text_options,
+    given_task,
     read_predictions,
 )
+from heldout.cli.measures import given_measures
+from heldout.cli.options import add_alternative, add_json, add_level, add_quiet, add_seed
+from heldout.cli.scores import add_score_arguments, given_results, read_inputs
 from heldout.errors import InputError
 from heldout.infer.levels import check_level
 
@@ -24,25 +25,28 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from heldout.data.scores import Scores
+    from heldout.experiment.results import Results
     from heldout.infer.engine import Asked
     from heldout.infer.power_pilot import PilotPower
     from heldout.infer.power_several import SeveralPower
     from heldout.infer.scoring.base import Scored
     from heldout.report.plan import Spread
 
-__all__ = ["add_plan"]
+__all__ = ["add_power"]
 
 _EXAMPLES = """\
-  heldout plan qrels.txt old.run new.run --difference 0.02
-  heldout plan --table scores.csv --queries 50 100 200
-  heldout plan --table scores.csv --half-width 0.01
-  heldout plan --sd 0.15 --difference 0.01 0.02 0.05
-  heldout plan --discordant 0.2 --difference 0.05      successes and failures, without a pilot
-  heldout plan knn.csv logistic.csv -m "F1(macro)" --simulate   predictions
-  heldout plan --table folds.csv --test-share 0.1111   more data under as many folds
-  heldout plan results/ --difference 0.01              an experiment, also by document
+  heldout power qrels.txt old.run new.run --difference 0.02
+  heldout power --scores scores.csv --queries 50 100 200
+  heldout power --scores scores.csv --half-width 0.01
+  heldout power --sd 0.15 --difference 0.01 0.02 0.05
+  heldout power --discordant 0.2 --difference 0.05      successes and failures, no pilot study
+  heldout power knn.csv logistic.csv -m "F1(macro)" --simulate
+  heldout power --scores folds.csv --test-share 0.1111  more data with the same number of folds
+  heldout power --scores results/ --difference 0.01     an experiment, also by document
+"""
 
-Numbers are for the paired t test; those of the randomization test are close to them. Successes and
+_NOTES = """\
+The numbers are for the paired t test; those of the randomization test are close. Successes and
 failures are planned for by McNemar's exact test, folds by the corrected resampled t test, whose
 standard error falls with the root of the number of rows; with documents it falls far more slowly.
 --simulate draws samples of the pilot's units and runs the actual test on them, for the pilot's own
@@ -50,32 +54,19 @@ difference.
 """
 
 
-def add_plan(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
-    """Add the command ``plan``."""
+def add_power(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
+    """Add the command ``power``."""
     parser = command(
-        commands, "plan", "How much data is needed, and what can so much show?", _EXAMPLES
+        commands,
+        "power",
+        "Plan the amount of data, or the smallest detectable difference.",
+        _EXAMPLES,
+        notes=_NOTES,
+        usage="QRELS RUN RUN [RUN ...]\nPREDICTIONS [PREDICTIONS ...]\n--scores FILE\n--sd X\n"
+        "--discordant X",
     )
     add = parser.add_argument
-    add_score_arguments(parser)
-    add("--task", choices=("classification", "regression"), help="the files are predictions of it")
-    add("--positive", metavar="CLASS", help="of predictions: the positive one of two classes")
-    add("--threshold", type=float, metavar="X", help="of predictions: positive from this score on")
-    add_undefined(parser)
-    add("--by-unit", action="store_true", help="of predictions: over units though there are folds")
-    add("--sd", type=float, help="standard deviation of the differences, instead of a pilot")
-    add(
-        "--discordant",
-        type=float,
-        metavar="X",
-        help="instead of a pilot: share of units on which one system succeeds and the other fails",
-    )
-    add(
-        "--test-share",
-        type=float,
-        metavar="X",
-        help="units of the table are folds: n_test / n_train, for 10 folds 0.1111",
-    )
-    add("--difference", type=float, nargs="+", metavar="X", help="differences to be seen")
+    add("--difference", type=float, nargs="+", metavar="X", help="differences to detect")
     add(
         "--queries",
         "--documents",
@@ -83,16 +74,30 @@ def add_plan(command: Callable[..., argparse.ArgumentParser], commands: Any) -> 
         type=int,
         nargs="+",
         metavar="N",
-        help="amounts to have: queries, documents, or whatever is planned",
+        help="amounts of data: queries, documents or units",
     )
     add(
         "--half-width",
         type=float,
         nargs="+",
         metavar="X",
-        help="intervals of the difference to have, as ± X",
+        help="half-widths of the interval of the difference",
     )
-    add("--simulate", action="store_true", help="power by simulation from the pilot, too")
+    add("--power", type=float, default=0.8, metavar="X", help="power (default: 0.8)")
+    add("--sd", type=float, metavar="X", help="standard deviation of the differences, if known")
+    add(
+        "--discordant",
+        type=float,
+        metavar="X",
+        help="fraction of units on which one system succeeds and the other fails, if known",
+    )
+    add(
+        "--test-share",
+        type=float,
+        metavar="X",
+        help="units are folds: n_test / n_train, 0.1111 for 10 folds",
+    )
+    add("--simulate", action="store_true", help="also compute the power by simulation")
     add(
         "--simulations",
         type=int,
@@ -100,16 +105,21 @@ def add_plan(command: Callable[..., argparse.ArgumentParser], commands: Any) -> 
         metavar="N",
         help="samples of the pilot for each amount (default: 500)",
     )
-    add("--seed", type=int, default=0, help="random seed of the simulation (default: 0)")
-    add("--power", type=float, default=0.8, help="power (default 0.8)")
+    add_score_arguments(parser, "pilot study: judgements and runs, or predictions")
+    add_prediction_options(parser)
+    group(parser, "predictions").add_argument(
+        "--by-unit", action="store_true", help="plan over units even if there are folds"
+    )
+    add_text_options(parser)
+    add_seed(parser)
     add_level(parser)
     add_alternative(parser, "any difference, a positive one, a negative one")
     add_json(parser)
-    add_quiet(parser, "only the numbers, no words of caution")
-    parser.set_defaults(run=_plan)
+    add_quiet(parser, "print the numbers only, no warnings")
+    parser.set_defaults(run=_power)
 
 
-def _plan(options: argparse.Namespace) -> int:
+def _power(options: argparse.Namespace) -> int:
     from heldout.infer.power_designs import Goal
     from heldout.report.plan import json_plan, plan_lines, several_lines, simulated_lines
 
@@ -203,35 +213,46 @@ def _simulated(pilot: _Pilot, options: argparse.Namespace) -> list[list[PilotPow
 
 
 def _pilots(options: argparse.Namespace) -> Iterator[_Pilot]:
-    from heldout.report.plan import Spread, fold_spreads, pilot_spreads, proportion_spread
+    from heldout.report.plan import fold_spreads, pilot_spreads
 
-    given = options.qrels is not None or options.table is not None
+    folder = options.files[0] if len(options.files) == 1 and options.scores is None else None
+    if folder is not None and Path(folder).is_dir():
+        options.files, options.scores = [], folder
     if options.sd is not None or options.discordant is not None:
-        name = "--sd" if options.sd is not None else "--discordant"
-        if given:
-            raise InputError(f"give either {name} or a pilot (QRELS RUN RUN, or --table), not both")
-        if options.sd is not None and options.discordant is not None:
-            raise InputError("give either --sd or --discordant, not both")
-        known = options.sd is not None
-        yield _Pilot([Spread("", options.sd) if known else proportion_spread(options.discordant)])
+        yield _known_spread(options)
         return
-    if not given:
+    if not options.files and options.scores is None:
         raise InputError(
-            "plan from what? Give a pilot (QRELS RUN RUN, --table, predictions or a folder of "
-            "results), or --sd"
+            "no input: give a pilot study (QRELS RUN RUN, predictions, or --scores), or --sd"
         )
-    if options.qrels is not None and not options.runs and Path(options.qrels).is_dir():
-        yield from _of_results(options)
-        return
-    task = prediction_task(options)
-    if task:
+    results = None if options.files else given_results(options)
+    task = "ranking" if options.scores is not None else given_task(options)
+    if task == "text":
+        raise InputError("texts cannot be planned from: give runs, predictions or --scores")
+    if results is not None:
+        yield from _of_results(results, options)
+    elif task != "ranking":
         yield from _of_predictions(task, options)
-        return
-    for scores in read_inputs(options):
-        if options.test_share is not None:
-            yield _Pilot(fold_spreads(scores, options.test_share))
-        else:
-            yield _Pilot(pilot_spreads(scores), _mean_scored(scores, options))
+    else:
+        for scores in read_inputs(options):
+            if options.test_share is not None:
+                yield _Pilot(fold_spreads(scores, options.test_share))
+            else:
+                yield _Pilot(pilot_spreads(scores), _mean_scored(scores, options))
+
+
+def _known_spread(options: argparse.Namespace) -> _Pilot:
+    from heldout.report.plan import Spread, proportion_spread
+
+    name = "--sd" if options.sd is not None else "--discordant"
+    if options.files or options.scores is not None:
+        raise InputError(
+            f"give either {name} or a pilot study (QRELS RUN RUN, or --scores), not both"
+        )
+    if options.sd is not None and options.discordant is not None:
+        raise InputError("give either --sd or --discordant, not both")
+    known = options.sd is not None
+    return _Pilot([Spread("", options.sd) if known else proportion_spread(options.discordant)])
 
 
 def _asked(options: argparse.Namespace) -> Asked:
@@ -254,10 +275,8 @@ def _of_predictions(task: str, options: argparse.Namespace) -> Iterator[_Pilot]:
 
     if options.test_share is not None:
         raise InputError("--test-share: predictions with a column fold or repeat know their own")
-    systems = PredictionSystems.of(
-        read_predictions(task, [options.qrels, *options.runs], options), None
-    )
-    for measure in systems.measures(options.measure or (), options.undefined):
+    systems = PredictionSystems.of(read_predictions(task, options), None)
+    for measure in systems.measures(given_measures(options.measure, task), options.undefined):
         scored = scored_predictions(
             systems,
             measure,
@@ -272,11 +291,9 @@ def _of_predictions(task: str, options: argparse.Namespace) -> Iterator[_Pilot]:
             yield _Pilot(pilot_spreads(scored.scores, "units"), scored)
 
 
-def _of_results(options: argparse.Namespace) -> Iterator[_Pilot]:
-    from heldout.experiment.results import Results
+def _of_results(results: Results, options: argparse.Namespace) -> Iterator[_Pilot]:
     from heldout.report.plan import document_spreads, fold_spreads, pilot_spreads
 
-    results = Results.read(options.qrels)
     settings = results.manifest["settings"]
     for measure in options.measure or results.measures[:1]:
         if settings.get("by") == "document":

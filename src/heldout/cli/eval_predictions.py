@@ -1,4 +1,4 @@
-"""What ``heldout score classification`` and ``regression`` do: read, score, compare, print."""
+"""What ``heldout eval`` does with predictions of classes and numbers: read, measure, print."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from heldout.as_json import json_text
-from heldout.cli.claims import compare_measures, present
+from heldout.cli.files import emit
+from heldout.cli.inputs import read_predictions
+from heldout.cli.measures import given_measures
 from heldout.cli.progress import progress_bar
-from heldout.cli.scores import read_predictions
 from heldout.data.predictions import ClassPredictions, one_set_of_classes, positive_number
 from heldout.errors import InputError
 from heldout.infer.intervals.evaluations import score_table
-from heldout.infer.scoring.predictions import PredictionSystems
 from heldout.measure.prediction.curves import curves
 from heldout.measure.prediction.evaluate import evaluate_predictions
 from heldout.measure.prediction.hull import roc_hull
@@ -24,53 +24,50 @@ from heldout.report.tables import note_lines, tables_page, tables_text
 if TYPE_CHECKING:
     import argparse
 
-    from heldout.infer.compare import Comparison
     from heldout.infer.intervals.evaluations import ScoreTable
     from heldout.measure.prediction.hull import RocHull
 
-__all__ = ["score_files"]
+__all__ = ["eval_predictions"]
 
 
-def score_files(options: argparse.Namespace) -> int:
-    """Score the files of ``options`` and print what was asked for.
+def eval_predictions(task: str, options: argparse.Namespace) -> int:
+    """Measure the files of ``options`` and print what was asked for.
 
     Parameters
     ----------
+    task
+        ``classification`` or ``regression``.
     options
         As the command line makes them.
 
     Returns
     -------
     int
-        The exit code: 1 if a gate stays shut.
+        The exit code.
     """
-    from heldout.cli import emit  # the main module imports commands
-
     with progress_bar("reading", quiet=options.quiet) as progress:
-        predictions = read_predictions(options.task, options.files, options, progress)
-    positive = getattr(options, "positive", None)
-    if getattr(options, "curve", None):
-        emit(_curves(predictions, positive, options), options.output)
+        predictions = read_predictions(task, options, progress)
+    if options.curve:
+        emit(_curves(predictions, options.positive, options), options.output)
         return 0
     with progress_bar("measures", quiet=options.quiet) as progress:
         found = evaluate_predictions(
             predictions,
-            options.measure or (),
-            positive=positive,
-            undefined=getattr(options, "undefined", None),
+            given_measures(options.measure, task),
+            positive=options.positive,
+            undefined=options.undefined,
         )
         scores = score_table(found, level=options.level, seed=options.seed, progress=progress)
-    hull = _hull(scores) if getattr(options, "hull", False) else None
+    hull = _hull(scores) if options.hull else None
     lines = report.score_lines(scores)
     if hull is not None:
         at = options.fp_rate
         lines += report.hull_lines(hull, None if at is None else hull.mix(at))
     if options.format == "json":
-        return _as_json(scores, hull, options)
-    tables = _tables(scores, hull, options)
-    if options.compare:
-        compared = _compare(scores, options)
-        return present(compared, options, before=tables, lines=lines, notes=scores.evaluation.notes)
+        record = report.score_record(scores, beta=options.beta, hull=hull)
+        emit(json_text(record), options.output)
+        return 0
+    tables = _tables(task, scores, hull, options)
     emit(tables_page(tables, options.format, "Scores"), options.output)
     if not options.quiet:
         lines += note_lines(scores.evaluation.notes)
@@ -78,34 +75,11 @@ def score_files(options: argparse.Namespace) -> int:
     return 0
 
 
-def _as_json(scores: ScoreTable, hull: RocHull | None, options: argparse.Namespace) -> int:
-    from heldout.cli import emit  # the main module imports commands
-
-    record = report.score_record(scores, beta=getattr(options, "beta", 1.0), hull=hull)
-    if options.compare:
-        return present(_compare(scores, options), options, content=record)
-    text = json_text(record)
-    emit(text, options.output)
-    return 0
-
-
-def _compare(scores: ScoreTable, options: argparse.Namespace) -> list[Comparison]:
-    evaluation = scores.evaluation
-    if options.gate and options.baseline is None and len(evaluation.predictions) > 2:
-        raise InputError("a gate needs a baseline: name it with --baseline")
-    systems = PredictionSystems.of(evaluation.predictions, options.baseline)
-    return compare_measures(
-        systems,
-        systems.measures(options.measure or (), evaluation.undefined),
-        options,
-        positive=evaluation.positive,
-        by="unit" if options.by_unit else "fold" if options.by_fold else "auto",
-    )
-
-
-def _tables(scores: ScoreTable, hull: RocHull | None, options: argparse.Namespace) -> str:
+def _tables(
+    task: str, scores: ScoreTable, hull: RocHull | None, options: argparse.Namespace
+) -> str:
     grids = [report.score_grid(scores)]
-    if options.task == "classification":
+    if task == "classification":
         grids += [report.class_grid(scores, options.beta)] if options.per_class else []
         grids += report.confusion_grids(scores) if options.confusion else []
         grids += [report.calibration_grid(scores)] if options.calibration else []
@@ -126,7 +100,7 @@ def _curves(predictions: list[Any], positive: str | None, options: argparse.Name
 
 
 def _hull(scores: ScoreTable) -> RocHull:
-    """Curves of systems with scores, points of those without."""
+    """Return the hull of the curves of systems with scores, and of the points of the others."""
     if scores.evaluation.positive is None:
         raise InputError("--hull is for two classes")
     found: dict[str, Any] = {}

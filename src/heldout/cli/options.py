@@ -1,0 +1,325 @@
+"""Options that several commands share: one name, one meaning, one help text."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from heldout.cli.aliases import hint
+from heldout.cli.groups import add_groups
+from heldout.cli.help import group
+from heldout.errors import InputError
+from heldout.infer.levels import level_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "PLANS",
+    "UNVERIFIED",
+    "add_alternative",
+    "add_analyzer_options",
+    "add_collection_options",
+    "add_detail",
+    "add_json",
+    "add_level",
+    "add_measures",
+    "add_plan_options",
+    "add_quiet",
+    "add_seed",
+    "check_plan_options",
+    "plan_table",
+    "positive",
+    "size",
+]
+
+UNVERIFIED: Final = "use results even if their files were changed after the experiment"
+
+INPUT: Final = "input"
+PLAN: Final = "plan (what is held out)"
+ANALYSIS: Final = "analysis"
+TEXT: Final = "text analysis"
+OUTPUT: Final = "output"
+EXECUTION: Final = "execution"
+
+
+def positive(text: str) -> int:
+    """Return a positive integer."""
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive integer")
+    return int(text)
+
+
+def size(text: str) -> int:
+    """Return a number of bytes, from a text such as ``2GB``."""
+    from heldout.data.sizes import parse_size
+
+    try:
+        return parse_size(text)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _share(text: str) -> float:
+    try:
+        return int(text) if text.isdigit() else float(text)
+    except ValueError:
+        message = f"{text!r} is neither a fraction nor a number of units"
+        raise argparse.ArgumentTypeError(message) from None
+
+
+def _ngrams(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"(\d+)(?:[,-](\d+))?", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not one number or two, such as 1,2")
+    return int(match[1]), int(match[2] or match[1])
+
+
+# Output
+
+
+def add_json(parser: argparse.ArgumentParser, words: str = "print JSON at full precision") -> None:
+    """Add ``--json``."""
+    group(parser, OUTPUT).add_argument("--json", action="store_true", help=words)
+
+
+def add_quiet(
+    parser: argparse.ArgumentParser, words: str = "print the result only, no notes"
+) -> None:
+    """Add ``--quiet``."""
+    group(parser, OUTPUT).add_argument("--quiet", action="store_true", help=words)
+
+
+def add_detail(parser: argparse.ArgumentParser) -> None:
+    """Add ``--full`` and ``--explain``."""
+    add = group(parser, OUTPUT).add_argument
+    add("--full", action="store_true", help="print all columns (default on a wide terminal)")
+    add("--explain", action="store_true", help="say what the numbers mean and how they were made")
+
+
+# Analysis
+
+
+def add_measures(
+    parser: argparse.ArgumentParser, words: str = "measure (repeat for more)", **settings: Any
+) -> None:
+    """Add ``--measure`` to the command's own options."""
+    settings = {"action": "append", **settings}
+    parser.add_argument("-m", "--measure", metavar="NAME", help=words, **settings)
+
+
+def add_level(parser: argparse.ArgumentParser, default: float | None = 0.95) -> None:
+    """Add ``--level``.
+
+    Parameters
+    ----------
+    default
+        Its value if it is not given; None for what an experiment has by default.
+    """
+    add = group(parser, ANALYSIS).add_argument
+    add(
+        "--level",
+        type=float,
+        default=default,
+        metavar="X",
+        help="confidence level of intervals and tests (default: 0.95)",
+    )
+    add(
+        "--alpha",
+        type=float,
+        action=_OldAlpha,
+        dest="level",
+        default=argparse.SUPPRESS,
+        help=argparse.SUPPRESS,
+    )
+
+
+def add_alternative(parser: argparse.ArgumentParser, meaning: str) -> None:
+    """Add ``--alternative``; ``meaning`` says what its values ask for."""
+    add = group(parser, ANALYSIS).add_argument
+    add(
+        "--alternative",
+        choices=("two-sided", "greater", "less"),
+        default="two-sided",
+        help=f"alternative hypothesis: {meaning} (default: two-sided)",
+    )
+    add(
+        "--tail",
+        choices=("two", "greater", "less"),
+        action=_OldTail,
+        dest="alternative",
+        default=argparse.SUPPRESS,
+        help=argparse.SUPPRESS,
+    )
+
+
+def add_seed(parser: argparse.ArgumentParser, default: int | None = 0) -> None:
+    """Add ``--seed``; None as the default tells whether it was given."""
+    group(parser, EXECUTION).add_argument(
+        "--seed", type=int, default=default, metavar="N", help="random seed (default: 0)"
+    )
+
+
+class _OldAlpha(argparse.Action):
+    """``--alpha 0.05`` is ``--level 0.95``."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        del parser
+        given = float(values)  # type: ignore[arg-type]
+        hint(f"{option_string} {given:g}", f"--level {level_of(given):g}")
+        setattr(namespace, self.dest, level_of(given))
+
+
+class _OldTail(argparse.Action):
+    """``--tail two`` is ``--alternative two-sided``."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        del parser
+        found = "two-sided" if values == "two" else str(values)
+        hint(f"{option_string} {values}", f"--alternative {found}")
+        setattr(namespace, self.dest, found)
+
+
+# Collections and text
+
+
+def add_collection_options(
+    parser: argparse.ArgumentParser, *, or_index: str = "", name: str = "collection"
+) -> None:
+    """Add the options that say where a collection is and how it is read.
+
+    Parameters
+    ----------
+    or_index
+        What is done with an index that is given in place of a collection, if that may be.
+    name
+        The name of the positional argument in the parsed options.
+    """
+    what = "pydocs, irds:NAME, a folder or a file"
+    metavar = "COLLECTION_OR_INDEX" if or_index else "COLLECTION"
+    what = f"{what}; or an index: {or_index}" if or_index else what
+    parser.add_argument(name, metavar=metavar, help=what)
+    add = group(parser, INPUT).add_argument
+    add("--queries", metavar="FILE", help="queries, if the collection has none")
+    add("--qrels", metavar="FILE", help="judgements (separate several files with commas)")
+    add("--fields", metavar="NAMES", help="document fields to read, separated by commas")
+    add(
+        "--query-field",
+        default="title",
+        metavar="NAME",
+        help="title, description, narrative, or several joined by + (default: title)",
+    )
+    add("--split", metavar="NAME", help="split of a BEIR folder (default: test)")
+    add("--encoding", default="utf-8", metavar="NAME", help="text encoding (default: utf-8)")
+    add(
+        "--errors",
+        choices=("strict", "replace"),
+        default="strict",
+        help="stop at invalid bytes, or replace them (default: strict)",
+    )
+
+
+def add_analyzer_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how text becomes terms."""
+    add = group(parser, TEXT).add_argument
+    add("--stemmer", metavar="NAME", help="Snowball stemmer, such as english or german")
+    add("--stop", metavar="LIST", help="stop words: english, or a file of words")
+    add(
+        "--tokens",
+        choices=("word", "character", "mixed"),
+        help="words; characters, for languages without spaces; or words, and character pairs where "
+        "the script has no spaces (default: word)",
+    )
+    add(
+        "--ngrams",
+        type=_ngrams,
+        metavar="N,N",
+        help="fewest and most neighbouring tokens in a term (default: 1,1)",
+    )
+    add("--min-length", type=positive, metavar="N", help="shortest word to keep (default: 1)")
+    add("--keep-case", action="store_true", default=None, help="keep upper and lower case")
+
+
+# Plans
+
+PLANS: Final = (
+    *("folds", "hold_out", "leave_one_out", "bootstrap", "folds_file", "test_ids", "later"),
+)
+"""Options that name a plan; a plan table of an experiment has the same names."""
+
+
+def add_plan_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how units are held out."""
+    plan = group(parser, PLAN)
+    add = plan.add_mutually_exclusive_group().add_argument
+    add(
+        "--folds",
+        type=int,
+        metavar="K",
+        help="K folds, each held out once (default: 10 for queries, 5 for documents)",
+    )
+    add("--hold-out", type=_share, metavar="X", help="a random fraction, or number, of units")
+    add("--leave-one-out", action="store_true", help="every unit alone")
+    add(
+        "--bootstrap",
+        type=positive,
+        metavar="N",
+        help="N bootstrap samples; units that are not drawn are held out",
+    )
+    add("--folds-file", metavar="FILE", help="folds from a table of id and fold, or from JSON")
+    add("--test-ids", metavar="FILE", help="the ids in a file, one per line")
+    add("--later", metavar="FILE", help="the latest fifth, by a table of id and time")
+    add = plan.add_argument
+    add("--repeats", type=int, metavar="N", help="repeat folds or hold-out N times (default: 1)")
+    add(
+        "--validation",
+        type=_share,
+        metavar="X",
+        help="with --hold-out: a validation part of this size",
+    )
+    add(
+        "--stratify",
+        metavar="NAME",
+        help="balance the parts: relevance (number of relevant documents), length, or a field of "
+        "the queries",
+    )
+    add_groups(add)
+
+
+def check_plan_options(options: argparse.Namespace) -> None:
+    """Refuse options that would have no effect with the chosen plan."""
+    if options.validation is not None and options.hold_out is None:
+        raise InputError("--validation goes with --hold-out")
+    random = options.folds is not None or options.hold_out is not None or not _named(options)
+    for name in ("repeats", "stratify"):
+        if getattr(options, name) is not None and not random:
+            raise InputError(f"--{name} goes with --folds and --hold-out")
+    drawn = options.leave_one_out or options.bootstrap is not None
+    if options.groups is not None and not (random or drawn):
+        raise InputError("--groups goes with --folds, --hold-out, --leave-one-out and --bootstrap")
+
+
+def _named(options: argparse.Namespace) -> list[str]:
+    """The plan that the options name, if they name one."""
+    given = (name for name in PLANS if getattr(options, name) not in (None, False))
+    return list(given)
+
+
+def plan_table(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the plan options that were given, as the table ``[plan]`` of an experiment."""
+    names = (*PLANS, "repeats", "validation", "stratify", "groups")
+    given = {name: getattr(options, name) for name in names}
+    return {name: value for name, value in given.items() if value not in (None, False)}

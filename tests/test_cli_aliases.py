@@ -1,0 +1,162 @@
+"""Commands and options of version 0.1 work under their old names, with a hint on standard error."""
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from heldout.cli import main
+from heldout.cli.aliases import OPTIONS, modern
+
+
+@pytest.fixture(autouse=True)
+def example(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    main(["demo", "--files", ".", "--quiet"])
+    rows = [f"{at},{'ab'[at % 2]},{'ab'[at % 3 == 0]}\n" for at in range(30)]
+    Path("p.csv").write_text("unit,truth,prediction\n" + "".join(rows))
+    rows = [f"{at},{'ab'[at % 2]},{'ab'[at % 5 > 1]}\n" for at in range(30)]
+    Path("other.csv").write_text("unit,truth,prediction\n" + "".join(rows))
+    main(["eval", "qrels.txt", "baseline.run", "improved.run", "-q", "-o", "s.csv", "-m", "AP"])
+    capsys.readouterr()
+
+
+def said(capsys, command):
+    main(command.split())
+    return capsys.readouterr()
+
+
+RUNS = "qrels.txt baseline.run improved.run"
+SAME = {
+    f"plan {RUNS} --json": f"power {RUNS} --json",
+    "plan --sd 0.1 --json": "power --sd 0.1 --json",
+    "compare --table s.csv --json": "compare --scores s.csv --json",
+    "compare --table=s.csv --json": "compare --scores s.csv --json",
+    f"eval {RUNS} --per-query --json": f"eval {RUNS} -q --json",
+    "score classification p.csv --json": "eval --task classification p.csv --json",
+    "score classification p.csv other.csv --compare --json": (
+        "compare --task classification p.csv other.csv --json"
+    ),
+    f"compare {RUNS} --tail greater --json": f"compare {RUNS} --alternative greater --json",
+    f"compare {RUNS} --alpha 0.1 --json": f"compare {RUNS} --level 0.9 --json",
+    "split qrels.txt --by query --table": "split qrels.txt --by query --assignments -",
+}
+
+
+@pytest.mark.parametrize(("old", "new"), SAME.items(), ids=SAME)
+def test_old_and_new_names_give_the_same(capsys, old, new):
+    first, second = said(capsys, old), said(capsys, new)
+    assert first.out == second.out != ""
+    (hint, *rest) = first.err.splitlines()
+    assert " is an old name of " in hint
+    assert rest == second.err.splitlines()
+
+
+def test_old_files_and_folders(capsys):
+    said(capsys, "split qrels.txt --by query --table -o folds.csv")
+    assert Path("folds.csv").read_text().count(",") == 51
+    assert "old name" in said(capsys, "split qrels.txt --by query --given folds.csv").err
+    assert "demo --files" in said(capsys, "example elsewhere --quiet").err
+    assert Path("elsewhere/qrels.txt").exists()
+
+
+def test_old_names_are_not_in_the_help(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    listed = capsys.readouterr().out
+    assert not any(f"\n    {name} " in listed for name in ("tune", "score", "plan", "example"))
+    for command, names in OPTIONS.items():
+        if command != "study":
+            with pytest.raises(SystemExit):
+                main([command, "--help"])
+            text = capsys.readouterr().out
+            assert not any(f"{name} " in text for name in names)
+
+
+def test_values_and_what_follows_a_double_dash_stay_as_they_are(capsys):
+    assert modern(["compare", "--", "--table"]).arguments == ["compare", "--", "--table"]
+    assert modern(["compare", "a=--table"]).arguments == ["compare", "a=--table"]
+    assert modern([]).arguments == []
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("old", "test"),
+    [
+        ("fisher", "randomization"),
+        ("permutation", "randomization"),
+        ("student", "t"),
+        ("bootstrap", "bootstrap-shift"),
+    ],
+)
+def test_other_names_of_tests(capsys, old, test):
+    command = f"compare {RUNS} --replicates 1000 --json --test"
+    assert said(capsys, f"{command} {old}").out == said(capsys, f"{command} {test}").out
+
+
+class TestGate:
+    def verdict(self, capsys, *more, code=0, first="baseline", second="improved"):
+        command = ["compare", "qrels.txt", f"{first}.run", f"{second}.run", "--gate", *more]
+        if code:
+            with pytest.raises(SystemExit) as ended:
+                main(command)
+            assert ended.value.code == code
+        else:
+            main(command)
+        return capsys.readouterr()
+
+    def test_better(self, capsys):
+        shown = self.verdict(capsys, "better")
+        assert "passed: improved is better than baseline in nDCG@10" in shown.err
+        back = self.verdict(capsys, "better", code=1, first="improved", second="baseline")
+        assert "failed: baseline is worse than improved in nDCG@10" in back.err
+        far = self.verdict(capsys, "better", "--margin", "0.9", code=1)
+        assert "not shown that improved is better than baseline by more than 0.9" in far.err
+
+    def test_the_verdict_stays_when_quiet(self, capsys):
+        shown = self.verdict(capsys, "better", "--quiet")
+        assert shown.err.splitlines()[0].startswith("passed: improved is better")
+        assert len(shown.err.splitlines()) == 1
+
+    def test_a_summary_for_a_pull_request(self, capsys):
+        shown = self.verdict(capsys, "better", "--format", "md")
+        assert shown.out.startswith("**passed**: improved is better than baseline in nDCG@10 (")
+        assert "| --- |" in shown.out
+
+    def test_junit(self, capsys):
+        measures = ("-m", "AP", "-m", "nDCG@10")
+        self.verdict(capsys, "better", *measures, "-o", "gate.xml")
+        suite = ET.parse("gate.xml").getroot()  # noqa: S314 - written above
+        assert (suite.tag, suite.get("tests"), suite.get("failures")) == ("testsuite", "2", "0")
+        names = [one.get("name") for one in suite]
+        assert names == [f"improved better baseline in {one}" for one in ("AP", "nDCG@10")]
+        margin = ("--margin", "0.5")
+        printed = self.verdict(capsys, "better", *margin, "-f", "junit", code=1).out
+        (case,) = ET.fromstring(printed)  # noqa: S314 - written above
+        assert case[0].tag == "failure"
+        assert case[0].get("message").startswith("failed: not shown that improved is better")
+
+    def test_wrong_margins(self, capsys):
+        for more, message in (
+            (["non-inferior"], "--gate non-inferior needs --margin X"),
+            (["equivalent", "--margin", "0"], "--gate better asks for a gain"),
+            (["better", "--margin", "-1"], "--margin -1: expected 0 or more"),
+        ):
+            assert message in self.verdict(capsys, *more, code=2).err
+        with pytest.raises(SystemExit):
+            main(["compare", *RUNS.split(), "-f", "junit"])
+        assert "add --gate" in capsys.readouterr().err
+
+
+def test_a_measure_by_its_number_of_documents(capsys):
+    with pytest.raises(SystemExit):
+        main(["eval", "qrels.txt", "baseline.run", "-m", "ndcg10"])
+    assert "did you mean nDCG@10?" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["eval", "qrels.txt", "baseline.run", "-m", "recall@10,P@5"])
+    assert "separate measures with spaces" in capsys.readouterr().err
+    found = json.loads(
+        said(capsys, "eval qrels.txt baseline.run -m recall@10 -m P@5 --json --quiet").out
+    )
+    assert found

@@ -1,0 +1,126 @@
+"""Code of the user's on the command line: functions with parameters, and measures."""
+
+import json
+
+import pytest
+
+import heldout
+from heldout.cli import main
+
+DOCUMENTS = {f"d{n}": f"word{n % 5} text {n}" for n in range(30)}
+QUERIES = {f"q{n}": f"word{n % 5}" for n in range(12)}
+QRELS = {f"q{n}": {f"d{n}": 2, f"d{n + 5}": 1, f"d{n + 1}": 0} for n in range(12)}
+
+CODE = """
+import heldout
+
+
+def rank(train, test, dims=1, seed=0):
+    queries, documents = test.collection.queries, test.collection.documents
+    return {
+        query: {one: 1.0 / (1 + (int(one[1:]) + dims * len(body)) % 7)
+                for one, body in documents.pairs()}
+        for query in queries.ids
+    }
+
+
+def FirstGrade(ranked, *, scale=1.0):
+    return scale * max(0, ranked.grades[0]) / 2 if len(ranked.grades) else 0.0
+
+
+def worst(truth, predicted):
+    return -abs(truth - predicted).max()
+
+
+Short = heldout.parse_measure("nDCG@3", "ranking")
+number = 7
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    whole = heldout.Collection(DOCUMENTS, QUERIES, QRELS)
+    heldout.export_collection(whole, "data", "beir")
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "my.py").write_text(CODE)
+    main(["search", "data", "-o", "bm25.run", "--quiet"])
+    main(["search", "data", "--model", "ql-jm", "-o", "ql.run", "--quiet"])
+    return tmp_path
+
+
+def found(capsys, *arguments):
+    capsys.readouterr()
+    main([*arguments, "--json", "--quiet"])
+    return json.loads(capsys.readouterr().out)
+
+
+def refused(capsys, *arguments):
+    with pytest.raises(SystemExit) as ended:
+        main(list(arguments))
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert "Traceback" not in said
+    return said
+
+
+def test_a_function_with_parameters(capsys):
+    system = "mine=own/my.py:rank(dims=1,2,3, seed=5)"
+    (one,) = found(capsys, "run", "data", "--system", system, "--folds", "3")["systems"]
+    assert (one["name"], one["points"], one["tuned"]) == ("mine", 3, True)
+    assert one["ship"]["dims"] in (1, 2, 3)
+    (one,) = found(capsys, "run", "data", "--system", "own/my.py:rank(dims=1:5:3)")["systems"]
+    assert (one["name"], one["points"]) == ("rank", 3)
+    (one,) = found(capsys, "run", "data", "--system", "own/my.py:rank(dims=4)")["systems"]
+    assert (one["points"], one["tuned"]) == (1, False)
+    said = refused(capsys, "run", "data", "--system", "own/my.py:rank(dims)")
+    assert "--system 'own/my.py:rank(dims)': rank: 'dims' is not a parameter" in said
+    assert "--system own/my.py:gone" in refused(capsys, "run", "data", "--system", "own/my.py:gone")
+
+
+def test_a_measure_of_rankings(capsys):
+    runs = ["data/qrels/test.tsv", "bm25.run", "ql.run"]
+    measures = ["-m", "own/my.py:FirstGrade", "-m", "own/my.py:FirstGrade(scale=2)@5"]
+    one, two = (
+        found(capsys, "eval", *runs, "-m", name)
+        for name in ("own/my.py:FirstGrade", "own/my.py:Short")
+    )
+    assert "FirstGrade" in json.dumps(one)
+    assert "nDCG@3" in json.dumps(two)
+    compared = found(capsys, "compare", *runs, *measures)
+    assert [record["measure"] for record in compared] == ["FirstGrade", "FirstGrade(scale=2)@5"]
+    assert compared[1]["systems"][0]["estimate"] == 2 * compared[0]["systems"][0]["estimate"]
+
+
+def test_a_measure_in_an_experiment_and_its_repetition(tmp_path, monkeypatch):
+    system = ["--system", "bm25(k1=1,2)", "--folds", "3"]
+    measure = ["-m", "own/my.py:FirstGrade"]
+    main(["run", "data", *system, *measure, "-o", "out", "--quiet"])
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    main(["run", "../out", "-o", "again", "--quiet"])
+    assert heldout.Results.read("again").measures == ("FirstGrade",)
+    first, second = (tmp_path / one for one in ("out", "elsewhere/again"))
+    assert (first / "values.parquet").read_bytes() == (second / "values.parquet").read_bytes()
+
+
+def test_a_measure_of_numbers(capsys, tmp_path):
+    (tmp_path / "n.csv").write_text("unit,truth,prediction\na,1.5,2.0\nb,2.5,1.0\nc,0.5,0.6\n")
+    record = found(capsys, "eval", "n.csv", "-m", "own/my.py:worst")
+    assert record["systems"][0]["measures"]["worst"]["value"] == -1.5
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("own/my.py:gone", "own/my.py has no 'gone'"),
+        ("nowhere.py:x", "nowhere.py: there is no such file"),
+        ("own/my.py:number", "number is neither a function nor a Measure"),
+        ("own/my.py:Short@5", "Short is a Measure already; leave @5 out"),
+    ],
+)
+def test_what_is_no_measure_is_refused(capsys, name, message):
+    runs = ["data/qrels/test.tsv", "bm25.run"]
+    assert message in refused(capsys, "eval", *runs, "-m", name)
+    said = refused(capsys, "run", "data", "--system", "bm25", "-m", name)
+    assert f"-m {name}: {message}" in said

@@ -1,0 +1,220 @@
+"""The command run with judgements alone: all systems are run files."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import heldout
+from heldout.cli import main
+from heldout.data.run import Qrels, Run
+from heldout.data.scores import read_scores
+from heldout.experiment.results import Results
+from heldout.resample.plans import KFold
+from heldout.tune.runs import tune_runs
+
+
+@pytest.fixture(autouse=True)
+def example(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    generator = np.random.default_rng(3)
+    queries = [f"q{number:02}" for number in range(40)]
+    qrels = {
+        query: {f"d{at}": int(generator.random() < 0.3) for at in range(15)} | {"d0": 1}
+        for query in queries
+    }
+    Qrels.from_dict(qrels).write("qrels.txt")
+    Path("runs").mkdir()
+
+    def write(path, weight):
+        Run.from_dict(
+            {
+                query: {doc: weight * grade + generator.random() for doc, grade in docs.items()}
+                for query, docs in qrels.items()
+            }
+        ).write(path)
+
+    for weight in (0.1, 0.2, 0.3):
+        write(f"runs/lambda={weight}.run", weight)
+    for weight in (0.1, 0.3):
+        write(f"runs/other_mu={weight}.run", weight)
+    write("plain.run", 0.1)
+
+
+LAMBDA = ["--system", "tuned=runs/lambda=*.run"]
+
+
+def run(capsys, *arguments):
+    main(["run", "qrels.txt", *arguments])
+    return capsys.readouterr()
+
+
+def found(capsys, *arguments):
+    return json.loads(run(capsys, *arguments, "--json", "--quiet").out)
+
+
+def refused(capsys, *arguments):
+    with pytest.raises(SystemExit) as caught:
+        main(["run", *arguments])
+    said = capsys.readouterr()
+    assert caught.value.code == 2
+    assert said.err.startswith("heldout")
+    assert said.err.count("\n") == 1
+    assert not said.out
+    return said.err
+
+
+@pytest.mark.parametrize("plan", [[], ["--folds", "4"], ["--leave-one-out"]], ids=str)
+def test_scores_are_those_of_tune_runs(capsys, plan):
+    """Two ways to the same numbers: the experiment, and the function for runs alone."""
+    given = {"--folds": KFold(4), "--leave-one-out": heldout.LeaveOneOut()}
+    tuned = tune_runs("qrels.txt", "runs/lambda=*.run", plan=given.get(plan[0]) if plan else None)
+    (folds,) = [one.folds for one in tuned.systems]
+    run(capsys, *LAMBDA, *plan, "-o", "out")
+    results = Results.read("out")
+    assert results.value("tuned") == pytest.approx(folds.mean, rel=1e-12)
+    assert results.estimate("tuned")["optimism"] == pytest.approx(folds.optimism, abs=1e-12)
+    assert results.scores().values[:, 0].tolist() == pytest.approx(folds.units.tolist())
+    chosen = [{"lambda": float(tuned.systems[0].runs[one.number][7:])} for one in folds.folds]
+    assert results.chosen("tuned") == chosen
+    assert results.manifest["fingerprints"]["splits"] == tuned.splits.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("options", "splits", "plan"),
+    [
+        ([], 10, "KFold(k=10)"),
+        (["--folds", "5", "--repeats", "3", "--seed", "4"], 15, "KFold(k=5, repeats=3, seed=4)"),
+        (["--leave-one-out"], 40, "LeaveOneOut()"),
+        (["--hold-out", "0.25"], 1, "HoldOut(test=0.25)"),
+        (["--hold-out", "8", "--repeats", "2"], 2, "HoldOut(test=8, repeats=2)"),
+        (["--bootstrap", "30"], 30, "Bootstrap(replicates=30)"),
+        (["--stratify", "relevance"], 10, "KFold(k=10, stratify='relevance')"),
+        (["--groups", "groups.tsv"], 10, "KFold(k=10, groups=<40 values>)"),
+        (["--folds-file", "folds.tsv"], 2, "GivenFolds"),
+        (["--test-ids", "ids.txt"], 1, "TestSet"),
+        (["--later", "times.tsv"], 1, "Chronological"),
+    ],
+)
+def test_every_plan_also_in_a_file(capsys, options, splits, plan):
+    Path("folds.tsv").write_text("".join(f"q{at:02}\t{at % 2}\n" for at in range(40)))
+    Path("groups.tsv").write_text("".join(f"q{at:02}\tg{at // 2}\n" for at in range(40)))
+    Path("times.tsv").write_text("".join(f"q{at:02}\t{2000 + at}\n" for at in range(40)))
+    Path("ids.txt").write_text("q01\nq05\n")
+    settings = found(capsys, *LAMBDA, *options, "-o", "out")["manifest"]["settings"]
+    assert settings["splits"] == splits
+    assert settings["plan"].startswith(plan)
+    # The stored experiment has the same names, and the same plan in another folder.
+    again = heldout.Experiment.read("out").check()
+    assert repr(again.splits.plan) == settings["plan"]
+
+
+def test_repeated_from_the_results_to_the_same_bytes(capsys, tmp_path, monkeypatch):
+    command = [*LAMBDA, "--against", "plain.run", "--folds", "5", "--stratify", "relevance"]
+    run(capsys, *command, "-m", "AP", "-m", "RR", "--tune-for", "nDCG@5", "-o", "out")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    main(["run", "../out", "-o", "again"])
+    main(["run", "again", "-o", "third"])
+    capsys.readouterr()
+    for name in ("values", "folds", "surface", "lists", "splits"):
+        kept = [Path(one, f"{name}.parquet").read_bytes() for one in ("../out", "again", "third")]
+        assert kept[0] == kept[1] == kept[2]
+    for name in ("summary.json", "manifest.json"):
+        assert Path("../out", name).read_bytes() == Path("third", name).read_bytes()
+    Path("again/experiment.toml").unlink()
+    assert "cannot be repeated: there is no experiment.toml" in refused(capsys, "again")
+
+
+def test_two_systems_are_compared_on_held_out_scores(capsys):
+    grids = ["--system", "A=runs/lambda=*.run", "--system", "B=runs/other_mu=*.run"]
+    run(capsys, *grids, "--scores", "out.csv", "-o", "out")
+    scores = read_scores("out.csv")
+    tuned = tune_runs("qrels.txt", {"A": "runs/lambda=*.run", "B": "runs/other_mu=*.run"})
+    assert scores.systems == ("A", "B")
+    assert scores.values == pytest.approx(tuned.scores().values)
+    (beside,) = found(capsys, *grids)["comparisons"]
+    for table in ("out.csv", "out"):
+        main(["compare", "--scores", table, "--json"])
+        (compared,) = json.loads(capsys.readouterr().out)
+        assert compared["claims"][0]["difference"] == beside["claims"][0]["difference"]
+        assert compared["claims"][0]["p_t"] == beside["claims"][0]["p_t"]
+    assert not any("tuned" in one for one in beside["warnings"])
+
+
+def test_a_comparison_in_which_one_was_tuned_says_so(capsys):
+    (comparison,) = found(capsys, *LAMBDA, "--against", "plain.run")["comparisons"]
+    assert comparison["baseline"] == "plain"
+    assert "tuned was tuned and plain was not: it may be tuning" in comparison["warnings"]
+    assert comparison["claims"][0]["first"] == "tuned"
+
+
+def test_several_untuned_runs(capsys):
+    command = [*LAMBDA, "--against", "plain.run", "runs/other*.run"]
+    systems = [one["name"] for one in found(capsys, *command)["systems"]]
+    assert systems == ["tuned", "plain", "other_mu=0.1", "other_mu=0.3"]
+    (comparison,) = found(capsys, *command, "-b", "tuned")["comparisons"]
+    assert comparison["baseline"] == "tuned"
+
+
+def test_only_the_queries_that_all_runs_have(capsys):
+    lines = Path("plain.run").read_text().splitlines(keepends=True)
+    Path("plain.run").write_text("".join(one for one in lines if not one.startswith("q07 ")))
+    command = [*LAMBDA, "--against", "plain.run"]
+    counts = [
+        {one["estimates"][0]["n_queries"] for one in found(capsys, *command, *more)["systems"]}
+        for more in ([], ["--intersection"])
+    ]
+    assert counts == [{40}, {39}]
+
+
+def test_judgements_alone_are_split(capsys):
+    main(["split", "qrels.txt", "--by", "query", "--folds", "4", "--assignments", "folds.tsv"])
+    run(capsys, *LAMBDA, "--folds-file", "folds.tsv", "-o", "given")
+    run(capsys, *LAMBDA, "--folds", "4", "-o", "drawn")
+    first, second = (Path(one, "values.parquet").read_bytes() for one in ("given", "drawn"))
+    assert first == second
+
+
+def test_the_command_of_version_0_1(capsys):
+    new = found(capsys, *LAMBDA, "--folds", "4")
+    runs = sorted(map(str, Path("runs").glob("lambda=*.run")))
+    for given in (["runs/lambda=*.run"], runs, ["--system", "tuned=runs/lambda=*.run"]):
+        main(["tune", "qrels.txt", *given, "--folds", "4", "--json", "--quiet"])
+        said = capsys.readouterr()
+        assert json.loads(said.out) == new
+        assert said.err.count("\n") == 1
+        assert "is an old name of heldout run QRELS" in said.err
+    main(["tune", "qrels.txt", "runs/l*.run", "--plan", "loo", "--json"])
+    assert json.loads(capsys.readouterr().out)["manifest"]["settings"]["splits"] == 40
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["qrels.txt", "--system", "runs/nu=*.run"], "'runs/nu=*.run' is not a model, a file"),
+        (["gone.txt", *LAMBDA], "gone.txt"),
+        (["qrels.txt", *LAMBDA, "--folds", "41"], "41 folds of 40 queries"),
+        (["qrels.txt", *LAMBDA, "--folds", "1"], "k=1"),
+        (["qrels.txt", *LAMBDA, "--seed", "-1"], "--seed: expected at least 0"),
+        (["qrels.txt", *LAMBDA, "--leave-one-out", "--folds", "5"], "not allowed with"),
+        (["qrels.txt", *LAMBDA, "--leave-one-out", "--stratify", "x"], "--stratify goes with"),
+        (["qrels.txt", *LAMBDA, "--bootstrap", "3", "--repeats", "2"], "--repeats goes with"),
+        (["qrels.txt", *LAMBDA, "--folds-file", "gone"], "gone: there is no such file"),
+        (["qrels.txt", *LAMBDA, "-m", "NumQ"], "-m NumQ: NumQ has no mean over queries"),
+        (["qrels.txt", *LAMBDA, "-m", "ndcg10"], "-m ndcg10: unknown measure 'ndcg10': did you"),
+        (["qrels.txt", *LAMBDA, "-m", "P@5,AP"], "separate measures with spaces"),
+        (["qrels.txt", *LAMBDA, "--level", "2"], "--level"),
+        (["qrels.txt", *LAMBDA, "-b", "plain"], "--baseline: there is no system 'plain'"),
+        (["qrels.txt", *LAMBDA, *LAMBDA], "--system: 2 are called 'tuned'"),
+        (["qrels.txt", *LAMBDA, "--against", "none*.run"], "no run matches none*.run"),
+        (["qrels.txt", "--system", "bm25"], "bm25 searches documents, but only judgements"),
+        (["plain.run", *LAMBDA], "plain.run"),
+        (["qrels.txt", *LAMBDA, "--by", "document"], "no document is held out of them"),
+        (["qrels.txt"], "name the systems to run with --system"),
+    ],
+)
+def test_wrong_input_is_one_line(capsys, arguments, reason):
+    assert reason in refused(capsys, *arguments)
+    assert not Path("out").exists()
