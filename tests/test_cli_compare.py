@@ -38,15 +38,22 @@ def refused(capsys, *arguments):
 
 def test_two_runs_end_in_a_sentence(capsys):
     out = run(capsys, "baseline.run", "improved.run").out
-    assert "improved is significantly better than baseline: nDCG@10 0.4985 vs 0.3766" in out
-    assert "p (randomization)" in out
-    assert "p (t)" in out
+    verdict, numbers, *_ = out.splitlines()
+    assert verdict == "improved is significantly better than baseline (p < 0.0001)."
+    assert numbers.startswith("nDCG@10: 0.4985 vs 0.3766, difference +0.1220, 95% CI [+0.0703,")
+    assert "paired t test p < 0.0001" in out
+    full = run(capsys, "baseline.run", "improved.run", "--full").out
+    assert "p (randomization)" in full
+    assert "p (t)" in full
+    long = run(capsys, "baseline.run", "improved.run", "--explain").out
+    assert long.startswith(out)
+    assert len(long) > len(out)
     assert "39/" not in out  # W/T/L of nDCG@10, not of AP
 
 
 def test_every_measure_that_is_asked_for_is_compared(capsys):
     out = run(capsys, "baseline.run", "improved.run", "-m", "AP", "-m", "P@5").out
-    assert "better than baseline: AP 0.4025" in out
+    assert "AP: 0.4025 vs 0.3107" in out
     assert "P@5" in out
 
 
@@ -95,8 +102,8 @@ def test_a_table_of_scores_is_compared(capsys, tmp_path):
     )
     main(["compare", "--scores", "scores.csv", "--test", "sign", "--test", "t"])
     out = capsys.readouterr().out
-    assert "p sign" in out
-    assert "sign test on 20 units" in out
+    assert "sign test" in out
+    assert "paired t test p < 0.0001" in out
 
 
 def test_the_gate_opens_and_shuts(capsys):

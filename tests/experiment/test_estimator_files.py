@@ -340,7 +340,7 @@ def test_the_command(folder, monkeypatch, capsys):
     main(["run", "e.toml", "-o", "out", "--quiet"])
     shown = capsys.readouterr().out
     assert "(random by shares)" in shown
-    assert "To ship: slow with sgdclassifier__alpha=" in shown
+    assert "sgdclassifier__alpha=" in shown
     main(["run", "e.toml", "-o", "out", "--resume", "--json"])
     assert json.loads(capsys.readouterr().out)["manifest"]["settings"]["task"] == "classification"
     assert Results.read("out").task == "classification"

@@ -393,7 +393,7 @@ OWN_WAY = {
     "data/aside.py": "is what writes aside",
     "experiment/execution/journal.py": "is appended to, with checksums",
     "retrieve/indexing/spill.py": "is a temporary file without a name",
-    "experiment/execution/parcels.py": "is in a temporary folder, and opened there",
+    "experiment/execution/shared_data.py": "is in a temporary folder, and opened there",
 }
 CALLED_INSIDE = {
     # functions that are given a path aside, or write into a folder that is renamed as a whole
