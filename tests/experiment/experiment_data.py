@@ -54,9 +54,9 @@ def overlap(train, test, power=1.0, bonus=0.0):
 
 
 def table_bytes(folder):
-    """The bytes of everything that is compared: all but the timings."""
+    """The bytes of what is compared: all but the timings, and the fields with their folder."""
     return {
         path.name: path.read_bytes()
         for path in sorted(folder.iterdir())
-        if path.name != "timings.json"
+        if path.name not in {"timings.json", "experiment.toml"}
     }

@@ -351,7 +351,7 @@ def test_another_collection_or_index_on_the_worker_is_refused(folder):
     assert packed.open().fingerprint() == settings.collection.fingerprint()
     with (folder / "qrels").open("a") as file:
         file.write("q00 0 d000 3\n")
-    with pytest.raises(InputError, match="another collection here"):
+    with pytest.raises(InputError, match="a different collection here"):
         replace(packed, source=packed.source.model_copy(update={"name": "again"})).open()
     index = Index.build(settings.collection, path=folder / "index")
     box = pack_index(index, str(folder / "index"))

@@ -159,7 +159,10 @@ def test_an_interruption_from_a_terminal_ends_all_processes_in_good_order(tmp_pa
         worker = os.pidfd_open(number)
         os.killpg(process.pid, signal.SIGINT)
         said = process.communicate(timeout=120)[1]
-        assert said == "heldout: interrupted; nothing was kept; with -o FOLDER a run can go on\n"
+        assert (
+            said
+            == "heldout: interrupted; nothing was kept; with -o FOLDER a run can be continued\n"
+        )
         assert process.returncode == 130
         with os.fdopen(worker) as handle:
             assert select.select([handle], [], [], 60)[0]

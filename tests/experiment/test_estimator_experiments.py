@@ -229,7 +229,7 @@ def test_three_systems_have_an_analysis_of_variance():
         results.value("svm", "log-loss")
     assert results.estimate("svm", "log-loss")["value"] is None
     text = results_text(results)
-    assert "log-loss does not exist for svm" in text
+    assert "log-loss is undefined for svm" in text
     assert "not compared in log-loss" in text
 
 

@@ -108,7 +108,7 @@ def test_a_record_comes_back_from_the_journal_as_it_was(name):
         "both": {"TwoWayRecord"},
         "sides": {"GridRecord", "SideRecord"},
         "sides at once": {"GridRecord", "SidesRecord"},
-        "search": {"SearchRecord"},
+        "search": {"RankedSearch"},
         "calls": {"TuneRecord", "RankedRecord"},
         "runs": {"RankedRecord"},
         "fits": {"TriedFit", "HeldOutFit"},

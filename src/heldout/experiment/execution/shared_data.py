@@ -114,7 +114,7 @@ def _read(source: CollectionTable, fingerprint: str) -> Collection:
     found = source.read()
     if found.fingerprint() != fingerprint:
         raise InputError(
-            f"{source.source} is another collection here than where the run was started: it "
+            f"{source.source} is a different collection here than where the run was started: it "
             "must be the same for all workers"
         )
     return found
@@ -171,8 +171,8 @@ class SentIndex:
         )
         if found.fingerprint != self.fingerprint:
             raise InputError(
-                f"{self.path} is another index here than where the run was started: it must be the "
-                "same for all workers"
+                f"{self.path} is a different index here than where the run was started: it must be "
+                "the same for all workers"
             )
         return found
 
