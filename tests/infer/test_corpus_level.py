@@ -260,7 +260,7 @@ def evaluation():
 
 def test_comparison_of_several_systems(evaluation):
     for measure in evaluation.measures:
-        found = compare(evaluation, measure, baseline="base", replicates=2000)
+        found = compare(evaluation, measure, baseline="base", replicates=2000, correction="holm")
         copy, worse = found.claims
         assert (copy.first, copy.second, copy.adjusted) == ("copy", "base", 1)
         assert (copy.effects.wins, copy.effects.losses) == (0, 0)

@@ -122,7 +122,7 @@ def rechoose(
     >>> from heldout.resample.plans import LeaveOneOut
     >>> sides = Sides.of(LeaveOneOut().splits(["a", "b"]))
     >>> rechoose(np.array([[0.2, 0.4], [0.1, 0.5]]), sides, np.array([[1, 1], [0, 2]])).tolist()
-    [[1, 0], [1, 0]]
+    [[0, 1], [0, 1]]
     """
     kept = complete_units(values)
     usable = np.where(kept, counts, 0)

@@ -68,13 +68,13 @@ def test_forest_has_the_best_system_first():
 
 
 def test_forest_shows_the_letters_of_three_systems():
-    frame = forest_data(heldout.compare(spread(6, 3)))
+    frame = forest_data(heldout.compare(spread(6, 3), correction="tukey"))
     assert frame["system"].to_list() == ["s2", "s1", "s0"]
     assert frame["letters"].to_list() == ["a", "b", "c"]
 
 
 def test_pairs_are_sorted_and_named_with_letters():
-    frame = pairs_data(heldout.compare(spread(6, 3)))
+    frame = pairs_data(heldout.compare(spread(6, 3), correction="tukey"))
     assert frame["pair"].to_list() == ["s2 (a) − s0 (c)", "s1 (b) − s0 (c)", "s2 (a) − s1 (b)"]
     assert frame["difference"].to_list() == pytest.approx([2.0, 1.0, 1.0])
     assert frame["significant"].all()

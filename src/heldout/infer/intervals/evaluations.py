@@ -131,7 +131,7 @@ def score_predictions(
     >>> truth = np.array([1.0, 3.0, 2.0])
     >>> one = NumberPredictions("A", ("a", "b", "c"), truth, truth + [0.5, 1.0, 1.5])
     >>> score_predictions([one], ["MAE"]).rows[0].intervals[0].method
-    't'
+    't, bounded'
     """
     found = evaluate_predictions(predictions, measures, positive=positive, undefined=undefined)
     return score_table(found, level=level, seed=seed)
