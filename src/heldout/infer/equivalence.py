@@ -232,7 +232,7 @@ def superiority(
     --------
     >>> gain = [0.03, 0.01, 0.02, 0.04, 0.01, 0.02, -0.01, 0.03]
     >>> gate = superiority(gain)
-    >>> gate.verdict, gate.test, gate.p == 3 / 2**8
+    >>> gate.verdict, gate.test, gate.p == 4 / 2**8
     ('shown', 'randomization', True)
     """
     if not (math.isfinite(margin) and margin >= 0):
