@@ -157,4 +157,4 @@ def test_the_command(collection, tmp_path, capsys, client):
     with pytest.raises(SystemExit) as ended:
         main(["search", docs, "--queries", topics, "--dask", address])
     assert ended.value.code == 2
-    assert "--dask needs an index that all workers see" in capsys.readouterr().err
+    assert "--dask needs an index that all workers can read" in capsys.readouterr().err
