@@ -88,8 +88,7 @@ def project(tmp_path):
 def results_from(folder, monkeypatch, output, *arguments):
     monkeypatch.chdir(folder)
     main(["run", *arguments, "--quiet", "-o", str(output)])
-    found = table_bytes(output)
-    return found
+    return table_bytes(output)
 
 
 @pytest.mark.parametrize("name", ["experiment.toml", "classes.toml"])
