@@ -153,7 +153,7 @@ def test_a_run_that_is_killed_goes_on_to_the_same_bytes(folder, capsys):
     journal = folder / "cut" / "journal.jsonl"
     begun = journal.read_bytes()
     journal.write_bytes(begun[:-100])
-    assert "go on with --resume" in refused(capsys, "experiment.toml", "-o", "cut")
+    assert "continue it with --resume" in refused(capsys, "experiment.toml", "-o", "cut")
     main(["run", "experiment.toml", "-o", "cut", "--resume"])
     assert capsys.readouterr().out == whole
     assert kept("cut") == kept("whole")

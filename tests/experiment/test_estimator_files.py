@@ -153,7 +153,7 @@ def test_any_interruption_is_resumed_to_the_same_bytes(folder, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             experiment.run(place)
         monkeypatch.setattr(run_module, "Journal", Journal)
-        with pytest.raises(InputError, match="--resume"):
+        with pytest.raises(InputError, match="resume=True"):
             experiment.run(place)
         experiment.run(place, resume=True)
         assert written(place) == written(folder / "whole")

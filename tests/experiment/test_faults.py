@@ -17,8 +17,8 @@ from experiment_data import small_collection, table_bytes
 import heldout
 from heldout.data.export import export_collection
 from heldout.errors import InputError
+from heldout.experiment.execution.folder import locked
 from heldout.experiment.execution.journal import Journal, encode
-from heldout.experiment.execution.lock import locked
 from heldout.experiment.experiment import JOURNAL, Experiment
 
 SOURCE = Path(heldout.__file__).parent
@@ -275,7 +275,7 @@ RACER = """
 import sys
 from pathlib import Path
 from heldout.errors import InputError
-from heldout.experiment.execution.lock import locked
+from heldout.experiment.execution.folder import locked
 sys.stdin.readline()
 try:
     with locked(Path(sys.argv[1])):
@@ -393,7 +393,7 @@ OWN_WAY = {
     "data/aside.py": "is what writes aside",
     "experiment/execution/journal.py": "is appended to, with checksums",
     "retrieve/indexing/spill.py": "is a temporary file without a name",
-    "experiment/execution/shared_data.py": "is in a temporary folder, and opened there",
+    "experiment/execution/payload.py": "is in a temporary folder, and opened there",
 }
 CALLED_INSIDE = {
     # functions that are given a path aside, or write into a folder that is renamed as a whole

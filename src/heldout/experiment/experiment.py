@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from contextlib import ExitStack, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -13,18 +12,13 @@ from heldout.data.aside import write_atomically
 from heldout.data.io.toml import toml_text
 from heldout.data.sizes import parse_size
 from heldout.errors import InputError
-from heldout.experiment.execution.execute import execute
-from heldout.experiment.execution.journal import Journal
-from heldout.experiment.execution.lock import locked
-from heldout.experiment.execution.progress import progress_bar
-from heldout.experiment.execution.regular_files import refuse_link
+from heldout.experiment.execution.folder import locked
 from heldout.experiment.execution.resources import Resources
-from heldout.experiment.execution.tasks import Task, plan_tasks
-from heldout.experiment.manifest import MANIFEST, experiment_key, make_manifest
+from heldout.experiment.execution.run import JOURNAL, earlier_results, make_folder, run_experiment
+from heldout.experiment.manifest import MANIFEST, make_manifest
 from heldout.experiment.problems import Problems
 from heldout.experiment.ranking_fields import check_ranking_fields
-from heldout.experiment.result_files import EXPERIMENT, all_files, flush
-from heldout.experiment.results import Results
+from heldout.experiment.result_files import EXPERIMENT, flush
 from heldout.experiment.schema import PredictionFields, RankingFields
 from heldout.experiment.toml_lines import place_in, read_fields
 
@@ -33,11 +27,9 @@ if TYPE_CHECKING:
 
     from heldout.data.collection import Collection
     from heldout.experiment.documents.methods import Method
-    from heldout.experiment.execution.progress import Step
-    from heldout.experiment.manifest import Manifest
+    from heldout.experiment.results import Results
     from heldout.experiment.schema import By
     from heldout.experiment.settings import Settings
-    from heldout.experiment.systems.records import Record
     from heldout.measure.base import Measure
     from heldout.resample.plan import Plan
     from heldout.retrieve.analyze import Analyzer
@@ -46,12 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["JOURNAL", "Experiment"]
 
-JOURNAL: Final = "journal.jsonl"
-_FILES: Final = (*all_files(), JOURNAL)
 _HOME: Final = re.compile(r"^\s*folder\s*=", re.MULTILINE)
-_ASIDE: Final = re.compile(r"\..+\.(parquet|json|toml)\.([0-9a-f]{8}-)?\d+\.tmp")
-
-
 _DEFAULTS: Final = {
     name: field.default
     for kind in (PredictionFields, RankingFields)
@@ -229,7 +216,7 @@ class Experiment:
         progress: bool = False,
         command: str = "",
         max_memory: int | str | None = None,
-        told: Callable[[str], None] | None = None,
+        on_message: Callable[[str], None] | None = None,
     ) -> Results:
         """Run it.
 
@@ -257,11 +244,11 @@ class Experiment:
             is built on the disk, fewer workers are taken if need be, and a run that cannot fit is
             refused before it starts. It goes by an estimate, and a rough one; what systems of yours
             take is not known.
-        told
-            Called with a sentence about memory that is short, or a cluster without workers.
+        on_message
+            Called with a message if memory is short or a cluster has no workers.
         """
         limit = parse_size(max_memory) if isinstance(max_memory, str) else max_memory
-        resources = Resources(workers, dask, limit, told)
+        resources = Resources(workers, dask, limit, on_message)
         resources.check()
         settings = self.check()
         with ExitStack() as stack:
@@ -269,21 +256,19 @@ class Experiment:
             manifest = make_manifest(settings, index)
             resources = resources.within_memory(settings, index)
             if folder is None:
-                return _run(settings, index, manifest, None, resources, progress=progress)
+                return run_experiment(settings, index, manifest, None, resources, progress=progress)
             place = Path(folder)
-            _make_folder(place)
-            for name in _FILES:
-                refuse_link(place / name)
+            make_folder(place)
             stack.enter_context(locked(place))
-            ready = _look_into(place, manifest, resume=resume, force=force)
-            if ready is not None:
-                return ready
-            results = _run(settings, index, manifest, place, resources, progress=progress)
+            earlier = earlier_results(place, manifest, resume=resume, force=force)
+            if earlier is not None:
+                return earlier
+            results = run_experiment(settings, index, manifest, place, resources, progress=progress)
             if command:
                 results.timings["command"] = command
             self._store(place)
             results.write(place)
-            flush(place)  # the journal goes when the power may go too
+            flush(place)  # results must be on the disk before the journal is removed
             (place / JOURNAL).unlink(missing_ok=True)
         return results
 
@@ -315,125 +300,3 @@ def _stored(place: Path) -> Path:
             "none, and experiments with Python objects have none)"
         )
     return kept
-
-
-def _make_folder(place: Path) -> None:
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{place}: cannot be made ({error.strerror})") from None
-
-
-def _look_into(place: Path, manifest: Manifest, *, resume: bool, force: bool) -> Results | None:
-    """Results that are there already, if they are wanted; refuse what would be lost."""
-    for left in place.glob(".*.tmp"):
-        # Written aside by a run that was killed; nobody else is in this folder.
-        if _ASIDE.fullmatch(left.name):
-            left.unlink(missing_ok=True)
-    complete, begun = (place / MANIFEST).is_file(), (place / JOURNAL).is_file()
-    if force:
-        for name in (MANIFEST, JOURNAL):
-            (place / name).unlink(missing_ok=True)
-        return None
-    if complete and resume:
-        found = Results.read(place)
-        _refuse_other(place, experiment_key(manifest), experiment_key(found.manifest))
-        (place / JOURNAL).unlink(missing_ok=True)  # a run was killed between the two
-        return found
-    if complete:
-        raise InputError(f"{place} has results already: replace them with --force")
-    if begun and not resume:
-        raise InputError(
-            f"{place} has a run that was not finished: go on with --resume, or start anew with "
-            "--force"
-        )
-    strangers = [one.name for one in place.iterdir() if one.name not in {"lock", JOURNAL}]
-    if strangers and not begun:
-        raise InputError(
-            f"{place} holds other files ({min(strangers)}): give a new or empty folder"
-        )
-    return None
-
-
-def _refuse_other(place: Path, mine: str, theirs: str) -> None:
-    if mine != theirs:
-        raise InputError(
-            f"{place} belongs to another experiment (settings, data, code of a system or a version "
-            "differ): give another folder, or start anew with --force"
-        )
-
-
-def _run(
-    settings: Settings,
-    index: AnyIndex | None,
-    manifest: Manifest,
-    place: Path | None,
-    resources: Resources,
-    *,
-    progress: bool,
-) -> Results:
-    tasks = plan_tasks(settings)
-    records: dict[str, Record] = {}
-    seconds: dict[str, float] = {}
-    with ExitStack() as stack:
-        journal = None
-        if place is not None:
-            journal = stack.enter_context(Journal(place / JOURNAL))
-            _refuse_or_begin(journal, place, experiment_key(manifest))
-            _take_up(settings, journal, tasks, records, seconds)
-        done = sum(task.key in records for task in tasks)
-        step: Step = stack.enter_context(progress_bar(len(tasks), done, shown=progress))
-
-        def finished(task: Task, record: Record, took: float) -> None:
-            seconds[task.key] = took
-            if journal is not None:
-                line = {"key": task.key, "seconds": took, "record": record.plain()}
-                journal.add(line)
-            step(task.key)
-
-        if done < len(tasks):
-            resources.tell(settings, index, [one for one in tasks if one.key not in records])
-            executor = stack.enter_context(resources.executor(settings, index))
-            execute(settings, index, tasks, records, executor=executor, finished=finished)
-    return _results(settings, tasks, records, manifest, seconds)
-
-
-def _refuse_or_begin(journal: Journal, place: Path, key: str) -> None:
-    """Refuse the journal of another experiment; begin one that is new."""
-    if not journal.records:
-        journal.add({"experiment": key})
-    else:
-        _refuse_other(place, key, str(journal.records[0].get("experiment")))
-
-
-def _take_up(
-    settings: Settings,
-    journal: Journal,
-    tasks: tuple[Task, ...],
-    records: dict[str, Record],
-    seconds: dict[str, float],
-) -> None:
-    """Take over what a run before this one has finished."""
-    known = {task.key: task for task in tasks}
-    for line in journal.records[1:]:
-        name, record, took = (line.get(one) for one in ("key", "record", "seconds"))
-        if isinstance(name, str) and name in known and isinstance(record, dict):
-            task = known[name]
-            with suppress(InputError):  # a record that does not fit: the task is done again
-                records[name] = settings.system(task.system).read_record(task, record)
-                seconds[name] = took if isinstance(took, float) else 0.0
-
-
-def _results(
-    settings: Settings,
-    tasks: tuple[Task, ...],
-    records: Mapping[str, Record],
-    manifest: Manifest,
-    seconds: dict[str, float],
-) -> Results:
-    timings: dict[str, Any] = {"tasks": {task.key: seconds[task.key] for task in tasks}}
-    timings["total"] = sum(seconds.values())
-    systems = tuple(system.as_tried(settings, records) for system in settings.systems)
-    settings = replace(settings, systems=systems)
-    outcomes = [system.collect(settings, records) for system in systems]
-    return settings.results(outcomes, manifest, timings)

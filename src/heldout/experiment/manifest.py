@@ -48,6 +48,7 @@ __all__ = [
     "NoteRecord",
     "SettingsRecord",
     "SystemRecord",
+    "Timings",
     "experiment_key",
     "make_manifest",
     "read_manifest",
@@ -152,6 +153,14 @@ class Manifest(TypedDict):
     policies: dict[str, str]
     settings: SettingsRecord
     notes: list[str | NoteRecord]
+
+
+class Timings(TypedDict, total=False):
+    """``timings.json``: the seconds of each task, their sum, and the command that was typed."""
+
+    tasks: dict[str, float]
+    total: float
+    command: str
 
 
 def make_manifest(settings: Settings, index: AnyIndex | None) -> Manifest:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from heldout.experiment.manifest import Manifest
+    from heldout.experiment.manifest import Manifest, Timings
     from heldout.experiment.settings import PredictionSettings
     from heldout.experiment.summary import EstimateRecord
     from heldout.experiment.systems.estimator_outcomes import PredictedOutcome
@@ -37,7 +37,7 @@ def prediction_results(
     settings: PredictionSettings,
     outcomes: Sequence[PredictedOutcome],
     manifest: Manifest,
-    timings: dict[str, Any],
+    timings: Timings,
 ) -> Results:
     """Tables and summary of what is known of each estimator."""
     pairs = list(zip(settings.systems, outcomes, strict=True))

@@ -18,7 +18,7 @@ from heldout.infer.intervals.bounded import bounds_inside
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.experiment.manifest import Manifest
+    from heldout.experiment.manifest import Manifest, Timings
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.summary import EstimateRecord, SharedChoices, SystemDifference
     from heldout.experiment.systems.outcomes import RankedOutcome
@@ -33,7 +33,7 @@ def ranking_results(
     settings: RankingSettings,
     outcomes: Sequence[RankedOutcome],
     manifest: Manifest,
-    timings: dict[str, Any],
+    timings: Timings,
 ) -> Results:
     """Tables and summary of what is known of each system."""
     summary = [

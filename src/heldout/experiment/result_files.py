@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from heldout.experiment.manifest import Manifest
+    from heldout.experiment.manifest import Manifest, Timings
     from heldout.experiment.summary import SystemSummary
 
 __all__ = [
@@ -60,7 +60,7 @@ def write_folder(
     tables: Mapping[str, pl.DataFrame],
     summary: list[SystemSummary],
     manifest: Manifest,
-    timings: dict[str, Any],
+    timings: Timings,
 ) -> None:
     """Write results; the manifest holds a checksum of every table and of the summary."""
     place = Path(folder)
@@ -95,7 +95,7 @@ class ResultFields(TypedDict):
     splits: pl.DataFrame
     summary: list[SystemSummary]
     manifest: Manifest
-    timings: dict[str, Any]
+    timings: Timings
 
 
 def read_folder(folder: str | os.PathLike[str], *, verify: bool = True) -> ResultFields:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from heldout.data.scores import Scores
     from heldout.experiment.held_out import FoldPredictions, HeldOut, Predictions, UnitName
-    from heldout.experiment.manifest import Manifest
+    from heldout.experiment.manifest import Manifest, Timings
     from heldout.experiment.summary import EstimateRecord, SystemSummary
     from heldout.infer.compare import CompareOptions, Comparison
     from heldout.infer.results import Interval
@@ -75,7 +75,7 @@ class Results:
     held_out: pl.DataFrame
     summary: list[SystemSummary]
     manifest: Manifest
-    timings: dict[str, Any]
+    timings: Timings
     splits: pl.DataFrame = field(default_factory=no_splits)
     _side: HeldOut = field(init=False)
 

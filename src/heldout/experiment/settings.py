@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from heldout.data.collection import Collection
     from heldout.data.words import Ints
-    from heldout.experiment.execution.shared_data import SentRankingData
+    from heldout.experiment.execution.payload import Replacement
     from heldout.experiment.instances import Instances
-    from heldout.experiment.manifest import Fingerprints, Manifest, SettingsRecord
+    from heldout.experiment.manifest import Fingerprints, Manifest, SettingsRecord, Timings
     from heldout.experiment.results import Results
     from heldout.experiment.schema import CollectionTable
     from heldout.experiment.systems import EstimatorSystem, System
@@ -109,9 +109,7 @@ class Settings(ABC):
         """Of the data, the splits and the index."""
 
     @abstractmethod
-    def results(
-        self, outcomes: Sequence[Outcome], manifest: Manifest, timings: dict[str, Any]
-    ) -> Results:
+    def results(self, outcomes: Sequence[Outcome], manifest: Manifest, timings: Timings) -> Results:
         """Tables and summary of what is known of each system."""
 
     # On their way to other processes.
@@ -136,20 +134,16 @@ class Settings(ABC):
         pairs = zip(self.systems, sources, strict=True)
         return replace(self, systems=tuple(one.restored(source) for one, source in pairs))
 
-    def shared_data(self, index: AnyIndex | None, *, sent: bool = False) -> SentRankingData | None:
-        """What is sent beside the settings, since it is large; None: nothing is.
+    def replacements(self, index: AnyIndex | None, *, embed: bool) -> Sequence[Replacement]:
+        """Return large objects, each with a call that makes it again in another process.
 
         Parameters
         ----------
-        sent
-            Send what is in files, too: nobody else sees those.
+        embed
+            Send the contents of files, too: the other process cannot read the files.
         """
-        del index, sent
-        return None
-
-    def shared_parts(self) -> dict[str, Any]:
-        """What the settings hold on to that is sent with the shared data, by name."""
-        return {}
+        del index, embed
+        return ()
 
     # What a run takes, roughly.
 
@@ -287,9 +281,7 @@ class RankingSettings(Settings):
             "index": None if index is None else index.fingerprint,
         }
 
-    def results(
-        self, outcomes: Sequence[Outcome], manifest: Manifest, timings: dict[str, Any]
-    ) -> Results:
+    def results(self, outcomes: Sequence[Outcome], manifest: Manifest, timings: Timings) -> Results:
         """Tables and summary of what is known of each system."""
         from heldout.experiment.ranking_estimates import ranking_results
 
@@ -302,20 +294,14 @@ class RankingSettings(Settings):
         return self.source is not None or isinstance(self.index, str)
 
     def sendable(self) -> Self:
-        """The same without the index, which is sent with the shared data."""
+        """Return the settings without the index, which is sent beside them."""
         return replace(Settings.sendable(self), index=None)
 
-    def shared_data(self, index: AnyIndex | None, *, sent: bool = False) -> SentRankingData:
-        """The collection and the index."""
-        from heldout.experiment.execution.shared_data import pack_rankings
+    def replacements(self, index: AnyIndex | None, *, embed: bool) -> Sequence[Replacement]:
+        """Return the collection, its parts, the index, and measures of the user."""
+        from heldout.experiment.execution.payload import ranking_replacements
 
-        return pack_rankings(self, index, sent=sent)
-
-    def shared_parts(self) -> dict[str, Any]:
-        """The collection and what splits hold on to of it."""
-        from heldout.experiment.execution.shared_data import shared_parts
-
-        return shared_parts(self.collection)
+        return tuple(ranking_replacements(self, index, embed=embed))
 
     def record_bytes(self) -> int:
         """Bytes of the values of all queries."""
@@ -380,9 +366,7 @@ class PredictionSettings(Settings):
         del index
         return {"data": self.data.fingerprint(), "splits": self.splits.fingerprint}
 
-    def results(
-        self, outcomes: Sequence[Outcome], manifest: Manifest, timings: dict[str, Any]
-    ) -> Results:
+    def results(self, outcomes: Sequence[Outcome], manifest: Manifest, timings: Timings) -> Results:
         """Tables and summary of what is known of each system."""
         from heldout.experiment.prediction_tables import prediction_results
 
