@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from heldout.experiment.documents.align import align_scores, merge_lists
+from heldout.experiment.documents.alignment import align_scores, merge_lists
 
 SCORES = st.floats(-1e3, 1e3, allow_nan=False).map(lambda value: round(value, 6))
 

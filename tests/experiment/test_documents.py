@@ -7,8 +7,10 @@ from document_data import indexed, topical_collection
 import heldout
 from heldout.errors import InputError, MeasureError
 from heldout.experiment.documents.candidates import Candidates
-from heldout.experiment.documents.cross_validate import choose_values, cross_validate_documents
-from heldout.experiment.documents.methods import METHODS, pool
+from heldout.experiment.documents.choose_in_folds import choose_values
+from heldout.experiment.documents.cross_validate import cross_validate_documents
+from heldout.experiment.documents.methods import METHODS
+from heldout.experiment.documents.pooling import pool
 from heldout.measure.parse import parse_measure
 from heldout.retrieve.models import grid
 from heldout.retrieve.search import search

@@ -9,7 +9,7 @@ from heldout.errors import InputError
 from heldout.experiment.experiment import Experiment
 from heldout.experiment.problems import ExperimentError
 from heldout.experiment.systems import CallSystem, ModelSystem, RunSystem, System
-from heldout.experiment.systems.nested import call_seed
+from heldout.experiment.systems.choose_in_folds import call_seed
 from heldout.measure.evaluate import evaluate
 from heldout.resample.combined import TwoWay
 from heldout.resample.holdout import HoldOut

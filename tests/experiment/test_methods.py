@@ -8,15 +8,10 @@ from document_data import indexed, topical_collection
 
 import heldout
 from heldout.errors import InputError
-from heldout.experiment.documents.align import align_scores
+from heldout.experiment.documents.alignment import align_scores
 from heldout.experiment.documents.candidates import Candidates
-from heldout.experiment.documents.methods import (
-    METHODS,
-    check_method,
-    fold_values,
-    per_fold,
-    pool,
-)
+from heldout.experiment.documents.methods import METHODS, check_method, fold_values, per_fold
+from heldout.experiment.documents.pooling import pool
 from heldout.experiment.studies.bias import unseen_values
 from heldout.measure.parse import parse_measure
 from heldout.retrieve.models import grid

@@ -10,8 +10,8 @@ import numpy as np
 from heldout.data.run import Run
 from heldout.data.scores import Scores
 from heldout.errors import InputError
-from heldout.experiment.choices import read_choices, unknown_choices
 from heldout.experiment.held_out import FoldPredictions, UnitName
+from heldout.experiment.tuning_variance import read_choices, unknown_choices
 from heldout.measure.parse import parse_measure
 from heldout.resample.split import SplitKey
 

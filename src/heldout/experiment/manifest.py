@@ -16,6 +16,7 @@ from typing import (
     Final,
     Literal,
     NotRequired,
+    TypeAlias,
 )
 
 from pydantic import Field, with_config
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MANIFEST",
     "TASKS",
+    "AxisRecord",
     "CollectionSizes",
     "DataSizes",
     "Fingerprints",
@@ -59,6 +61,9 @@ MANIFEST: Final = "manifest.json"
 """Written last: a folder that has it is complete."""
 TASKS: Final = ("ranking", "classification", "regression")
 
+Description: TypeAlias = object
+"""Nested plain values (texts, numbers, lists, dictionaries) that are only compared and shown."""
+
 
 @with_config(WRITTEN)
 class NoteRecord(TypedDict):
@@ -70,14 +75,42 @@ class NoteRecord(TypedDict):
 
 
 @with_config(WRITTEN)
+class AxisRecord(TypedDict):
+    """One parameter of the space of a search."""
+
+    values: list[Description]
+    scale: NotRequired[str]
+
+
+@with_config(WRITTEN)
 class SystemRecord(TypedDict):
-    """A system, with the points of a grid or the space of a search; each kind has more values."""
+    """A system: the parameter settings of a grid or the space of a search, and what it runs.
+
+    It changes when the system does, so that results of another system are not taken for its own.
+    """
 
     name: str
-    points: list[dict[str, Any]]
-    space: NotRequired[dict[str, Any]]
+    points: list[dict[str, Description]]
+    parameters: NotRequired[dict[str, Description]]
+    # A built-in model, and its name with parameters at each point.
     model: NotRequired[str]
-    source: NotRequired[Any]
+    values: NotRequired[list[str]]
+    # Run files: a hash of each.
+    runs: NotRequired[list[str]]
+    # What is called, and a hash of its source.
+    function: NotRequired[str]
+    object: NotRequired[str]
+    transformer: NotRequired[str]
+    comparable: NotRequired[bool | None]
+    source: NotRequired[str]
+    # An estimator: its class and parameters, as `systems.descriptions.described` gives them.
+    estimator: NotRequired[Description]
+    grid: NotRequired[list[Description]]
+    references: NotRequired[list[str]]
+    # A search by Optuna.
+    search: NotRequired[str]
+    trials: NotRequired[Count]
+    space: NotRequired[dict[str, AxisRecord]]
 
 
 @with_config(WRITTEN)

@@ -9,7 +9,7 @@ import numpy as np
 from heldout.data.predictions import NumberPredictions
 from heldout.errors import InputError
 from heldout.experiment.field_checks import check_names, given_measures, given_plan, splitting
-from heldout.experiment.instance_files import instances_from
+from heldout.experiment.instances import instances_from
 from heldout.experiment.measure_files import loaded
 from heldout.experiment.plan_fields import named_plan, plan_from_table
 from heldout.experiment.schema import PredictionFields, checked

@@ -11,27 +11,28 @@ import numpy as np
 from heldout.errors import InputError
 from heldout.experiment.held_out_rankings import HeldOutRankings
 from heldout.experiment.result_files import read_folder, table_files, write_folder
-from heldout.experiment.result_notes import result_notes
 from heldout.experiment.split_table import no_splits
+from heldout.infer.results import count_of
 from heldout.measure.undefined import Undefined
-from heldout.notes import Note
+from heldout.notes import Note, as_note, distinct
 from heldout.tune.runs import VERY_DIFFERENT
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import polars as pl
 
     from heldout.data.scores import Scores
     from heldout.experiment.held_out import FoldPredictions, HeldOut, Predictions, UnitName
-    from heldout.experiment.manifest import Manifest, Timings
+    from heldout.experiment.manifest import Manifest, NoteRecord, Timings
     from heldout.experiment.summary import EstimateRecord, SystemSummary
     from heldout.infer.compare import CompareOptions, Comparison
     from heldout.infer.results import Interval
     from heldout.measure.undefined import Number
 
-__all__ = ["Results"]
+
+__all__ = ["Results", "result_notes"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -331,3 +332,42 @@ def _side(results: Results) -> HeldOut:
     from heldout.experiment.held_out_predictions import HeldOutPredictions  # measures of these
 
     return HeldOutPredictions(results)
+
+
+def result_notes(manifest: Manifest, summary: Sequence[SystemSummary]) -> tuple[Note, ...]:
+    """The notes of the data, the splits and the systems, each once.
+
+    Parameters
+    ----------
+    manifest, summary
+        Of the results; what heldout 0.1 has written there are texts, which become notes without a
+        code.
+    """
+    splits = manifest["settings"]["splits"]
+    notes = [_read(one) for one in manifest["notes"]]
+    notes += [_read(note).of(one["name"]) for one in summary for note in one.get("notes", ())]
+    notes += [note.of(one["name"]) for one in summary for note in _of_system(one, splits)]
+    return distinct(notes)
+
+
+def _read(kept: str | NoteRecord) -> Note:
+    return as_note(kept if isinstance(kept, str) else dict(kept))
+
+
+def _of_system(one: SystemSummary, splits: int) -> Iterator[Note]:
+    for edge in one["edges"]:
+        times = f"in {edge['folds']:,} of {count_of(splits, 'split')}" if edge["folds"] else ""
+        ships = "to ship" if edge["shipped"] else ""
+        where = " and ".join(filter(None, (times, ships)))
+        text = (
+            f"{edge['name']}={edge['value']:g}, at an end of its grid, was chosen {where}; the "
+            "best may lie beyond it: try more values there, unless there are none"
+        )
+        yield Note("at-an-end", text)
+    left = one["estimates"][0].get("left_out", 0)
+    if left:
+        text = (
+            f"{count_of(left, 'query', 'queries')} left out: without a relevant document where "
+            "held out, or never held out"
+        )
+        yield Note("left-out", text)

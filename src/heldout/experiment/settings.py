@@ -163,7 +163,7 @@ class Settings(ABC):
 
     def _described(self) -> SettingsRecord:
         """What the settings of all tasks have."""
-        systems: list[Any] = [one.describe() for one in self.systems]
+        systems = [system.describe() for system in self.systems]
         by: Any = self.by
         return {
             "task": self.task,
@@ -283,7 +283,7 @@ class RankingSettings(Settings):
 
     def results(self, outcomes: Sequence[Outcome], manifest: Manifest, timings: Timings) -> Results:
         """Tables and summary of what is known of each system."""
-        from heldout.experiment.ranking_estimates import ranking_results
+        from heldout.experiment.ranking_results import ranking_results
 
         ranked: Any = outcomes  # systems that rank have no other outcomes
         return ranking_results(self, ranked, manifest, timings)
@@ -368,7 +368,7 @@ class PredictionSettings(Settings):
 
     def results(self, outcomes: Sequence[Outcome], manifest: Manifest, timings: Timings) -> Results:
         """Tables and summary of what is known of each system."""
-        from heldout.experiment.prediction_tables import prediction_results
+        from heldout.experiment.prediction_results import prediction_results
 
         predicted: Any = outcomes  # estimators have no other outcomes
         return prediction_results(self, predicted, manifest, timings)

@@ -12,6 +12,7 @@ import numpy as np
 
 from heldout.errors import InputError, MissingExtraError
 from heldout.tune.choice import choose
+from heldout.tune.listed import Listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,6 +27,7 @@ __all__ = [
     "SAMPLERS",
     "Trials",
     "check_optuna",
+    "drawn_points",
     "search_grid",
     "search_optuna",
     "search_random",
@@ -276,3 +278,28 @@ def _tell(optuna: Any, study: Any, trial: Any, row: Floats) -> None:
         study.tell(trial, mean)
     else:
         study.tell(trial, state=optuna.trial.TrialState.FAIL)
+
+
+_SEARCHES: Final = ("grid", "random", "optuna")
+
+
+def drawn_points(
+    space: Space | None, search: str | None, trials: int | None, sample: int | None = None
+) -> tuple[Space | Listed | None, int]:
+    """The points to try, and how many Optuna proposes in place of them (0: none)."""
+    if search not in (None, *_SEARCHES):
+        raise InputError(f"search = {search!r}: expected one of {', '.join(_SEARCHES)}")
+    named = "trials" if sample is None else "sample"
+    if sample is not None:  # the name of a random search in 0.1
+        if search is not None or trials is not None:
+            raise InputError('sample is search = "random" with so many trials: give one of the two')
+        search, trials = "random", sample
+    if search in (None, "grid"):
+        if trials is not None:
+            raise InputError('trials is for search = "random" or "optuna"; a grid has its points')
+        return space, 0
+    if space is None:
+        raise InputError(f"{named} is how many points are drawn of a space: give one")
+    if isinstance(trials, bool) or not isinstance(trials, int) or trials < 1:
+        raise InputError(f"{named} = {trials!r}: expected a whole number from 1 on")
+    return (Listed(space.sample(trials)), 0) if search == "random" else (space, trials)

@@ -7,7 +7,7 @@ of them cancels.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from heldout.experiment.documents.estimate import Estimate
     from heldout.experiment.settings import RankingSettings
+    from heldout.experiment.summary import SystemDifference
     from heldout.experiment.systems.outcomes import RankedOutcome
 
 __all__ = ["document_differences"]
@@ -25,7 +26,7 @@ __all__ = ["document_differences"]
 
 def document_differences(
     settings: RankingSettings, outcomes: Sequence[RankedOutcome]
-) -> list[list[dict[str, Any]]]:
+) -> list[list[SystemDifference]]:
     """For each system its differences to those before it, with intervals, in each measure."""
     return [
         [
@@ -40,7 +41,7 @@ def document_differences(
 
 def _difference(
     settings: RankingSettings, outcomes: Sequence[RankedOutcome], number: int, other: int, row: int
-) -> dict[str, Any] | None:
+) -> SystemDifference | None:
     """Over repeats: the mean, and an interval as wide as theirs on average."""
     pairs = [
         (mine[row], its[row])

@@ -19,9 +19,10 @@ import numpy as np
 from heldout.data.notes import count_of
 from heldout.data.parallel import stream_threads
 from heldout.errors import InputError
-from heldout.experiment.documents.cross_validate import choose_values
+from heldout.experiment.documents.choose_in_folds import choose_values
 from heldout.experiment.documents.extrapolate import check_extrapolation, extrapolate
-from heldout.experiment.documents.methods import fold_values, per_fold, pool
+from heldout.experiment.documents.methods import fold_values, per_fold
+from heldout.experiment.documents.pooling import pool
 from heldout.experiment.documents.rank_table import check_measures
 from heldout.experiment.documents.uncertainty import SAME_SIZE, document_spread, interval
 from heldout.measure.parse import parse_measure

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from heldout.data.run import Run
     from heldout.experiment.execution.tasks import Task
+    from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.schema import RankingFields
     from heldout.experiment.settings import Settings
     from heldout.experiment.systems.outcomes import Outcome
@@ -181,8 +182,8 @@ class System(ABC, Generic[S]):
         """Read the runs that were made before; a system that searches has none."""
         return iter(())
 
-    def describe(self) -> dict[str, Any]:
-        """What it is, as plain values; changes when the system does."""
+    def describe(self) -> SystemRecord:
+        """Return what it is as plain values; they change when the system does."""
         return {
             "name": self.name,
             "parameters": dict(self.parameters),

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heldout.experiment.documents.align import merge_lists
+from heldout.experiment.documents.alignment import merge_lists
 from heldout.experiment.documents.estimate import mean_of
 from heldout.experiment.documents.make_estimates import document_estimates
 from heldout.experiment.documents.rank_table import RankTable
 from heldout.experiment.documents.ranked_lists import NONE, TOP, Lists, measure_lists
 from heldout.experiment.execution.tasks import EVERYTHING
-from heldout.experiment.systems.nested import TEST, TUNE
+from heldout.experiment.systems.choose_in_folds import TEST, TUNE
 from heldout.experiment.systems.outcomes import Chosen, FoldRow, HeldOut, Place, RankedOutcome
 
 if TYPE_CHECKING:

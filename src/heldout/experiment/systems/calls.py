@@ -12,16 +12,24 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from heldout.data.collection import Collection
 from heldout.data.notes import named_few
 from heldout.data.paths import place_among
 from heldout.data.run import Run
+from heldout.data.view import View
 from heldout.errors import HeldoutError, InputError, cause_of
 from heldout.experiment.documents.rank_table import RankTable
 from heldout.experiment.documents.ranked_lists import TOP, lists_of_run, measure_lists
+from heldout.experiment.execution.tasks import EVERYTHING
 from heldout.experiment.systems.base import System
 from heldout.experiment.systems.call_outcomes import collect_calls
-from heldout.experiment.systems.call_sides import call_sides
-from heldout.experiment.systems.nested import TEST, TUNE, NestedSystem, call_seed, shown_split
+from heldout.experiment.systems.choose_in_folds import (
+    TEST,
+    TUNE,
+    NestedSystem,
+    call_seed,
+    shown_split,
+)
 from heldout.experiment.systems.records import RankedRecord, TuneRecord
 from heldout.experiment.systems.references import (
     load_reference,
@@ -29,18 +37,26 @@ from heldout.experiment.systems.references import (
     reference_hash,
     source_hash,
 )
+from heldout.resample.parts import PartDocuments
+from heldout.resample.plans import KFold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from heldout.data.view import View
+    from numpy.typing import NDArray
+
+    from heldout.data.documents import Documents
     from heldout.experiment.execution.tasks import Task
+    from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Context
     from heldout.experiment.systems.outcomes import RankedOutcome
     from heldout.experiment.systems.records import Record
+    from heldout.resample.split import Split
 
-__all__ = ["CallKind", "CallSystem", "with_seed"]
+    Weights = NDArray[np.int32] | None
+
+__all__ = ["CallKind", "CallSide", "CallSystem", "call_sides", "sealed", "with_seed"]
 
 CallKind = Literal["function", "object", "transformer"]
 
@@ -72,12 +88,16 @@ class CallSystem(NestedSystem["RankingSettings"]):
     reference: str = ""
     home: str = ""
 
-    def describe(self) -> dict[str, Any]:
-        """What it is, as plain values, with a hash of its source."""
-        # The path of a file may be spelled in many ways; what is in it is hashed.
-        place = place_among(self.reference, [self.reference]) or qualified_name(self.call)
-        described = {**System.describe(self), self.kind: place}
-        return {**described, "comparable": self.comparable, "source": self.source_hash()}
+    def describe(self) -> SystemRecord:
+        """Return what it is as plain values, with a hash of its source."""
+        record = System.describe(self)
+        # The path of a file can be written in many ways; its content is hashed.
+        record[self.kind] = place_among(self.reference, [self.reference]) or qualified_name(
+            self.call
+        )
+        record["comparable"] = self.comparable
+        record["source"] = self.source_hash()
+        return record
 
     def loaded(self) -> tuple[str, ...]:
         """The file or module that its reference names."""
@@ -233,3 +253,83 @@ def _refuse_strangers(run: Run, test: View, name: str) -> None:
             f"{name} ranked documents that are not on the test side: "
             f"{named_few(dict.fromkeys(lost), len(lost))}"
         )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CallSide:
+    """How often each document and query counts on one side; None: all count once."""
+
+    documents: Weights = None
+    queries: Weights = None
+
+    def counted(self, table: RankTable) -> NDArray[np.bool_]:
+        """Which judgements are of this side's queries and documents."""
+        counted = np.ones(len(table), np.bool_)
+        if self.documents is not None:
+            counted &= self.documents[table.documents] > 0
+        if self.queries is not None:
+            counted &= self.queries[table.queries] > 0
+        return counted
+
+    def sealed(self, whole: Collection, *, judged: bool) -> View:
+        """The side as a system is given it."""
+        return sealed(View(whole, self.documents, self.queries), judged=judged)
+
+
+def call_sides(settings: RankingSettings, task: Task) -> tuple[CallSide, CallSide]:
+    """The side that is seen, and the one that is ranked."""
+    if task.split == EVERYTHING and task.inner < 0:
+        return CallSide(), CallSide()
+    split = _split(settings, task)
+    train = _side(split, "train", settings.by)
+    if task.kind == TUNE and task.inner < 0:
+        return train, train  # a value is chosen on the side that the system has seen
+    return train, _side(split, "test", settings.by)
+
+
+def _split(settings: RankingSettings, task: Task) -> Split:
+    """The split of a task, an inner one if it has any."""
+    if task.inner < 0:
+        return settings.splits[task.split]
+    inner = KFold(settings.inner or 2, seed=settings.seed)
+    if task.split == EVERYTHING:
+        units = settings.splits.units  # they know their groups
+        return inner.splits(units, units.unit)[task.inner]
+    split = settings.splits[task.split]
+    return split.inner(inner, "query" if settings.by == "both" else None)[task.inner]
+
+
+def _side(split: Split, side: str, by: str) -> CallSide:
+    if split.documents is not None:
+        return CallSide(split.documents.weights(side), split.weights(side))
+    own = split.weights(side)
+    return CallSide(documents=own) if by == "document" else CallSide(queries=own)
+
+
+def sealed(view: View, *, judged: bool) -> View:
+    """The same part as a view of a collection of its own.
+
+    Parameters
+    ----------
+    view
+        A side of a split.
+    judged
+        Whether it has its judgements (the train side), or none (the test side).
+    """
+    whole = view.collection
+    documents, document_weights = _documents(whole.documents, view.document_weights)
+    numbers = view.query_numbers()
+    queries = whole.queries.take(numbers.tolist())
+    query_weights = view.query_weights
+    times = None if query_weights is None else query_weights[numbers]
+    qrels = view.qrels if judged and len(view.qrels) else None
+    side = Collection(documents, queries, qrels, name=whole.name)
+    return View(side, document_weights, times)
+
+
+def _documents(whole: Documents, weights: Weights) -> tuple[Documents, Weights]:
+    """The documents of a side, each once, and how often each counts."""
+    if weights is None:
+        return whole, None
+    present = weights > 0
+    return PartDocuments(whole, present.astype(np.int32)), weights[present]

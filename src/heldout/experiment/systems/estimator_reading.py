@@ -15,10 +15,9 @@ from heldout.errors import USER_FAULTS, HeldoutError, InputError
 from heldout.experiment.schema import EstimatorTable, checked
 from heldout.experiment.systems.estimators import EstimatorSystem, make_estimator
 from heldout.experiment.systems.fits import first_line, seeded
-from heldout.experiment.systems.search_fields import drawn_points
-from heldout.experiment.systems.searched_estimators import SearchedEstimator, with_objects
+from heldout.experiment.systems.optuna_estimators import SearchedEstimator, with_objects
 from heldout.tune.listed import Listed
-from heldout.tune.search import check_optuna
+from heldout.tune.search import check_optuna, drawn_points
 from heldout.tune.space import Axis, Space, given, parse_axis
 
 if TYPE_CHECKING:

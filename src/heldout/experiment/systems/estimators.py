@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -11,13 +12,21 @@ import numpy as np
 
 from heldout.errors import USER_FAULTS, InputError, cause_of
 from heldout.experiment.execution.tasks import EVERYTHING
+from heldout.experiment.instances import Predicted, defined_value
+from heldout.experiment.systems.choose_in_folds import (
+    TEST,
+    TUNE,
+    NestedSystem,
+    call_seed,
+    shown_split,
+)
 from heldout.experiment.systems.descriptions import described, plain_value
-from heldout.experiment.systems.estimator_outcomes import PredictedOutcome, collect_fits
 from heldout.experiment.systems.fits import first_line, fit_predict
-from heldout.experiment.systems.nested import TEST, TUNE, NestedSystem, call_seed, shown_split
+from heldout.experiment.systems.outcomes import FoldRow, Place, PredictedOutcome, PredictedSide
 from heldout.experiment.systems.records import Record, TuneRecord
 from heldout.experiment.systems.references import load_reference, reference_hash
 from heldout.measure.undefined import Undefined
+from heldout.notes import Note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,11 +35,12 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Floats, Ints
     from heldout.experiment.execution.tasks import Task
-    from heldout.experiment.instances import Predicted
+    from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.settings import PredictionSettings
     from heldout.experiment.systems.base import Context
 
-__all__ = ["EstimatorSystem", "HeldOutFit", "TriedFit", "make_estimator"]
+
+__all__ = ["EstimatorSystem", "HeldOutFit", "TriedFit", "collect_fits", "make_estimator"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -117,8 +127,8 @@ class EstimatorSystem(NestedSystem["PredictionSettings"]):
                 found += [name] if value in {min(numbers), max(numbers)} else []
         return tuple(found)
 
-    def describe(self) -> dict[str, Any]:
-        """What it is, as plain values; changes when the estimator does."""
+    def describe(self) -> SystemRecord:
+        """Return what it is as plain values; they change when the estimator does."""
         shown = [self.settings(number) for number in range(len(self.points()))]
         return {
             "name": self.name,
@@ -294,3 +304,54 @@ def _step(reference: str, home: str) -> Any:
         return loaded()
     except USER_FAULTS as error:
         raise InputError(f"{reference}() failed ({cause_of(error)})") from error
+
+
+def collect_fits(
+    system: EstimatorSystem, settings: PredictionSettings, records: Mapping[str, Record]
+) -> PredictedOutcome:
+    """Put together what the fits of an estimator have found."""
+    chosen = system.choices(settings, records)
+    folds, held_out = [], []
+    for task in system.tasks(settings):
+        if task.kind == TUNE or task.split == EVERYTHING:
+            continue
+        record: Any = records[task.key]
+        split = settings.splits[task.split]
+        found = Predicted(record.predicted, record.scores, record.probabilities)
+        rows = np.flatnonzero(split.test)
+        predictions = settings.data.predictions(system.name, rows, found)
+        value = defined_value(settings.tune_for, predictions)
+        worth = np.nan if isinstance(value, Undefined) else value
+        place = Place.of(split.key)
+        folds.append(FoldRow(place, chosen[task.split], worth))
+        held_out.append(PredictedSide(place, chosen[task.split].number, predictions))
+    notes = _notes(system, settings, records)
+    return PredictedOutcome(tuple(folds), chosen[EVERYTHING], tuple(held_out), notes)
+
+
+def _notes(
+    system: EstimatorSystem, settings: PredictionSettings, records: Mapping[str, Record]
+) -> tuple[Note, ...]:
+    """What failed, and what was warned of, each with how often."""
+    failed: dict[int, list[str]] = {}
+    warned: Counter[str] = Counter()
+    for point, reason in system.failures(settings, records):
+        failed.setdefault(point, []).append(reason)
+    for task in system.tasks(settings):
+        record: Any = records[task.key]
+        warned.update(record.warned)
+    notes = []
+    for point, reasons in sorted(failed.items()):
+        tried = ", ".join(f"{key}={value}" for key, value in system.points()[point].items())
+        times = _times(len(reasons))
+        text = f"{tried} failed on {times} and was not chosen there (first {reasons[0]})"
+        notes.append(Note("failed-fits", text))
+    notes += [
+        Note("fit-warning", f"{text} (on {_times(count)})")
+        for text, count in sorted(warned.items())
+    ]
+    return tuple(notes)
+
+
+def _times(count: int) -> str:
+    return "1 fit" if count == 1 else f"{count:,} fits"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from heldout.errors import InputError
 from heldout.experiment.systems.base import System
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from heldout.experiment.execution.tasks import Task
+    from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.schema import RankingFields
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Context
@@ -77,9 +78,9 @@ class ModelSystem(System["RankingSettings"]):
         """No: what it knows of documents, it knows from the index."""
         return False
 
-    def describe(self) -> dict[str, Any]:
-        """What it is, as plain values."""
-        values = [str(one) for one in self.models()]
+    def describe(self) -> SystemRecord:
+        """Return the model at every point, as plain values."""
+        values = [str(model) for model in self.models()]
         return {**System.describe(self), "model": self.model, "values": values}
 
     def misfits(self, by: str) -> Iterator[str]:

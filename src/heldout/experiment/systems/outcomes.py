@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from heldout.data.predictions import ClassPredictions, NumberPredictions
     from heldout.experiment.documents.estimate import Estimate
     from heldout.experiment.documents.ranked_lists import Lists
     from heldout.experiment.settings import RankingSettings
+    from heldout.notes import Note
     from heldout.resample.split import SplitKey
     from heldout.tune.choice import Choice
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Chosen", "FoldRow", "HeldOut", "Outcome", "Place", "RankedOutcome", "listed_splits"]
+__all__ = [
+    "Chosen",
+    "FoldRow",
+    "HeldOut",
+    "Outcome",
+    "Place",
+    "PredictedOutcome",
+    "PredictedSide",
+    "RankedOutcome",
+    "listed_splits",
+]
 
 LISTED: Final = 20
 """Splits of the documents whose ranked lists are kept, where the splits are not folds."""
@@ -159,3 +171,37 @@ class RankedOutcome(Outcome):
             total += np.where(there, one.values, 0.0)
             times += there
         return np.where(times > 0, total / np.maximum(times, 1), np.nan)
+
+
+class PredictedSide(NamedTuple):
+    """What was predicted for one held-out side.
+
+    Parameters
+    ----------
+    place
+        Which.
+    number
+        The point.
+    predictions
+        Beside the truth.
+    """
+
+    place: Place
+    number: int
+    predictions: ClassPredictions | NumberPredictions
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PredictedOutcome(Outcome):
+    """All that is known of an estimator.
+
+    Parameters
+    ----------
+    held_out
+        One a split.
+    notes
+        What failed, and what was warned of.
+    """
+
+    held_out: tuple[PredictedSide, ...]
+    notes: tuple[Note, ...] = ()

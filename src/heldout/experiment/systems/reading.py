@@ -16,9 +16,9 @@ from heldout.experiment.systems.base import System
 from heldout.experiment.systems.models import ModelSystem
 from heldout.experiment.systems.references import load_reference
 from heldout.experiment.systems.runs import RunSystem
-from heldout.experiment.systems.search_fields import drawn_points
 from heldout.retrieve.models import MODELS, Model
 from heldout.tune.listed import Listed, read_names
+from heldout.tune.search import drawn_points
 from heldout.tune.space import Axis, Space, given, parse_axis, parse_value
 
 if TYPE_CHECKING:
@@ -333,7 +333,7 @@ def _drawn(space: Space | None, options: SystemOptions) -> tuple[Space | Listed 
 def _searched(system: System[Any], trials: int) -> System[Any]:
     if not trials:
         return system
-    from heldout.experiment.systems.searched import searched
+    from heldout.experiment.systems.optuna_rankings import searched
 
     return searched(system, trials)
 

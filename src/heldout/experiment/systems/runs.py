@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from heldout.experiment.execution.tasks import Task
+    from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Context
     from heldout.experiment.systems.outcomes import RankedOutcome
@@ -59,9 +60,9 @@ class RunSystem(System["RankingSettings"]):
         """No: it was made before."""
         return False
 
-    def describe(self) -> dict[str, Any]:
-        """What it is, as plain values, with a hash of each run."""
-        hashes = [_run_hash(one) for one in self.runs]
+    def describe(self) -> SystemRecord:
+        """Return what it is as plain values, with a hash of each run."""
+        hashes = [_run_hash(run) for run in self.runs]
         return {**System.describe(self), "runs": hashes}
 
     def misfits(self, by: str) -> Iterator[str]:

@@ -8,14 +8,14 @@ sequential inside, and depends on no other task, so that it can be done anywhere
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
 from heldout.data.notes import count_of
 from heldout.errors import InputError
 from heldout.experiment.execution.tasks import EVERYTHING, Task
-from heldout.experiment.systems.nested import call_seed, named_splits, shown_split
+from heldout.experiment.systems.choose_in_folds import call_seed, named_splits, shown_split
 from heldout.experiment.systems.outcomes import Chosen
 from heldout.experiment.systems.records import Record
 from heldout.tune.search import search_optuna
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from heldout.data.words import Floats
+    from heldout.experiment.manifest import AxisRecord, SystemRecord
     from heldout.experiment.settings import Settings
     from heldout.experiment.systems.base import Point, Value
     from heldout.tune.search import Trials
@@ -89,12 +90,13 @@ class Searched:
         point = self.tried[number]
         return tuple(one.name for one in self.space.axes if one.at_edge(point[one.name]))
 
-    def described_search(self) -> dict[str, Any]:
-        """The search as plain values."""
-        axes = {
-            one.name: {"values": list(one.values), "scale": one.scale} for one in self.space.axes
+    def describe_search(self, system: SystemRecord) -> SystemRecord:
+        """Return the description of a system with that of its search."""
+        axes: dict[str, AxisRecord] = {
+            axis.name: {"values": list(axis.values), "scale": axis.scale}
+            for axis in self.space.axes
         }
-        return {"search": "optuna", "trials": self.trials, "space": axes}
+        return {**system, "search": "optuna", "trials": self.trials, "space": axes}
 
     def tasks(self, settings: Settings) -> Iterator[Task]:
         """One for each split, and one for everything."""

@@ -9,11 +9,11 @@ import numpy as np
 from heldout.as_json import plain
 from heldout.errors import HeldoutError
 from heldout.experiment.instances import defined_value
+from heldout.experiment.result_tables import fold_tables, shown_parameters
 from heldout.experiment.results import Results
 from heldout.experiment.split_table import split_table
 from heldout.experiment.summary import summarise_choices
 from heldout.experiment.table_columns import place_columns, prediction_columns, value_columns
-from heldout.experiment.tables import fold_tables, shown_parameters
 from heldout.measure.undefined import Undefined
 
 if TYPE_CHECKING:
@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from heldout.experiment.manifest import Manifest, Timings
     from heldout.experiment.settings import PredictionSettings
     from heldout.experiment.summary import EstimateRecord
-    from heldout.experiment.systems.estimator_outcomes import PredictedOutcome
     from heldout.experiment.systems.estimators import EstimatorSystem
-    from heldout.experiment.systems.outcomes import Place
+    from heldout.experiment.systems.outcomes import Place, PredictedOutcome
 
     Pair = tuple[EstimatorSystem, PredictedOutcome]
 

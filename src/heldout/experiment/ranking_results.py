@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from heldout.experiment.choices import query_choices
 from heldout.experiment.documents.differences import document_differences
 from heldout.experiment.documents.estimate import ESTIMANDS, mean_of
+from heldout.experiment.result_tables import make_tables
 from heldout.experiment.results import Results
 from heldout.experiment.summary import summarise_choices
-from heldout.experiment.tables import make_tables
+from heldout.experiment.tuning_variance import query_choices
 from heldout.infer.intervals.bounded import bounds_inside
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from heldout.experiment.manifest import Manifest, Timings
     from heldout.experiment.settings import RankingSettings
-    from heldout.experiment.summary import EstimateRecord, SharedChoices, SystemDifference
+    from heldout.experiment.summary import EstimateRecord
     from heldout.experiment.systems.outcomes import RankedOutcome
 
 __all__ = ["ranking_results"]
@@ -42,10 +42,10 @@ def ranking_results(
     ]
     if settings.by == "document":
         for one, found in zip(summary, document_differences(settings, outcomes), strict=True):
-            one["differences"] = cast("list[SystemDifference]", found)
+            one["differences"] = found
     if settings.by == "query":
         for one, spreads in zip(summary, query_choices(settings, outcomes), strict=True):
-            one["choices"] = cast("list[SharedChoices] | None", spreads)
+            one["choices"] = spreads
     tables = make_tables(settings, outcomes)
     return Results(**tables, summary=summary, manifest=manifest, timings=timings)
 

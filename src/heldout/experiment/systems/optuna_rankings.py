@@ -14,9 +14,9 @@ from heldout.experiment.documents.ranked_lists import TOP, Lists
 from heldout.experiment.execution.tasks import EVERYTHING, Task
 from heldout.experiment.systems.call_outcomes import collect_tests
 from heldout.experiment.systems.calls import CallSystem
+from heldout.experiment.systems.choose_in_folds import TEST, TUNE, fold_means
 from heldout.experiment.systems.models import ModelSystem
-from heldout.experiment.systems.nested import TEST, TUNE, fold_means
-from heldout.experiment.systems.optuna_search import SEARCH, Searched, SearchRecord
+from heldout.experiment.systems.optuna_base import SEARCH, Searched, SearchRecord
 from heldout.experiment.systems.records import RankedRecord, Record
 from heldout.experiment.systems.static import lists_of_some
 from heldout.retrieve.sides import whole_side
@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Context, Point, System
-    from heldout.experiment.systems.optuna_search import Objective
+    from heldout.experiment.systems.optuna_base import Objective
     from heldout.experiment.systems.outcomes import RankedOutcome
 
     Floats = NDArray[np.float64]
@@ -135,9 +136,9 @@ class SearchedModel(_RankingSearch, ModelSystem):
     trials: int
     tried: tuple[Point, ...] = ()
 
-    def describe(self) -> dict[str, Any]:
-        """What it is, as plain values."""
-        return {**ModelSystem.describe(self), **self.described_search()}
+    def describe(self) -> SystemRecord:
+        """Return the model and the search, as plain values."""
+        return self.describe_search(ModelSystem.describe(self))
 
     def misfits(self, by: str) -> Iterator[str]:
         """Why it cannot be evaluated on such splits."""
@@ -212,9 +213,9 @@ class SearchedCall(_RankingSearch, CallSystem):
     trials: int
     tried: tuple[Point, ...] = ()
 
-    def describe(self) -> dict[str, Any]:
-        """What it is, as plain values, with a hash of its source."""
-        return {**CallSystem.describe(self), **self.described_search()}
+    def describe(self) -> SystemRecord:
+        """Return the call and the search as plain values, with a hash of the source."""
+        return self.describe_search(CallSystem.describe(self))
 
     def objective(self, task: Task, context: RankingContext) -> Objective:
         """Let it rank the train side, or inner folds of it."""

@@ -9,10 +9,10 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.experiment.execution.tasks import EVERYTHING
+from heldout.experiment.systems.choose_in_folds import TEST, TUNE, fold_means
 from heldout.experiment.systems.descriptions import described
 from heldout.experiment.systems.estimators import EstimatorSystem
-from heldout.experiment.systems.nested import TEST, TUNE, fold_means
-from heldout.experiment.systems.optuna_search import SEARCH, Searched, SearchRecord
+from heldout.experiment.systems.optuna_base import SEARCH, Searched, SearchRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Floats
     from heldout.experiment.execution.tasks import Task
+    from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.settings import PredictionSettings
     from heldout.experiment.systems.base import Context, Point, Value
     from heldout.experiment.systems.estimators import HeldOutFit, TriedFit
@@ -90,12 +91,12 @@ class SearchedEstimator(Searched, EstimatorSystem):
         ]
         return tuple(map(self.point, rows))
 
-    def describe(self) -> dict[str, Any]:
-        """What it is, as plain values; changes when the estimator or the search does."""
-        search = self.described_search()
+    def describe(self) -> SystemRecord:
+        """Return what it is as plain values; they change when estimator or search does."""
+        record = self.describe_search({**EstimatorSystem.describe(self), "points": []})
         for name, values in self.objects.items():
-            search["space"][name]["values"] = [described(one) for one in values]
-        return {**EstimatorSystem.describe(self), "points": [], **search}
+            record["space"][name]["values"] = [described(value) for value in values]
+        return record
 
     def perform(self, task: Task, context: Context[PredictionSettings]) -> SearchedFit:
         """Search by inner folds of the train side, then fit all of it and predict the other one."""

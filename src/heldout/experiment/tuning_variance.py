@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Floats, Ints
     from heldout.experiment.settings import RankingSettings
+    from heldout.experiment.summary import SharedChoices
     from heldout.experiment.systems import System
     from heldout.experiment.systems.outcomes import RankedOutcome
 
@@ -31,7 +32,7 @@ __all__ = ["query_choices", "read_choices", "unknown_choices"]
 
 def query_choices(
     settings: RankingSettings, outcomes: Sequence[RankedOutcome]
-) -> list[list[dict[str, Any]] | None]:
+) -> list[list[SharedChoices] | None]:
     """For each system its spreads with those before it, in each measure.
 
     None: the system was tuned, but what another choice would have given is not known, because its
@@ -43,7 +44,7 @@ def query_choices(
         for system, outcome in zip(settings.systems, outcomes, strict=True)
     ]
     names = [system.name for system in settings.systems]
-    listed: dict[str, list[dict[str, Any]] | None] = {
+    listed: dict[str, list[SharedChoices] | None] = {
         name: [] if there else None for name, there in zip(names, known, strict=True)
     }
     if not sides.shared:
@@ -66,7 +67,14 @@ def query_choices(
         for (second, first), spread in choice_spreads(systems, sides).items():
             found = listed[second]
             if found is not None:
-                found.append({"measure": str(measure), "system": first, **spread._asdict()})
+                found.append(
+                    {
+                        "measure": str(measure),
+                        "system": first,
+                        "units": spread.units,
+                        "choices": spread.choices,
+                    }
+                )
     return list(listed.values())
 
 
