@@ -1,4 +1,8 @@
-"""Choose parameters in document folds: on the training documents of each fold alone."""
+"""Choose parameters in document folds: each fold on its training documents alone.
+
+The held-out documents of a fold have no influence on its choice: neither their judgements nor their
+term statistics are used.
+"""
 
 from __future__ import annotations
 
@@ -27,16 +31,16 @@ __all__ = ["Choices", "choose_values", "train_side"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choices:
-    """Values chosen on train sides.
+    """The parameter settings chosen on training sides.
 
     Parameters
     ----------
     chosen
-        The number of the value of each fold.
+        The number of the setting of each fold.
     surface
-        Folds × values: mean of the tuning measure on each train side.
+        Folds × settings: mean of the tuning measure on each training side.
     final, final_surface
-        The value chosen on all documents, and the means that it was chosen by.
+        The setting chosen on all documents, and the means by which it was chosen.
     """
 
     chosen: tuple[int, ...]
@@ -52,12 +56,12 @@ def _inner_side(
     seed: int,
     groups: Groups | None = None,
 ) -> Side:
-    """The documents of a train side, each held out once by an inner division."""
+    """Return the documents of a training side, each held out once by inner folds."""
     numbers = np.flatnonzero(seen)
     by_id = numbers[np.argsort(np.asarray(candidates.index.id_order)[numbers])]
     codes = np.full(len(seen), -1, np.int32)
     codes[np.random.default_rng([seed, 0x696E]).permutation(by_id)] = np.arange(len(by_id)) % inner
-    if groups is not None:  # all documents of a group go with one of them
+    if groups is not None:  # all documents of a group get the fold of one of them
         fold_of = np.zeros(int(groups.max()) + 1, np.int32)
         fold_of[groups[numbers]] = codes[numbers]
         codes[numbers] = fold_of[groups[numbers]]
@@ -71,17 +75,17 @@ def train_side(
     seed: int,
     groups: Groups | None = None,
 ) -> Side:
-    """The documents that values are chosen on.
+    """Return the documents that parameters are chosen on.
 
     Parameters
     ----------
     seen
         Which documents.
     inner
-        None: they are ranked with statistics of their own; a number: by an inner division into that
-        many folds, every document held out once.
+        None: they are ranked with their own statistics; a number: by that many inner folds, in
+        which every document is held out once.
     groups
-        The group of each document: groups are not cut by inner folds. None: there are none.
+        The group of each document; groups are not divided by inner folds. None: no groups.
     """
     if inner is None:
         return seen_side(candidates.index, candidates.vocabulary, seen)
@@ -99,17 +103,17 @@ def choose_values(
     seed: int = 0,
     groups: Groups | None = None,
 ) -> Choices:
-    """Choose a value on each train side, and one on everything.
+    """Choose parameters on each training side, and on all data.
 
     Parameters
     ----------
     folds, number
-        The fold of each document (−1: not in the sample), and how many folds there are.
+        The fold of each document (−1: not in the sample), and the number of folds.
     inner
-        None: by the ranking of the train documents themselves; a number: by an inner division into
-        so many folds, every train document held out once.
+        None: by the ranking of the training documents themselves; a number: by that many inner
+        folds, in which every training document is held out once.
     groups
-        The group of each document: groups are not cut by inner folds. None: there are none.
+        The group of each document; groups are not divided by inner folds. None: no groups.
     """
     from heldout.tune.choice import choose
 
@@ -125,7 +129,7 @@ def choose_values(
         )
         values = candidates.evaluate(side, [tune_for])[0]
         if not np.isfinite(values).any():
-            raise InputError("no query has a relevant document on a train side: use fewer folds")
+            raise InputError("no query has a relevant document on a training side: use fewer folds")
         choice = choose(
             values,
             None,

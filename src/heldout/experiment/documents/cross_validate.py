@@ -1,4 +1,4 @@
-"""Built-in models under document folds: tuned on train sides, measured on what they never saw."""
+"""Built-in models under document folds: tuned on training sides, evaluated on the held-out ones."""
 
 from __future__ import annotations
 
@@ -45,23 +45,23 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DocumentEstimate:
-    """What document folds say of one system.
+    """The result of document folds for one system.
 
     Parameters
     ----------
     choices
-        The values that were chosen.
+        The chosen parameters.
     measures, values, train_values
-        Measures × queries by the method, and on the documents that the final value was chosen
+        Measures × queries by the method, and on the documents that the final setting was chosen
         on; NaN: the query has no relevant document.
     estimates
-        One a measure.
+        One per measure.
     fold_scores
-        Folds: mean of the tuning measure on the documents of each fold by themselves.
+        For each fold the mean of the tuning measure on its documents alone.
     documents, scores
         Queries × k: the top of the pooled ranking.
     spreads
-        Variances of each measure's mean.
+        The variances of the mean of each measure.
     """
 
     choices: Choices
@@ -76,12 +76,12 @@ class DocumentEstimate:
 
     @property
     def chosen(self) -> tuple[int, ...]:
-        """The number of the value of each fold."""
+        """The number of the setting of each fold."""
         return self.choices.chosen
 
     @property
     def final(self) -> int:
-        """The number of the value to ship: chosen on everything."""
+        """The number of the setting chosen on all documents."""
         return self.choices.final
 
 
@@ -110,28 +110,28 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
     Parameters
     ----------
     models
-        The values to choose from, the simpler first.
+        The model at each setting, the simplest first.
     folds
         The fold of each document, from 0; −1: not in the sample.
     tune_for, inner, rule
-        How values are chosen; see `choose_values`.
+        How parameters are chosen; see `choose_values`.
     measures
-        What is measured.
+        The measures to compute.
     method
         See `heldout.experiment.documents.methods`.
     estimand
-        What the interval is for.
+        What the interval applies to.
     target_size
-        The number of documents to speak of; by default that of the sample.
+        The collection size that the estimate is for; by default that of the sample.
     depth
         Ranks beyond it count as not retrieved.
     k
-        How many documents of each ranking to keep.
+        Number of documents of each ranking to keep.
     replicates
-        How many replicates the interval has.
+        Number of jackknife replicates for the interval.
     groups
-        The group of each document (`heldout.Splits.groups`): documents that belong together are
-        left out together, and are in one inner fold. None: there are none.
+        The group of each document (`heldout.Splits.groups`): documents of a group are left out
+        together, and are in one inner fold. None: no groups.
     """
     check_method(method)
     check_measures([tune_for, *measures])
@@ -140,11 +140,11 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
         raise InputError(f"{count_of(number, 'document fold')}: at least 2 are needed")
     target = size if target_size is None else target_size
     if target < 1:
-        raise InputError(f"the target size is {target}: give at least 1")
+        raise InputError(f"target_size={target}: expected a positive integer")
     if not 1 / FARTHEST <= target / max(size, 1) <= FARTHEST:
         raise InputError(
-            f"the target size is {target:,}, the sample has {size:,} documents: scores cannot be "
-            f"carried over to sets that are more than {FARTHEST} times larger or smaller"
+            f"target_size={target:,}: the sample has {size:,} documents, and scores cannot be "
+            f"extrapolated to sets more than {FARTHEST} times larger or smaller"
         )
     resized = abs(target / size - 1) > SAME_SIZE
     if resized and method == "pooled":

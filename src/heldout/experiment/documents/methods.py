@@ -1,20 +1,20 @@
-"""Methods to estimate the score on documents that were never seen, by name.
+"""Methods to estimate the score on new documents, by name.
 
 ``pooled``
-    The default. Every document is scored by the train side of the folds that it is not in, with the
-    values chosen there; all folds are merged into one ranking, which is measured once. It ranks as
-    many documents as the sample has; for a target of another size see `extrapolate`.
+    The default. Every document is scored by the fold that holds it out, with the parameters chosen
+    there; all folds are merged into one ranking, which is evaluated once (`pooling`). It ranks as
+    many documents as the sample has; for another target size see `extrapolate`.
 ``per-fold``
-    Each fold's documents are ranked and measured by themselves; a query's value is its mean over
-    the folds that have a relevant document for it.
+    Each fold's documents are ranked and evaluated alone; the value of a query is its mean over
+    the folds in which it has a relevant document.
 ``per-fold-zero``
-    The same with 0 where a fold has no relevant document: how it is often done, and far too low.
+    The same with 0 if a fold has no relevant document; common in practice, and far too low.
 ``pro-weighted``
-    Per fold, weighted by the share of ten places that relevant documents could fill (Pro10).
+    Per fold, weighted by the share of ten ranks that relevant documents could fill (Pro10).
 ``dynamic-cutoff``
     Per fold, with the cutoff scaled to the size of the fold.
 ``training``
-    No hold-out at all: the documents that the values were chosen on. Shown for its optimism.
+    No held-out data: the documents that parameters were chosen on. Shows the optimism.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ _PRO: Final = 10
 
 
 def check_method(name: str) -> None:
-    """Refuse a name that no method has."""
+    """Refuse an unknown method."""
     if name not in METHODS:
-        raise InputError(f"there is no method {name!r}; there are {', '.join(METHODS)}")
+        raise InputError(f"unknown method {name!r}: expected one of {', '.join(METHODS)}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoldValues:
-    """Values of each fold by itself.
+    """The values of each fold alone.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def fold_values(
     measures: Sequence[RankingMeasure],
     target_size: int,
 ) -> FoldValues:
-    """Rank and measure every fold by itself."""
+    """Rank and evaluate every fold alone."""
     number, table = len(chosen), candidates.table
     side = held_out_side(candidates.index, candidates.vocabulary, folds, number)
     found = candidates.rank_chosen(replace(side, relative=True), chosen)
@@ -109,14 +109,14 @@ def fold_values(
 
 
 def _scaled(measure: RankingMeasure, share: float) -> RankingMeasure:
-    """The measure with its cutoff scaled, at least 1."""
+    """Return the measure with its cutoff scaled, at least 1."""
     if measure.cutoff is None:
         return measure
     return replace(measure, cutoff=max(1, round(measure.cutoff * share)))
 
 
 def per_fold(found: FoldValues, method: str) -> Floats:
-    """Measures × queries by one of the per-fold methods; NaN: left out."""
+    """Return measures × queries by one of the per-fold methods; NaN: left out."""
     values = found.dynamic if method == "dynamic-cutoff" else found.values
     if method == "per-fold-zero":
         filled: Floats = np.nan_to_num(values).mean(axis=1)

@@ -1,4 +1,11 @@
-"""Pooling: one ranking of all documents, each scored by the folds that it is not in."""
+"""Pooling: one ranking of all documents, each scored by the fold that holds it out.
+
+Each fold scores its held-out documents with statistics and parameters of its training documents.
+Merging all folds gives one ranking of the whole sample in which no document has influenced its own
+score. Unlike the mean over folds, it ranks as many documents as the sample has, and no fold lacks
+relevant documents. Scores of folds with different parameters are on different scales and are
+aligned first (`alignment`).
+"""
 
 from __future__ import annotations
 
@@ -31,11 +38,11 @@ class Pooled:
     Parameters
     ----------
     ranks
-        Of each judgement's document; 0: not retrieved, or not in the sample.
+        Of each judged document; 0: not retrieved, or not in the sample.
     retrieved
         Of each query.
     documents, scores
-        Queries × k: the merged lists, scores on the scale of the reference value.
+        Queries × k: the merged lists, scores on the scale of the reference setting.
     """
 
     ranks: NDArray[np.int64]
@@ -47,18 +54,18 @@ class Pooled:
 def pool(
     candidates: Candidates, folds: Numbers, chosen: Sequence[int], reference: int, k: int
 ) -> Pooled:
-    """Merge what the folds held out into one ranking.
+    """Merge the held-out documents of all folds into one ranking.
 
     Parameters
     ----------
     folds
         The fold of each document; −1: not in the sample.
     chosen
-        The number of the value of each fold.
+        The number of the setting of each fold.
     reference
-        The value on whose scale folds with different values are merged.
+        The setting on whose scale folds with different settings are merged.
     k
-        How many places of the merged lists to keep.
+        Number of places of the merged lists to keep.
     """
     index, vocabulary = candidates.index, candidates.vocabulary
     number = len(chosen)
@@ -84,9 +91,10 @@ def _aligned(
     chosen: Sequence[int],
     reference: int,
 ) -> Floats:
-    """Scores of every fold (queries × folds × places) on the scale of the reference value.
+    """Return the scores of every fold (queries × folds × places) on the scale of the reference.
 
-    The scales are those of the sample: nothing else may have a say in an estimate from it.
+    The scales come from the documents of the sample alone: an estimate from the sample must not
+    depend on anything else.
     """
     values = sorted({*chosen, reference})
     side = replace(seen_side(candidates.index, candidates.vocabulary, sample), relative=True)
@@ -104,7 +112,7 @@ def _aligned(
 
 
 def _ranks_in(candidates: Candidates, lists: Numbers) -> NDArray[np.int64]:
-    """Where the judged documents stand in ranked lists (queries × k)."""
+    """Return the ranks of the judged documents in ranked lists (queries × k)."""
     table = candidates.table
     ranks = np.zeros(len(table), np.int64)
     for begin in range(0, len(table), 4096):

@@ -1,4 +1,4 @@
-"""Any scikit-learn estimator or pipeline as a system: a name, points to try, fit, predict."""
+"""A scikit-learn estimator or pipeline as a system: a name, a grid, fit, predict."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ __all__ = ["EstimatorSystem", "HeldOutFit", "TriedFit", "collect_fits", "make_es
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TriedFit(TuneRecord):
-    """How a point did on one inner fold.
+    """The value of a parameter setting on one inner fold.
 
     Parameters
     ----------
     warned
-        What was warned of, each once.
+        Warnings of the fit, each once.
     """
 
     warned: tuple[str, ...]
@@ -58,16 +58,16 @@ class TriedFit(TuneRecord):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class HeldOutFit(Record):
-    """What was predicted for a held-out side.
+    """Predictions for a held-out side.
 
     Parameters
     ----------
     number
-        The point.
+        The parameter setting.
     predicted, scores, probabilities
         As in `heldout.experiment.instances.Predicted`.
     warned
-        What was warned of, each once.
+        Warnings of the fit, each once.
     """
 
     number: int
@@ -79,21 +79,21 @@ class HeldOutFit(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class EstimatorSystem(NestedSystem["PredictionSettings"]):
-    """An estimator with the points to try.
+    """An estimator with the parameter settings to try.
 
     Parameters
     ----------
     estimator
-        Anything with ``fit`` and ``predict``, and ``set_params`` if it is tuned; never fitted
-        itself, only copies of it.
+        Anything with ``fit`` and ``predict``, and ``set_params`` if it is tuned. Only copies of it
+        are fitted.
     grid
-        Parameters to choose among, the simplest first; one empty point: nothing is tuned.
+        The parameter settings, the simplest first; a single empty one: nothing is tuned.
     baseline
-        Whether it is a baseline that was added unasked.
+        Whether it is a baseline that was added automatically.
     references
-        What it was made of (``module:name``), if it was named so; several make a pipeline.
+        The references it was made from (``module:name``), if any; several make a pipeline.
     home
-        The folder that a relative reference starts from.
+        The folder that a relative reference is resolved from.
     """
 
     RECORDS: ClassVar[Mapping[str, type[Record]]] = {TUNE: TriedFit, TEST: HeldOutFit}
@@ -105,20 +105,20 @@ class EstimatorSystem(NestedSystem["PredictionSettings"]):
     home: str = ""
 
     def points(self) -> tuple[dict[str, Any], ...]:
-        """The parameter values to choose from, in order: the earlier is the simpler."""
+        """Return the parameter settings to choose from; of two, the earlier one is simpler."""
         return tuple(dict(point) for point in self.grid)
 
     def examples(self) -> tuple[Mapping[str, Any], ...]:
-        """Points to look at before anything runs: those that have every value."""
+        """Return parameter settings to check before the run; together they have every value."""
         return self.grid
 
     def settings(self, number: int) -> dict[str, Any]:
-        """All parameters at a point, as plain values that can be shown."""
+        """Return all parameters at a point, as plain values."""
         found = {**dict(self.parameters), **self.points()[number]}
         return {name: plain_value(value) for name, value in found.items()}
 
     def edges(self, number: int) -> tuple[str, ...]:
-        """The parameters whose value is the lowest or highest of several numbers."""
+        """Return the parameters whose value is the smallest or largest of several numbers."""
         found = []
         for name, value in self.grid[number].items():
             tried = [point[name] for point in self.grid if name in point]
@@ -140,30 +140,30 @@ class EstimatorSystem(NestedSystem["PredictionSettings"]):
         }
 
     def loaded(self) -> tuple[str, ...]:
-        """The files and modules that its references name."""
+        """Return the files and modules of its references."""
         return tuple(one.rpartition(":")[0] for one in self.references)
 
     def source_hash(self) -> str:
-        """A hash of the files that it was made of; empty if it was made of none."""
+        """Return hashes of the files it was made from; empty if there are none."""
         hashes = (reference_hash(one, self.home) for one in self.references)
         return " ".join(one for one in hashes if one)
 
     def misfits(self, by: str) -> Iterator[str]:
-        """Why it cannot rank."""
+        """Yield why it cannot rank."""
         del by
-        yield "an estimator predicts and does not rank: set task = 'classification' or 'regression'"
+        yield "an estimator does not rank documents: set task = 'classification' or 'regression'"
 
     def why_no_choice(self, settings: PredictionSettings, tried: Sequence[TuneRecord]) -> str:
-        """Why there is no value to choose a point by."""
+        """Return why no parameter setting can be chosen."""
         failed = [one.failed for one in tried if one.failed is not None]
         if failed:
-            return f"every point failed, the first with {failed[0]}"
+            return f"every parameter setting failed, the first with {failed[0]}"
         return (
-            f"{settings.tune_for} does not exist on any inner fold: set tune_for to another measure"
+            f"{settings.tune_for} is undefined on all inner folds: set tune_for to another measure"
         )
 
     def perform(self, task: Task, context: Context[PredictionSettings]) -> Record:
-        """Fit what is seen, predict what is held out, and measure if a point is tried."""
+        """Fit the training side and predict the other; compute the measure if a point is tried."""
         return self._tried(task, context) if task.kind == TUNE else self._tested(task, context)
 
     def _tested(self, task: Task, context: Context[PredictionSettings]) -> HeldOutFit:
@@ -171,7 +171,7 @@ class EstimatorSystem(NestedSystem["PredictionSettings"]):
         try:
             found, warned = self._fit(task, context.settings, sides, scored=True)
         except USER_FAULTS as error:
-            # Any estimator may fail in any way; the reason stands beside the place.
+            # An estimator can fail in any way; the message says on which split.
             raise self._failed(task, context.settings, error) from error
         return HeldOutFit(number=task.points[0], **found._asdict(), warned=warned)
 
@@ -183,11 +183,11 @@ class EstimatorSystem(NestedSystem["PredictionSettings"]):
         settings, sides = context.settings, _sides(task, context)
         values = np.full(settings.inner, np.nan)
         try:
-            # Scores are a second pass over the rows, for some estimators.
+            # For some estimators, scores need a second pass over the rows.
             scored = settings.tune_for.needs_scores
             found, warned = self._fit(task, settings, sides, scored=scored)
             value = settings.tune_for.compute(settings.data.predictions(self.name, sides[1], found))
-        except SystemExit as error:  # not a point that does not work, but code that is wrong
+        except SystemExit as error:  # wrong code, not a parameter setting that does not work
             raise self._failed(task, settings, error) from error
         except Exception as error:  # noqa: BLE001 - any estimator may fail in any way
             reason = f"{type(error).__name__}: {first_line(error)}"
@@ -204,7 +204,7 @@ class EstimatorSystem(NestedSystem["PredictionSettings"]):
         found = fit_predict(
             self.estimator,
             self.grid[task.points[0]],
-            # The same for all points, so that they are compared under the same chance.
+            # The same seed for all points, so that they are compared under the same random numbers.
             call_seed(settings.seed, self.name, shown_split(settings, task), task.inner),
             seen,
             held_out,
@@ -216,35 +216,35 @@ class EstimatorSystem(NestedSystem["PredictionSettings"]):
     def collect(
         self, settings: PredictionSettings, records: Mapping[str, Record]
     ) -> PredictedOutcome:
-        """Put together what its fits have found."""
+        """Combine the records of its fits."""
         return collect_fits(self, settings, records)
 
     def failures(
         self, settings: PredictionSettings, records: Mapping[str, Record]
     ) -> Iterator[tuple[int, str]]:
-        """The point of each fit that failed, and why."""
+        """Yield the point and the reason of each failed fit."""
         for task in self.tasks(settings):
             record: Any = records[task.key]
             if task.kind == TUNE and record.failed is not None:
                 yield task.points[0], record.failed
 
     def sendable(self) -> Self:
-        """What has references is made anew there."""
+        """Return the system without the estimator if a worker can make that from its references."""
         if not self.references:
             return self
         return replace(self, estimator=None, home=str(Path(self.home).resolve()))
 
     def source(self) -> str | None:
-        """A hash of the files that it was made of, if it has references."""
+        """Return hashes of the files it was made from, if it has references."""
         return self.source_hash() if self.references else None
 
     def reloaded(self, source: str) -> Self:
-        """With an estimator made of its references, once for each version in each process."""
+        """Return the system with an estimator made from its references, once per process."""
         made = _made_before(self.references, self.home, self.parameters, source)
         return replace(self, estimator=made)
 
     def memory(self, tasks: Sequence[Task], context: Context[PredictionSettings]) -> int:
-        """Bytes of both sides of a split; what the estimator takes is not known."""
+        """Return the bytes of both sides of a split; the memory of the estimator is unknown."""
         return 2 * context.settings.data.table_bytes() if tasks else 0
 
 
@@ -253,7 +253,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _sides(task: Task, context: Context[PredictionSettings]) -> tuple[Ints, Ints]:
-    """The rows that are seen, and those that are held out."""
+    """Return the numbers of the training rows and of the held-out rows."""
     settings = context.settings
     if task.inner < 0:
         split = settings.splits[task.split]
@@ -261,7 +261,7 @@ def _sides(task: Task, context: Context[PredictionSettings]) -> tuple[Ints, Ints
         outer = None if task.split == EVERYTHING else settings.splits[task.split]
         inner = context.last("inner folds", task.split, lambda: settings.inner_splits(outer))
         split = inner[task.inner]
-    # What was drawn several times is seen several times, and predicted once.
+    # A row drawn several times is fitted several times and predicted once.
     return split.rows("train"), np.flatnonzero(split.test)
 
 
@@ -269,7 +269,7 @@ def _sides(task: Task, context: Context[PredictionSettings]) -> tuple[Ints, Ints
 def _made_before(
     references: tuple[str, ...], home: str, parameters: tuple[tuple[str, Any], ...], version: str
 ) -> Any:
-    """An estimator that this process has made already, or a new one if its source has changed."""
+    """Return an estimator from the cache, or a new one if its source has changed."""
     del version
     return make_estimator(references, home, parameters)
 
@@ -277,16 +277,16 @@ def _made_before(
 def make_estimator(
     references: tuple[str, ...], home: str, parameters: tuple[tuple[str, Any], ...]
 ) -> Any:
-    """What references name: an estimator, or a pipeline of several.
+    """Make an estimator from references, or a pipeline from several.
 
     Parameters
     ----------
     references
         ``module:name`` or ``file.py:name`` of an estimator, a class, or a function that makes one.
     home
-        The folder that a relative file starts from.
+        The folder that a relative file is resolved from.
     parameters
-        What to set.
+        Parameters to set.
     """
     from sklearn.pipeline import make_pipeline  # type: ignore[import-untyped] # slow to import
 
@@ -309,7 +309,7 @@ def _step(reference: str, home: str) -> Any:
 def collect_fits(
     system: EstimatorSystem, settings: PredictionSettings, records: Mapping[str, Record]
 ) -> PredictedOutcome:
-    """Put together what the fits of an estimator have found."""
+    """Combine the records of the fits of an estimator."""
     chosen = system.choices(settings, records)
     folds, held_out = [], []
     for task in system.tasks(settings):
@@ -332,7 +332,7 @@ def collect_fits(
 def _notes(
     system: EstimatorSystem, settings: PredictionSettings, records: Mapping[str, Record]
 ) -> tuple[Note, ...]:
-    """What failed, and what was warned of, each with how often."""
+    """Return notes about failed fits and warnings, with their numbers."""
     failed: dict[int, list[str]] = {}
     warned: Counter[str] = Counter()
     for point, reason in system.failures(settings, records):

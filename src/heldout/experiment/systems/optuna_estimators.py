@@ -1,4 +1,4 @@
-"""Estimators whose points Optuna proposes, each in the light of those before it."""
+"""Estimators with a search by Optuna."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ __all__ = ["SearchedEstimator", "SearchedFit"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SearchedFit(SearchRecord):
-    """A search on one train side, and what the chosen point predicted for the other.
+    """A search on one training side, and the predictions of the chosen point for the other side.
 
     Parameters
     ----------
     failed
-        The trial of each fit that failed, and why.
+        The trial and the reason of each failed fit.
     warned
-        What was warned of, once for each fit.
+        The warnings of all fits.
     predicted, scores, probabilities
         As for `HeldOutFit`; `predicted` is None where nothing is held out.
     """
@@ -54,19 +54,19 @@ class SearchedFit(SearchRecord):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SearchedEstimator(Searched, EstimatorSystem):
-    """An estimator whose parameters are searched for by Optuna.
+    """An estimator whose parameters Optuna searches.
 
     Parameters
     ----------
     space
-        What the points are proposed from.
+        The space of the proposals.
     trials
-        How many points each search tries.
+        The number of trials per search.
     objects
-        Values that are neither numbers nor texts, by the name of their parameter; the space has
-        their positions in place of them, as texts.
+        Values that are neither numbers nor texts, by the name of their parameter; in the space they
+        are replaced by their positions, as texts.
     tried
-        The points that were tried, when all is done.
+        The points that were tried, when all tasks are finished.
     """
 
     RECORDS: ClassVar[Mapping[str, type[Record]]] = {SEARCH: SearchedFit}
@@ -77,11 +77,11 @@ class SearchedEstimator(Searched, EstimatorSystem):
     tried: tuple[Point, ...] = ()
 
     def point(self, row: Sequence[Value]) -> Point:
-        """The parameters of a trial, from its row in a record."""
+        """Return the parameters of a trial, from its row in a record."""
         return with_objects(Searched.point(self, row), self.objects)
 
     def examples(self) -> tuple[Point, ...]:
-        """Each value of each parameter in some point."""
+        """Return points that together have every value of every parameter."""
         axes = self.space.axes
         first = [one.values[0] for one in axes]
         rows = [
@@ -99,7 +99,7 @@ class SearchedEstimator(Searched, EstimatorSystem):
         return record
 
     def perform(self, task: Task, context: Context[PredictionSettings]) -> SearchedFit:
-        """Search by inner folds of the train side, then fit all of it and predict the other one."""
+        """Search by inner folds of the training side, then fit all of it and predict the other."""
         settings = context.settings
         tried: list[list[TriedFit]] = []
 
@@ -142,7 +142,7 @@ class SearchedEstimator(Searched, EstimatorSystem):
     def failures(
         self, settings: PredictionSettings, records: Mapping[str, Record]
     ) -> Iterator[tuple[int, str]]:
-        """The point of each fit that failed, and why."""
+        """Yield the point and the reason of each failed fit."""
         numbers = self.numbers(settings, records)
         for task in self.tasks(settings):
             record: Any = records[task.key]
@@ -156,14 +156,14 @@ class SearchedEstimator(Searched, EstimatorSystem):
         return [self._perform_at(point, part, context) for part in parts]
 
     def _perform_at(self, point: Point, task: Task, context: Context[PredictionSettings]) -> Any:
-        """What an estimator does that has this point alone."""
+        """Perform a task with an estimator that has only this point."""
         given = {one.name: getattr(self, one.name) for one in fields(EstimatorSystem)}
         plain = EstimatorSystem(**given | {"space": None, "grid": (point,)})
         return plain.perform(replace(task, points=(0,)), context)
 
 
 def with_objects(point: Point, objects: Mapping[str, Sequence[Any]]) -> Point:
-    """A point of a space with the objects that its positions stand for."""
+    """Return a point with the objects at the positions that the space has in their place."""
     return {
         name: objects[name][int(value)] if name in objects else value
         for name, value in point.items()
