@@ -1,4 +1,4 @@
-"""Experiment: systems on splits, from settings to results."""
+"""Experiment: the front door, from fields to results."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _is_default(name: str, value: object) -> bool:
 
 
 class Experiment:
-    """Systems that are tuned on train sides and measured on what was held out.
+    """Tune systems on training data and evaluate them on held-out data.
 
     Parameters
     ----------
@@ -60,35 +60,35 @@ class Experiment:
         A `Collection`, its name or path, or ``{"source": …, "queries": …}`` with the options of
         `heldout.read_collection`.
     systems
-        One or several, or ``{name: system}``; see `System.of`.
+        One or several systems, or ``{name: system}``; see `System.of`.
     by
         What is held out: ``query``, ``document``, or ``both``.
     plan
-        How it is divided: a plan such as ``KFold(10)``, or a table as in ``experiment.toml``; by
-        default 10 folds of queries, 5 folds of documents, 5 × 5 of both.
+        How it is split: a plan such as ``KFold(10)``, or a table as in ``experiment.toml``.
+        Default: 10 folds of queries, 5 folds of documents, 5 × 5 of both.
     measures, tune_for
-        What is measured, and the measure that parameters are chosen by (the first by default).
+        The measures to compute, and the measure to tune for (default: the first).
     seed
-        The root of all chance: folds, systems that take a seed, bootstrap.
+        Random seed of folds, systems with a seed, and resampling.
     depth
-        How many documents of a ranked list count.
+        Ranking depth: documents below it are ignored.
     rule, inner
-        How a value is chosen on a train side: ``best`` or ``one-se``; on all of it (None) or by so
-        many inner folds.
+        How parameters are chosen on training data: ``best`` or ``one-se``; on all of it (None)
+        or by a number of inner folds.
     method, target_size, replicates
-        For documents: see `heldout.experiment.documents.methods`; the number of documents to speak
-        of; how many replicates intervals on new documents have. `method` was called
-        `estimator`, and can still be called so.
+        For held-out documents: the estimation method (see `heldout.experiment.documents.methods`),
+        the collection size that the estimate is for, and the number of jackknife replicates for
+        intervals. `method` was called `estimator` in 0.1; the old name still works in files.
     level, baseline
         The confidence level of intervals and tests, and the system that others are compared with.
     index, analyzer
-        An `Index` or its path; or how text becomes terms, if one is to be built.
+        An `Index` or its path; or, if one is built, how text is turned into terms.
     task
-        ``ranking``, or ``classification`` or ``regression`` by estimators. Those have `data` in
-        place of a collection: ``(X, y)``, ``{"X": …, "y": …, "ids": …, "groups": …}``, or a table
+        ``ranking``, or ``classification`` or ``regression`` with estimators. These have `data`
+        instead of a collection: ``(X, y)``, ``{"X": …, "y": …, "ids": …, "groups": …}``, or a table
         in a file, ``{"file": …, "target": …, "text": …}``. Systems are scikit-learn estimators or
         pipelines, ``{name: estimator}`` or ``{name: (estimator, {"step__param": [values]})}``;
-        values are chosen by `inner` folds (5) of each train side. Baselines stand beside them.
+        parameters are chosen by `inner` folds (5) of the training data. Baselines are added.
 
     Examples
     --------
@@ -158,17 +158,17 @@ class Experiment:
             "index": index,
             "analyzer": analyzer,
         }
-        # Some fields are of one task alone: what was left as it is, was not given.
+        # Some fields belong to one task only. A field with its default value counts as not given.
         self.fields = {name: one for name, one in every.items() if not _is_default(name, one)}
         self._source = ""
         self._text = ""
         self._folder: Path | None = None
         self.place_of: Callable[[str], str] | None = None
-        """Say where the value of a field was given, for messages; by default its name."""
+        """Return where the value of a field was given, for messages; by default its name."""
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Experiment:
-        """Read ``experiment.toml``, or the folder of results, to repeat their experiment.
+        """Read ``experiment.toml``, or a folder of results, to repeat the experiment.
 
         Relative paths start from the folder of the file, or from the field ``folder`` in it.
         """
@@ -187,14 +187,14 @@ class Experiment:
         return made
 
     def check(self) -> Settings:
-        """Look at everything before anything runs, and raise all that is wrong at once."""
+        """Check all fields before anything runs, and raise all mistakes at once."""
         problems = Problems(place_in(self._text) if self._text else self.place_of or str)
         settings: Settings | None = None
         task = self.fields.get("task", "ranking")
         if task == "ranking":
             settings = check_ranking_fields(self.fields, problems, self._folder)
         elif task == "classification" or task == "regression":  # noqa: PLR1714 - for the types
-            # Only here: measures of predictions and scikit-learn are slow to import.
+            # Imported here: measures of predictions and scikit-learn are slow to import.
             from heldout.experiment.prediction_fields import check_prediction_fields
 
             settings = check_prediction_fields(task, self.fields, problems, self._folder)
@@ -202,7 +202,7 @@ class Experiment:
             problems.add("task", f"{task!r} is not ranking, classification or regression")
         problems.refuse(self._source)
         if settings is None:
-            raise InputError("the experiment cannot be run")  # cannot be: refuse has said why
+            raise InputError("the experiment cannot be run")  # unreachable: there was a problem
         return settings
 
     def run(
@@ -218,32 +218,32 @@ class Experiment:
         max_memory: int | str | None = None,
         on_message: Callable[[str], None] | None = None,
     ) -> Results:
-        """Run it.
+        """Run the experiment.
 
         Parameters
         ----------
         folder
-            Where results go; with it a run that is killed can go on. None: nothing is written.
+            Where results are written; only then can a killed run be resumed. None: nowhere.
         workers
-            Processes for systems that are called or fitted (built-in models use threads). The
-            results do not depend on it.
-        dask
-            A Dask cluster that does the work instead: ``tcp://HOST:PORT``, a scheduler file,
-            ``local:4`` for four processes of this machine, or a ``distributed.Client``. The results
+            Processes for systems that are called or fitted (built-in models use threads). Results
             do not depend on it.
+        dask
+            A Dask cluster to use instead: ``tcp://HOST:PORT``, ``tls://HOST:PORT``, a scheduler
+            file, ``local:4`` for four processes of this machine, or a ``distributed.Client``.
+            Results do not depend on it.
         resume
-            Go on with a run that was interrupted; if it is complete, its results are read.
+            Continue a run that was interrupted; if it is complete, read its results.
         force
-            Start anew, whatever is in the folder.
+            Start from scratch, overwriting existing results.
         progress
-            Show a bar on a terminal.
+            Show a progress bar on a terminal.
         command
-            What was typed to run it: kept beside the timings, since it is no part of the results.
+            The command that was typed; it is stored with the timings, not with the results.
         max_memory
-            Bytes, or a text such as ``2GB``, that this process and its workers may take: an index
-            is built on the disk, fewer workers are taken if need be, and a run that cannot fit is
-            refused before it starts. It goes by an estimate, and a rough one; what systems of yours
-            take is not known.
+            Bytes, or a text such as ``2GB``, that this process and its workers may use. An index is
+            built on disk, fewer workers are used if necessary, and a run that cannot fit is refused
+            before it starts. The limit is compared with a rough estimate, in which the memory of a
+            user's systems is unknown.
         on_message
             Called with a message if memory is short or a cluster has no workers.
         """
@@ -273,16 +273,16 @@ class Experiment:
         return results
 
     def _store(self, place: Path) -> None:
-        """Keep the fields with the results, unless they are objects that no file can hold."""
+        """Store the fields with the results, unless they contain Python objects."""
         home = (self._folder or Path()).resolve()
-        with suppress(ValueError):  # on another drive
+        with suppress(ValueError):  # on another drive of Windows
             home = Path(os.path.relpath(home, place.resolve()))
         try:
             text = self._text or toml_text(self.fields)
         except TypeError:
             (place / EXPERIMENT).unlink(missing_ok=True)
             return
-        if _HOME.search(text):  # it was repeated from results: its folder is another one now
+        if _HOME.search(text):  # repeated from results, so the folder is a different one now
             text = toml_text(self.fields)
         with write_atomically(place / EXPERIMENT) as aside:
             whole = toml_text({"folder": home.as_posix()}) + text
@@ -291,12 +291,12 @@ class Experiment:
 
 
 def _stored(place: Path) -> Path:
-    """The experiment that is kept with results."""
+    """Return the path of the experiment stored with results."""
     kept = place / EXPERIMENT
     if not kept.is_file():
         what = "results" if (place / MANIFEST).is_file() else "a folder without results"
         raise InputError(
-            f"{place}: {what} that cannot be repeated: there is no {EXPERIMENT} (heldout 0.1 kept "
-            "none, and experiments with Python objects have none)"
+            f"{place}: {what} that cannot be repeated: no {EXPERIMENT} (heldout 0.1 did not write "
+            "it, and experiments with Python objects have none)"
         )
     return kept

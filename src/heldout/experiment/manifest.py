@@ -1,4 +1,4 @@
-"""The manifest: what results depend on, so that two of them can be recognised as the same.
+"""The manifest: everything that results depend on, so that equal results can be recognised.
 
 `Manifest` and the types in it describe ``manifest.json``, which is written and read here.
 """
@@ -20,7 +20,7 @@ from typing import (
 )
 
 from pydantic import Field, with_config
-from typing_extensions import TypedDict  # pydantic reads that of typing from 3.12 on
+from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 
 from heldout import __version__
 from heldout.as_json import plain
@@ -67,7 +67,7 @@ Description: TypeAlias = object
 
 @with_config(WRITTEN)
 class NoteRecord(TypedDict):
-    """A note; heldout 0.1 has written its text alone."""
+    """A note; heldout 0.1 wrote the text alone."""
 
     code: str
     text: str
@@ -135,7 +135,7 @@ class DataSizes(TypedDict):
 
 @with_config(WRITTEN)
 class SettingsRecord(TypedDict):
-    """The settings of an experiment; those of one task alone are not required (see `_OF_TASK`)."""
+    """The settings of an experiment; those of one task only are not required (see `_OF_TASK`)."""
 
     task: str
     systems: list[SystemRecord]
@@ -162,7 +162,7 @@ class SettingsRecord(TypedDict):
 
 @with_config(WRITTEN)
 class Fingerprints(TypedDict):
-    """Of the data, the splits and the index."""
+    """Fingerprints of the data, the splits and the index."""
 
     splits: str
     collection: NotRequired[str]
@@ -197,7 +197,7 @@ class Timings(TypedDict, total=False):
 
 
 def make_manifest(settings: Settings, index: AnyIndex | None) -> Manifest:
-    """Versions, fingerprints, policies and settings, as plain values."""
+    """Return versions, fingerprints, policies and settings, as plain values."""
     described: Manifest = {
         "versions": versions_of(settings),
         "fingerprints": settings.fingerprints(index),
@@ -216,17 +216,17 @@ def read_manifest(content: object, place: str) -> Manifest:
     Parameters
     ----------
     content
-        What is in the file.
+        The content of the file.
     place
         The folder, for messages.
     """
     settings = content.get("settings") if isinstance(content, dict) else None
     task = settings.get("task") if isinstance(settings, dict) else None
     if task not in TASKS:
-        named = "no task is named" if task is None else f"there is no task {task!r}"
+        named = "no task" if task is None else f"unknown task {task!r}"
         raise InputError(f"{place}/{MANIFEST}: {named}; was it edited?")
     if isinstance(settings, dict) and isinstance(settings.get("alpha"), float):
-        settings["level"] = level_of(settings.pop("alpha"))  # as 0.1 wrote it
+        settings["level"] = level_of(settings.pop("alpha"))  # written by 0.1
     found = read_into(Manifest, content, place, MANIFEST)
     ranking = task == "ranking"
     data = "collection" if ranking else "data"
@@ -239,7 +239,7 @@ def read_manifest(content: object, place: str) -> Manifest:
 
 
 def versions_of(settings: Settings) -> dict[str, str]:
-    """The versions of all that the results of an experiment depend on."""
+    """Return the versions of all packages that the results depend on."""
     found = {"heldout": __version__, "python": platform.python_version()}
     own = sorted({name for system in settings.systems for name in system.PACKAGES})
     for name in (*settings.PACKAGES, *own):
@@ -251,8 +251,8 @@ def versions_of(settings: Settings) -> dict[str, str]:
 
 
 def experiment_key(manifest: Manifest) -> str:
-    """A name for all that the results depend on; a journal goes on only under the same one."""
-    # As 0.1 wrote the settings, so that what it has begun can be finished.
+    """Return a hash of all that results depend on; a journal is resumed only if it is equal."""
+    # In the form of 0.1, so that a run begun with it can be finished.
     settings: dict[str, Any] = dict(manifest["settings"])
     settings["alpha"] = alpha_of(settings.pop("level"))
     parts = {

@@ -1,4 +1,4 @@
-"""Outcomes of estimators as results: what was chosen, predicted, and what it was worth."""
+"""Results of estimators: choices, predictions and values."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def prediction_results(
     manifest: Manifest,
     timings: Timings,
 ) -> Results:
-    """Tables and summary of what is known of each estimator."""
+    """Return the tables and the summary of all estimators."""
     pairs = list(zip(settings.systems, outcomes, strict=True))
     summary = [
         summarise_choices(system, outcome, [], baseline=system.baseline, notes=outcome.notes)
@@ -61,7 +61,7 @@ def prediction_results(
 
 
 def _estimate(results: Results, system: str, measure: str) -> EstimateRecord:
-    """The mean over splits with its interval; a reason where it does not exist."""
+    """Return the mean over splits with its interval, or the reason why it does not exist."""
     level = results.manifest["settings"]["level"]
     found: EstimateRecord = {
         "measure": measure,

@@ -1,7 +1,7 @@
-"""The settings of an experiment: all that its results depend on, checked and ready to run.
+"""The settings of an experiment: everything that its results depend on, checked and ready to run.
 
-Whoever runs an experiment, sends it to other machines or writes it down knows `Settings` alone;
-what is different for rankings and for predictions is in the two subclasses.
+Code that runs an experiment, sends it to other machines or stores it uses `Settings`; what differs
+between rankings and predictions is in the two subclasses.
 """
 
 from __future__ import annotations
@@ -39,33 +39,33 @@ if TYPE_CHECKING:
 __all__ = ["PROCESS_BYTES", "PredictionSettings", "RankingSettings", "Settings"]
 
 PROCESS_BYTES: Final = 160 << 20
-"""A worker process before it has any data: Python, NumPy, SciPy, scikit-learn."""
+"""Bytes of a worker process without data: Python, NumPy, SciPy, scikit-learn."""
 _VALUE_BYTES: Final = 60
-"""For each value of a measure, on its way from record to table."""
+"""Bytes for each value of a measure, from record to table."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Settings(ABC):
-    """An experiment that can be run.
+    """A checked experiment.
 
     Parameters
     ----------
     task
         ``ranking``, ``classification`` or ``regression``.
     systems, by, splits
-        The systems, what is divided, and how.
+        The systems, what is held out, and the splits.
     measures, tune_for
-        What is measured, and what parameters are chosen by.
+        The measures to compute, and the measure to tune for.
     seed, rule, inner, level, baseline
         As they were given.
     notes
-        What a reader of the results should know.
+        Warnings and notes for readers of the results.
     """
 
     PACKAGES: ClassVar[tuple[str, ...]]
-    """The packages whose versions may change the results."""
+    """The packages whose versions can change the results."""
     POLICIES: ClassVar[Mapping[str, str]]
-    """What is decided once for all experiments of the kind."""
+    """Decisions that are the same for all experiments of this kind."""
 
     task: str
     systems: tuple[System[Any], ...]
@@ -81,55 +81,55 @@ class Settings(ABC):
     notes: tuple[Note, ...] = ()
 
     def system(self, name: str) -> System[Any]:
-        """The system of that name."""
+        """Return the system with a name."""
         return next(one for one in self.systems if one.name == name)
 
     @property
     @abstractmethod
     def higher_is_better(self) -> bool:
-        """The direction of the measure that parameters are chosen by."""
+        """The direction of the tuning measure."""
 
     def open_index(self, limit: int | None = None, stack: ExitStack | None = None) -> Any:
-        """The index that built-in models need; None: nobody needs one.
+        """Return the index for built-in models; None: it is not needed.
 
         Parameters
         ----------
         limit, stack
-            Bytes that the run may take: an index that has to be built is then built in a file,
-            which goes when `stack` is left.
+            Memory limit in bytes: if given, a new index is built in a file, which is removed when
+            `stack` is closed.
         """
         del limit, stack
 
     @abstractmethod
     def describe(self, index: AnyIndex | None) -> SettingsRecord:
-        """All settings as plain values."""
+        """Return all settings as plain values."""
 
     @abstractmethod
     def fingerprints(self, index: AnyIndex | None) -> Fingerprints:
-        """Of the data, the splits and the index."""
+        """Return fingerprints of the data, the splits and the index."""
 
     @abstractmethod
     def results(self, outcomes: Sequence[Outcome], manifest: Manifest, timings: Timings) -> Results:
-        """Tables and summary of what is known of each system."""
+        """Return the tables and the summary of all systems."""
 
-    # On their way to other processes.
+    # Other processes.
 
     @property
     def reads_files(self) -> bool:
-        """Whether other processes read something from files again."""
+        """Whether other processes have to read files."""
         return False
 
     def sendable(self) -> Self:
-        """The same without what other processes load or open themselves."""
+        """Return the settings without what other processes load or open themselves."""
         return replace(self, systems=tuple(one.sendable() for one in self.systems))
 
     def restored(self, sources: Sequence[str | None]) -> Self:
-        """The same as before it was sent.
+        """Return the settings as they were before they were sent.
 
         Parameters
         ----------
         sources
-            What `System.source` said of each system where it was sent from.
+            The result of `System.source` for each system, in the sending process.
         """
         pairs = zip(self.systems, sources, strict=True)
         return replace(self, systems=tuple(one.restored(source) for one, source in pairs))
@@ -145,15 +145,15 @@ class Settings(ABC):
         del index, embed
         return ()
 
-    # What a run takes, roughly.
+    # Memory, roughly.
 
     def record_bytes(self) -> int:
-        """Bytes that the record of one task takes until it is in a table."""
+        """Return the bytes of the record of one task, until it is in a table."""
         return 0
 
     @abstractmethod
     def process_bytes(self, held: int) -> int:
-        """Bytes of a worker process before it does anything.
+        """Return the bytes of a worker process before it runs a task.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ class Settings(ABC):
         """
 
     def _described(self) -> SettingsRecord:
-        """What the settings of all tasks have."""
+        """Return the settings that all tasks have."""
         systems = [system.describe() for system in self.systems]
         by: Any = self.by
         return {
@@ -189,13 +189,13 @@ class RankingSettings(Settings):
     Parameters
     ----------
     collection, source
-        What is searched, and how it was read (None: it came as an object).
+        The collection, and how it was read (None: it was given as an object).
     depth
-        How many documents of a ranked list count.
+        Ranking depth.
     method, target_size, replicates
         How scores on new documents are estimated.
     index, analyzer
-        An index, or its path, and how text becomes terms if there is none.
+        An index or its path; or how text is turned into terms.
     """
 
     PACKAGES: ClassVar[tuple[str, ...]] = ("numpy", "scipy", "numba", "polars", "pystemmer")
@@ -219,12 +219,12 @@ class RankingSettings(Settings):
 
     @property
     def higher_is_better(self) -> bool:
-        """The direction of the measure that parameters are chosen by."""
+        """The direction of the tuning measure."""
         return bool(self.tune_for.higher_is_better)
 
     @property
     def document_groups(self) -> Ints | None:
-        """The group of each document, where documents are held out; None: there are no groups."""
+        """The group of each document, if documents are held out; None: no groups."""
         if self.by == "query":
             return None
         return self.splits.documents.groups if self.by == "both" else self.splits.groups  # type: ignore[attr-defined]
@@ -232,7 +232,7 @@ class RankingSettings(Settings):
     def open_index(
         self, limit: int | None = None, stack: ExitStack | None = None
     ) -> AnyIndex | None:
-        """The index that built-in models need, built if none was given."""
+        """Return the index for built-in models; it is built if none was given."""
         if not any(one.needs_index for one in self.systems):
             return None
         from heldout.retrieve.index import Index
@@ -256,7 +256,7 @@ class RankingSettings(Settings):
         return index
 
     def describe(self, index: AnyIndex | None) -> SettingsRecord:
-        """All settings as plain values."""
+        """Return all settings as plain values."""
         collection = self.collection
         return {
             **self._described(),
@@ -274,7 +274,7 @@ class RankingSettings(Settings):
         }
 
     def fingerprints(self, index: AnyIndex | None) -> Fingerprints:
-        """Of the collection, the splits and the index."""
+        """Return fingerprints of the collection, the splits and the index."""
         return {
             "collection": self.collection.fingerprint(),
             "splits": self.splits.fingerprint,
@@ -282,15 +282,15 @@ class RankingSettings(Settings):
         }
 
     def results(self, outcomes: Sequence[Outcome], manifest: Manifest, timings: Timings) -> Results:
-        """Tables and summary of what is known of each system."""
+        """Return the tables and the summary of all systems."""
         from heldout.experiment.ranking_results import ranking_results
 
-        ranked: Any = outcomes  # systems that rank have no other outcomes
+        ranked: Any = outcomes  # all systems of these settings rank
         return ranking_results(self, ranked, manifest, timings)
 
     @property
     def reads_files(self) -> bool:
-        """Whether the collection or the index is read from files."""
+        """Whether the collection or the index is in files."""
         return self.source is not None or isinstance(self.index, str)
 
     def sendable(self) -> Self:
@@ -304,11 +304,11 @@ class RankingSettings(Settings):
         return tuple(ranking_replacements(self, index, embed=embed))
 
     def record_bytes(self) -> int:
-        """Bytes of the values of all queries."""
+        """Return the bytes of the values of all queries."""
         return _VALUE_BYTES * len(self.collection.queries) * (len(self.measures) + 1)
 
     def process_bytes(self, held: int) -> int:
-        """As much as this one: it holds the collection too."""
+        """Return as much as this process has: a worker holds the collection, too."""
         return max(held, PROCESS_BYTES)
 
 
@@ -338,15 +338,15 @@ class PredictionSettings(Settings):
 
     @property
     def higher_is_better(self) -> bool:
-        """The direction of the measure that points are chosen by."""
+        """The direction of the tuning measure."""
         return bool(self.tune_for.higher_is_better)
 
     def inner_splits(self, split: Split | None) -> Splits:
-        """The folds of a train side that points are chosen on; None: of everything."""
+        """Return the inner folds of a training side; None: of all data."""
         return self.data.inner_folds(split, self.inner, self.seed)
 
     def describe(self, index: AnyIndex | None) -> SettingsRecord:
-        """All settings as plain values."""
+        """Return all settings as plain values."""
         del index
         data = self.data
         shares = [one.n_test / one.n_train for one in self.splits]
@@ -362,18 +362,18 @@ class PredictionSettings(Settings):
         }
 
     def fingerprints(self, index: AnyIndex | None) -> Fingerprints:
-        """Of the instances and the splits."""
+        """Return fingerprints of the instances and the splits."""
         del index
         return {"data": self.data.fingerprint(), "splits": self.splits.fingerprint}
 
     def results(self, outcomes: Sequence[Outcome], manifest: Manifest, timings: Timings) -> Results:
-        """Tables and summary of what is known of each system."""
+        """Return the tables and the summary of all systems."""
         from heldout.experiment.prediction_results import prediction_results
 
-        predicted: Any = outcomes  # estimators have no other outcomes
+        predicted: Any = outcomes  # all systems of these settings are estimators
         return prediction_results(self, predicted, manifest, timings)
 
     def process_bytes(self, held: int) -> int:
-        """The data, in an empty process."""
+        """Return the bytes of an empty process with the data."""
         del held
         return PROCESS_BYTES + self.data.table_bytes()

@@ -15,7 +15,7 @@ from heldout.errors import InputError, MeasureError
 from heldout.measure.parse import parse_measure
 from heldout.measure.ranking.evaluate import Missing, evaluate_runs
 from heldout.notes import Note, distinct
-from heldout.tune.rechoose import (
+from heldout.tune.choice_variance import (
     REPLICATES,
     Sides,
     TunedPoints,

@@ -286,20 +286,24 @@ _SEARCHES: Final = ("grid", "random", "optuna")
 def drawn_points(
     space: Space | None, search: str | None, trials: int | None, sample: int | None = None
 ) -> tuple[Space | Listed | None, int]:
-    """The points to try, and how many Optuna proposes in place of them (0: none)."""
+    """Return the points to try, and the number of points that Optuna proposes instead (0: none)."""
     if search not in (None, *_SEARCHES):
         raise InputError(f"search = {search!r}: expected one of {', '.join(_SEARCHES)}")
     named = "trials" if sample is None else "sample"
-    if sample is not None:  # the name of a random search in 0.1
+    if sample is not None:  # a random search, as 0.1 called it
         if search is not None or trials is not None:
-            raise InputError('sample is search = "random" with so many trials: give one of the two')
+            raise InputError(
+                'sample is short for search = "random" with trials: give only one of them'
+            )
         search, trials = "random", sample
     if search in (None, "grid"):
         if trials is not None:
-            raise InputError('trials is for search = "random" or "optuna"; a grid has its points')
+            raise InputError(
+                'trials is only for search = "random" or "optuna"; a grid has its points'
+            )
         return space, 0
     if space is None:
-        raise InputError(f"{named} is how many points are drawn of a space: give one")
+        raise InputError(f"{named} is the number of points drawn from a space: give a space, too")
     if isinstance(trials, bool) or not isinstance(trials, int) or trials < 1:
-        raise InputError(f"{named} = {trials!r}: expected a whole number from 1 on")
+        raise InputError(f"{named} = {trials!r}: expected a positive integer")
     return (Listed(space.sample(trials)), 0) if search == "random" else (space, trials)

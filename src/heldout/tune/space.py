@@ -387,5 +387,5 @@ def default_space(model: str) -> Space:
     elif model in ("tf-idf", "pivoted"):
         axes = (linear("s", 0, 1, 11),)
     else:
-        raise InputError(f"no default grid for {model}: name its axes, such as --param k1=0.5:3:6")
+        raise InputError(f"no default grid for {model}: give a space, such as k1=0.5:3:6")
     return Space(axes)
