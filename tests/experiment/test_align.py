@@ -13,7 +13,7 @@ SCORES = st.floats(-1e3, 1e3, allow_nan=False).map(lambda value: round(value, 6)
 
 @st.composite
 def scales(draw):
-    """Scores of the same documents under two values, each in falling order, with ties."""
+    """Scores of the same documents under two settings, each in descending order, with ties."""
     places = draw(st.integers(1, 40))
     own = draw(st.lists(SCORES, min_size=places, max_size=places))
     reference = draw(st.lists(SCORES, min_size=places, max_size=places))

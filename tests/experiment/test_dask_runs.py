@@ -372,7 +372,7 @@ def test_another_version_or_source_on_the_worker_is_refused(folder, monkeypatch)
         with pytest.raises(InputError, match=r"a worker has numpy 1\.0, the run was started with"):
             packed.open()
     (folder / "ranker.py").write_text(RANKER.format(trouble="") + "\n# changed\n")
-    with pytest.raises(InputError, match="mine: its source is another one"):
+    with pytest.raises(InputError, match="mine: its source file is different on a worker"):
         packed.open()
     broken = replace(packed, digest="0" * 64)
     with pytest.raises(InputError, match="were damaged on the way"):

@@ -203,11 +203,11 @@ def test_a_seed_decides(collection, index, folds):
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
-        ({"method": "magic"}, InputError, "no method 'magic'"),
-        ({"target_size": 0}, InputError, "target size is 0"),
+        ({"method": "magic"}, InputError, "unknown method 'magic'"),
+        ({"target_size": 0}, InputError, "target_size=0"),
         ({"measures": [parse_measure("Bpref")], "target_size": 999}, MeasureError, "Bpref cannot"),
         ({"measures": [parse_measure("AP(ties=average)")]}, MeasureError, "whole ranked lists"),
-        ({"estimand": "topics"}, InputError, "no estimand 'topics'"),
+        ({"estimand": "topics"}, InputError, "unknown estimand 'topics'"),
     ],
 )
 def test_refusals(collection, index, folds, settings, error, message):
@@ -223,5 +223,5 @@ def test_a_single_fold_is_refused(collection, index, folds):
 def test_a_train_side_without_relevant_documents_is_refused():
     texts = {f"d{at}": f"word{at} common" for at in range(12)}
     small = heldout.Collection(texts, {"q": "common"}, {"q": {"d3": 1}})
-    with pytest.raises(InputError, match="no query has a relevant document on a train side"):
+    with pytest.raises(InputError, match="no query has a relevant document on a training side"):
         estimate(indexed(small), small, (np.arange(12) % 3).astype(np.int32))

@@ -300,9 +300,9 @@ def test_bad_tables_are_named_with_their_line(folder, change, message):
     ("change", "message"),
     [
         (("sklearn.neighbors:KN", "os:system", "KN"), "os:system"),
-        (('text = "text"', 'text = "text"\nfeatures = ["a"]'), "give one of the two"),
+        (('text = "text"', 'text = "text"\nfeatures = ["a"]'), "give only one of them"),
         (('"texts.csv"', '"none.csv"'), "line 6, data: .*none.csv"),
-        (("[data]", "[data]\nrows = 3"), "line 7, data.rows: not known here"),
+        (("[data]", "[data]\nrows = 3"), "line 7, data.rows: unknown field"),
         (("sgdclassifier__alpha", "alpha"), "line 24, systems.*did you mean sgdclassifier__alpha"),
     ],
 )

@@ -172,7 +172,7 @@ def test_notes_are_kept_with_their_codes_and_texts_of_heldout_0_1_are_read(tmp_p
 
 
 def test_a_note_of_several_comparisons_is_shown_once(results):
-    uneven = "the systems were tuned over very different numbers of values"
+    uneven = "the systems were tuned over very different numbers of settings"
     assert [uneven in one.warnings[0].text for one in comparisons(results).comparisons] == [
         True,
         True,

@@ -126,8 +126,8 @@ class TestGiven:
     @pytest.mark.parametrize(
         ("given", "message"),
         [
-            (lambda *_: None, "gave NoneType: expected a Run"),
-            (lambda *_: {"strange": {"d000": 1.0}}, "not asked for"),
+            (lambda *_: None, "returned NoneType: expected a Run"),
+            (lambda *_: {"strange": {"d000": 1.0}}, "not on the test side"),
             (lambda _, test: {test.query_ids()[0]: {"zz": 1.0}}, "not on the test side"),
             (lambda *_: 1 / 0, "ZeroDivisionError"),
         ],

@@ -19,6 +19,8 @@ _PARAMETERS: Final = {
     "force=True": "--force",
     "verify=False": "--unverified",
     "more than max_memory": "more than --max-memory",
+    "target_size=": "--target-size ",
+    "leave out target_size": "leave out --target-size",
 }
 
 

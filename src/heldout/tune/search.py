@@ -293,13 +293,13 @@ def drawn_points(
     if sample is not None:  # a random search, as 0.1 called it
         if search is not None or trials is not None:
             raise InputError(
-                'sample is short for search = "random" with trials: give only one of them'
+                'sample is search = "random" with trials: give only one of them'
             )
         search, trials = "random", sample
     if search in (None, "grid"):
         if trials is not None:
             raise InputError(
-                'trials is only for search = "random" or "optuna"; a grid has its points'
+                'trials is for search = "random" or "optuna": a grid tries all points'
             )
         return space, 0
     if space is None:

@@ -98,7 +98,7 @@ class StudySettings:
 
     def __post_init__(self) -> None:
         if not 0 < self.fraction < 1:
-            raise InputError(f"fraction={self.fraction:g}: expected a share between 0 and 1")
+            raise InputError(f"fraction {self.fraction:g}: expected a number between 0 and 1")
         if self.draws < 2:
             raise InputError(
                 f"{count_of(self.draws, 'draw')}: at least 2 are needed for a standard error"

@@ -119,9 +119,9 @@ def learning_curve(
         held out.
     """
     if not shares or any(not 0 < share <= 1 for share in shares):
-        raise InputError("shares: expected numbers above 0 and at most 1, such as 0.1, 0.5, 1")
+        raise InputError("expected shares above 0 and at most 1, such as 0.1, 0.25, 0.5, 1")
     if not 0 < test < 1:
-        raise InputError(f"test={test:g}: expected a share between 0 and 1")
+        raise InputError(f"held-out share {test:g}: expected a number between 0 and 1")
     if draws < 2:
         raise InputError(f"{count_of(draws, 'draw')}: at least 2 are needed for a standard error")
     check_seed(seed)
