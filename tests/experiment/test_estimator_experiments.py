@@ -376,7 +376,9 @@ def test_a_point_that_fails_is_never_chosen_and_a_system_that_fails_is_named():
     assert "f: does=fail failed on 30 fits and was not chosen there (first RuntimeError" in text
     with pytest.raises(InputError, match=r"f failed on split r0/f0: RuntimeError: cannot do this$"):
         classify({"f": Fragile("fail")}, plan=FOLDS).run()
-    with pytest.raises(InputError, match="every parameter setting failed, the first with RuntimeError"):
+    with pytest.raises(
+        InputError, match="every parameter setting failed, the first with RuntimeError"
+    ):
         classify({"f": (Fragile(), [{"does": ["fail"]}] * 2)}, plan=FOLDS).run()
     with pytest.raises(InputError, match="'strange', which is not a class"):
         classify({"f": Fragile("stray")}, plan=FOLDS).run()

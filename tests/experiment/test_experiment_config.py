@@ -227,7 +227,10 @@ HOLD_OUT = {"kind": "holdout", "test": 0.3}
     ("fields", "message"),
     [
         ({"systems": ["bm25"], "by": "both", "target_size": 500}, "target_size: .*are pooled"),
-        ({"systems": ["bm25"], "plan": HOLD_OUT, "target_size": 500}, "target_size: .*evaluated alone"),
+        (
+            {"systems": ["bm25"], "plan": HOLD_OUT, "target_size": 500},
+            "target_size: .*evaluated alone",
+        ),
         (
             {"systems": ["bm25"], "plan": HOLD_OUT, "method": "per-fold"},
             "method: .*evaluated alone",

@@ -125,7 +125,7 @@ def test_a_folder_that_is_read_only_is_named_before_anything_runs(tmp_path):
     mounted(disk, ["-o", "ro"])
     try:
         for place in (disk, disk / "new"):
-            with pytest.raises(InputError, match=r"cannot be (made|written) \(Read-only file sys"):
+            with pytest.raises(InputError, match=r"cannot be (created|written) \(Read-only file sys"):
                 experiment(systems={"mine": _never}).run(place)
     finally:
         unmount(disk)
@@ -140,7 +140,7 @@ def test_a_folder_without_permission_is_named(tmp_path):
         pytest.skip("root may write everywhere")
     tmp_path.chmod(0o500)
     try:
-        with pytest.raises(InputError, match=r"cannot be (made|written)"):
+        with pytest.raises(InputError, match=r"cannot be (created|written)"):
             experiment(systems={"mine": _never}).run(tmp_path / "new")
     finally:
         tmp_path.chmod(0o700)

@@ -241,5 +241,7 @@ def test_pooled_per_fold_and_unseen_documents_are_ranked_by_one_and_the_same_sys
 
 
 def test_an_unknown_estimator_is_refused_by_name():
-    with pytest.raises(InputError, match="unknown method 'bootstrap': expected one of pooled, per-fold"):
+    with pytest.raises(
+        InputError, match="unknown method 'bootstrap': expected one of pooled, per-fold"
+    ):
         check_method("bootstrap")

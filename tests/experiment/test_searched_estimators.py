@@ -190,7 +190,9 @@ def test_a_trial_that_fails_is_never_chosen_and_warnings_are_counted():
     warned = classify({"f": {**table, "space": {"does": ["warn"]}}}).run()
     # 8 trials on 3 inner folds of 3 train sides and of everything, and 3 held-out sides.
     assert f"hardly converged (on {8 * 3 * 4 + 3} fits)" in results_text(warned)
-    with pytest.raises(InputError, match=r"f/search/r0/f0: every parameter setting failed, the first with Run"):
+    with pytest.raises(
+        InputError, match=r"f/search/r0/f0: every parameter setting failed, the first with Run"
+    ):
         classify({"f": {**table, "space": {"does": ["fail"]}}}).run()
 
 

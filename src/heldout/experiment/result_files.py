@@ -67,7 +67,7 @@ def write_folder(
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{place}: cannot create the folder ({error.strerror})") from None
+        raise InputError(f"{place}: the folder cannot be created ({error.strerror})") from None
     checksums: dict[str, str] = {}
     try:
         for name, file in table_files(manifest["settings"]["task"]).items():

@@ -292,15 +292,11 @@ def drawn_points(
     named = "trials" if sample is None else "sample"
     if sample is not None:  # a random search, as 0.1 called it
         if search is not None or trials is not None:
-            raise InputError(
-                'sample is search = "random" with trials: give only one of them'
-            )
+            raise InputError('sample is search = "random" with trials: give only one of them')
         search, trials = "random", sample
     if search in (None, "grid"):
         if trials is not None:
-            raise InputError(
-                'trials is for search = "random" or "optuna": a grid tries all points'
-            )
+            raise InputError('trials is for search = "random" or "optuna": a grid tries all points')
         return space, 0
     if space is None:
         raise InputError(f"{named} is the number of points drawn from a space: give a space, too")

@@ -298,7 +298,7 @@ def _awaited(future: Any) -> Any:
     except (CancelledError, OSError, TimeoutError) as lost:  # on the way, not on the worker
         raise InputError(
             f"the Dask cluster is lost ({getattr(lost, 'reason', '') or _reason(lost)}); finished "
-            "tasks are kept: continue with --resume, there or elsewhere"
+            "tasks are kept: continue with resume=True, there or elsewhere"
         ) from None
     raise error
 

@@ -190,7 +190,7 @@ def unpack(settings: Settings, tasks: dict[str, Task], line: bytes) -> Finished:
     content = decode(line)
     if content is None:
         raise InputError(
-            "the answer of a worker was damaged on the way: continue the run with --resume"
+            "the answer of a worker was damaged on the way: continue the run with resume=True"
         )
     task = tasks[content["key"]]
     record = settings.system(task.system).read_record(task, content["record"])

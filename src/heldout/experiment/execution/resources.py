@@ -156,7 +156,7 @@ def _check_address(where: Any) -> None:
 def _dask_module() -> ModuleType:
     """Import what needs the optional package distributed."""
     try:
-        from heldout.experiment.execution import dask_executor
+        import heldout.experiment.execution.dask_executor as dask_executor  # noqa: PLR0402
     except ImportError as error:
         raise MissingExtraError(
             "a Dask cluster needs the package distributed: pip install 'heldout[dask]'"

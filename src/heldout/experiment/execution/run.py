@@ -41,7 +41,7 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{folder}: cannot create the folder ({error.strerror})") from None
+        raise InputError(f"{folder}: the folder cannot be created ({error.strerror})") from None
     for name in (*all_files(), JOURNAL):
         refuse_link(folder / name)
 
