@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from heldout.data.predictions import ClassPredictions, NumberPredictions
     from heldout.data.run import Run
     from heldout.data.scores import Scores
-    from heldout.infer.compare import Comparison
+    from heldout.infer.compare import CompareOptions, Comparison
     from heldout.infer.results import Interval
     from heldout.measure.undefined import Number
     from heldout.resample.split import SplitKey
@@ -70,6 +70,12 @@ class HeldOut(Protocol):
         """Return scores to compare, one per unit or per split."""
 
     def compare(
-        self, measure: str, systems: Sequence[str], options: dict[str, Any], *, by_unit: bool
+        self,
+        measure: str,
+        systems: Sequence[str],
+        options: CompareOptions,
+        *,
+        baseline: str | None,
+        by_unit: bool,
     ) -> Comparison:
         """Compare systems by the test that fits the measure and the unit."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from heldout.experiment.results import Results
-    from heldout.infer.compare import Comparison
+    from heldout.infer.compare import CompareOptions, Comparison
     from heldout.infer.results import Interval
     from heldout.measure.base import Measure
     from heldout.measure.undefined import Number
@@ -191,7 +191,13 @@ class HeldOutPredictions:
         return data_fingerprint([fold.predictions for fold in self.folds(first)])
 
     def compare(
-        self, measure: str, systems: Sequence[str], options: dict[str, Any], *, by_unit: bool
+        self,
+        measure: str,
+        systems: Sequence[str],
+        options: CompareOptions,
+        *,
+        baseline: str | None,
+        by_unit: bool,
     ) -> Comparison:
         """Compare over folds by the corrected t test, over units by the test that fits.
 
@@ -204,10 +210,11 @@ class HeldOutPredictions:
         if by_unit:
             several: Any = [self._together(name) for name in systems]
             if wanted.aggregate != "mean" or several[0].groups:
-                return compare(several, str(wanted), by="unit", **options)
+                return compare(several, str(wanted), by="unit", baseline=baseline, **options)
         share = None if by_unit else self._test_share
+        given: CompareOptions = {"test_share": share, **options}
         scores = self.scores(measure, systems, by_unit=by_unit)
-        return compare(scores, **{"test_share": share, **options})
+        return compare(scores, baseline=baseline, **given)
 
     def _together(self, system: str) -> Any:
         """Return the predictions of all splits; a row predicted several times has repeats."""

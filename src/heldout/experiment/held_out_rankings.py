@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from heldout.experiment.results import Results
-    from heldout.infer.compare import Comparison
+    from heldout.infer.compare import CompareOptions, Comparison
     from heldout.infer.results import Interval
     from heldout.measure.ranking.names import RankingMeasure
     from heldout.measure.undefined import Number
@@ -185,12 +185,19 @@ class HeldOutRankings:
         return table
 
     def compare(
-        self, measure: str, systems: Sequence[str], options: dict[str, Any], *, by_unit: bool
+        self,
+        measure: str,
+        systems: Sequence[str],
+        options: CompareOptions,
+        *,
+        baseline: str | None,
+        by_unit: bool,
     ) -> Comparison:
         """Compare systems query by query."""
         from heldout.infer.compare import compare  # SciPy
 
-        return compare(self.scores(measure, systems, by_unit=by_unit), **options)
+        scores = self.scores(measure, systems, by_unit=by_unit)
+        return compare(scores, baseline=baseline, **options)
 
 
 def _key(part: pl.DataFrame) -> SplitKey:

@@ -36,7 +36,7 @@ SHORT: Final[dict[str, tuple[str, str]]] = {
 
 def named_plan(
     table: Mapping[str, Any], problems: Problems, under: str = "plan."
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return a table in which the plan has a kind, in whatever way it was given.
 
     ``{hold_out = 0.2}`` is ``{kind = "holdout", test = 0.2}``. Problems are reported under the name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Self, Unpack
 
 import numpy as np
 
@@ -148,7 +148,7 @@ class Results:
                 return one.copy()
         raise InputError(f"{wanted} was not computed: expected one of {', '.join(self.measures)}")
 
-    def chosen(self, system: str) -> list[dict[str, Any]]:
+    def chosen(self, system: str) -> list[dict[str, object]]:
         """Return the chosen parameters, one per split."""
         import polars as pl
 
@@ -285,17 +285,17 @@ class Results:
         settings = self.manifest["settings"]
         first = baseline or (settings["baseline"] if systems is None else None)
         names = self._compared(systems, first)
-        chosen = {
-            "baseline": first,
+        chosen: CompareOptions = {
             "level": settings["level"],
             "seed": settings["seed"],
             "tuned": tuple(
                 one["name"] for one in self.summary if one["tuned"] and one["name"] in names
             ),
+            **options,
         }
         over_units = self.unit != "split" if by_unit is None else by_unit
         wanted = self._side.measure_name(measure)
-        return self._side.compare(wanted, names, {**chosen, **options}, by_unit=over_units)
+        return self._side.compare(wanted, names, chosen, baseline=first, by_unit=over_units)
 
     def write(self, folder: str | os.PathLike[str]) -> None:
         """Write all tables as Parquet, summary, timings and manifest as JSON; the manifest last.

@@ -7,7 +7,7 @@ There is one class for each table of a file or parameter of a call. All mistakes
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     from heldout.data.collection import Collection
     from heldout.experiment.problems import Problems
+
+Anything: TypeAlias = object  # a name that the field `object` of a table does not hide
 
 __all__ = [
     "AnalyzerTable",
@@ -212,7 +214,7 @@ class SystemTable(Table):
     function: str | None = None
     object: str | None = None
     transformer: str | None = None
-    parameters: dict[str, Any] | None = None
+    parameters: dict[str, Anything] | None = None
     space: Any = None
     sample: Count | None = None
     search: Literal["grid", "random", "optuna"] | None = None
@@ -225,7 +227,7 @@ class EstimatorTable(Table):
 
     name: str | None = None
     estimator: Any = None
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, object] = {}
     space: Any = {}
     search: Literal["grid", "random", "optuna"] | None = None
     trials: Count | None = None

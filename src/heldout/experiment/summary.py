@@ -78,7 +78,7 @@ class EstimateRecord(TypedDict):
 class Choice(TypedDict):
     """Parameters, and how often they were chosen."""
 
-    parameters: dict[str, Any]
+    parameters: dict[str, object]
     times: Count
 
 
@@ -122,7 +122,7 @@ class SystemSummary(TypedDict):
     tuned: bool
     estimates: list[EstimateRecord]
     chosen: list[Choice]
-    ship: dict[str, Any]
+    ship: dict[str, object]
     ship_number: Count
     edges: list[Edge]
     differences: NotRequired[list[SystemDifference]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from heldout.data.io.toml import parse_toml
 from heldout.errors import InputError
@@ -19,7 +19,7 @@ _HEADER = re.compile(r"\s*(\[\[?)([^\]]+)\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"\s*([\w.-]+)\s*=")
 
 
-def read_fields(path: str | os.PathLike[str]) -> tuple[dict[str, Any], str]:
+def read_fields(path: str | os.PathLike[str]) -> tuple[dict[str, object], str]:
     """Return the fields of an experiment, and the text of its file."""
     given = Path(path)
     try:

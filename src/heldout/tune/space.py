@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import TYPE_CHECKING, Final, Literal, TypeGuard, get_args
 
 import numpy as np
 
@@ -80,7 +80,7 @@ class Axis:
         """Whether all values are integers, so that only integers are sampled."""
         return all(isinstance(value, int) and not isinstance(value, bool) for value in self.values)
 
-    def at_edge(self, value: Value) -> str:
+    def at_edge(self, value: object) -> str:
         """Return ``lowest`` or ``highest`` for a value at an end of the axis, else an empty string.
 
         Unordered values and axes with a single value have no ends.
@@ -93,7 +93,7 @@ class Axis:
         return "highest" if float(value) >= max(numbers) else ""
 
 
-def _is_number(value: Value) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

@@ -67,7 +67,7 @@ class Estimate:
     target_halves: tuple[float, ...] = ()
     train: float | None = None
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         """Return the fields by name, as in files."""
         found = {_METHOD if name == "method" else name: one for name, one in asdict(self).items()}
         if self.train is None:

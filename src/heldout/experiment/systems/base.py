@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from heldout.tune.space import Space
 
     Value = float | int | str | bool
-    Point = dict[str, Any]
+    Point = dict[str, object]
 
 __all__ = ["Context", "System"]
 

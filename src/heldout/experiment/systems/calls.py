@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from heldout.experiment.execution.tasks import Task
     from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.settings import RankingSettings
-    from heldout.experiment.systems.base import Context
+    from heldout.experiment.systems.base import Context, Point
     from heldout.experiment.systems.outcomes import RankedOutcome
     from heldout.experiment.systems.records import Record
     from heldout.resample.split import Split
@@ -178,7 +178,7 @@ class CallSystem(NestedSystem["RankingSettings"]):
         _refuse_strangers(run, test, self.name)
         return run
 
-    def _called(self, train: View, test: View, settings: dict[str, Any], seed: int) -> object:
+    def _called(self, train: View, test: View, settings: Point, seed: int) -> object:
         if self.kind == "function":
             return self.call(train, test, **with_seed(self.call, settings, seed))
         made = _made(self.call, settings, seed)
@@ -202,7 +202,7 @@ class CallSystem(NestedSystem["RankingSettings"]):
         return replace(self, call=call)
 
 
-def with_seed(call: Any, settings: dict[str, Any], seed: int) -> dict[str, Any]:
+def with_seed(call: Any, settings: Point, seed: int) -> Point:
     """Return the parameters, and the seed if the system has a parameter for it that is not set."""
     try:
         takes = "seed" in inspect.signature(call).parameters
@@ -211,14 +211,14 @@ def with_seed(call: Any, settings: dict[str, Any], seed: int) -> dict[str, Any]:
     return {**settings, "seed": seed} if takes and "seed" not in settings else settings
 
 
-def _made(call: Any, settings: dict[str, Any], seed: int) -> Any:
+def _made(call: Any, settings: Point, seed: int) -> Any:
     """Return a new object, made or copied, so that no fit influences another."""
     if isinstance(call, type) or (callable(call) and not hasattr(call, "predict")):
         return call(**with_seed(call, settings, seed))
     return copy.deepcopy(call)
 
 
-def _shown(settings: dict[str, Any]) -> str:
+def _shown(settings: Point) -> str:
     return f"({', '.join(f'{key}={value}' for key, value in settings.items())})" if settings else ""
 
 

@@ -54,7 +54,7 @@ def described(value: Any) -> Any:
     return _object(value)
 
 
-def _object(value: Any) -> dict[str, Any]:
+def _object(value: Any) -> dict[str, object]:
     if isinstance(value, np.ndarray):
         return {"array": hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()}
     if isinstance(value, type) or inspect.isroutine(value):

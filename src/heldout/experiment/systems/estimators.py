@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from heldout.experiment.execution.tasks import Task
     from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.settings import PredictionSettings
-    from heldout.experiment.systems.base import Context
+    from heldout.experiment.systems.base import Context, Point
 
 
 __all__ = ["EstimatorSystem", "HeldOutFit", "TriedFit", "collect_fits", "make_estimator"]
@@ -104,7 +104,7 @@ class EstimatorSystem(NestedSystem["PredictionSettings"]):
     references: tuple[str, ...] = ()
     home: str = ""
 
-    def points(self) -> tuple[dict[str, Any], ...]:
+    def points(self) -> tuple[Point, ...]:
         """Return the parameter settings to choose from; of two, the earlier one is simpler."""
         return tuple(dict(point) for point in self.grid)
 
@@ -112,7 +112,7 @@ class EstimatorSystem(NestedSystem["PredictionSettings"]):
         """Return parameter settings to check before the run; together they have every value."""
         return self.grid
 
-    def settings(self, number: int) -> dict[str, Any]:
+    def settings(self, number: int) -> Point:
         """Return all parameters at a point, as plain values."""
         found = {**dict(self.parameters), **self.points()[number]}
         return {name: plain_value(value) for name, value in found.items()}

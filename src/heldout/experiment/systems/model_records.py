@@ -62,10 +62,10 @@ class ListsRecord(Record):
 class _EstimatesRecord(Record):
     """A record with estimates of the score on new documents, one per measure."""
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         """Return the fields by name, also those of the estimates."""
-        found = Record.plain(self)
-        return {**found, "estimates": [one.plain() for one in found["estimates"]]}
+        estimates: tuple[Estimate, ...] = getattr(self, "estimates")  # noqa: B009 - of subclasses
+        return {**Record.plain(self), "estimates": [one.plain() for one in estimates]}
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> Self:
@@ -174,7 +174,7 @@ class SidesRecord(Record):
 
     sides: tuple[SideRecord, ...]
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         """Return the records by name."""
         return {"sides": [one.plain() for one in self.sides]}
 

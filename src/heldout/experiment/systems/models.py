@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 from heldout.errors import InputError
 from heldout.experiment.systems.base import System
@@ -70,8 +70,9 @@ class ModelSystem(System["RankingSettings"]):
 
     def models(self) -> tuple[Model, ...]:
         """Return the model at every point."""
-        fixed = dict(self.parameters)
-        return tuple(Model.make(self.model, **{**fixed, **point}) for point in self.points())
+        settings = [self.settings(number) for number in range(len(self.points()))]
+        # `systems.reading` has checked that all of them are numbers.
+        return tuple(Model.make(self.model, **cast("dict[str, float]", one)) for one in settings)
 
     @property
     def learns(self) -> bool:

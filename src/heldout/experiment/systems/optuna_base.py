@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from heldout.experiment.settings import Settings
     from heldout.experiment.systems.base import Point, Value
     from heldout.tune.search import Trials
+    from heldout.tune.space import Point as TrialPoint
     from heldout.tune.space import Space
 
-    Objective = Callable[[Point], Floats]
+    Objective = Callable[[TrialPoint], Floats]
 
 __all__ = ["SEARCH", "SearchRecord", "Searched"]
 

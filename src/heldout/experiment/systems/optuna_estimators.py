@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from heldout.experiment.systems.base import Context, Point, Value
     from heldout.experiment.systems.estimators import HeldOutFit, TriedFit
     from heldout.experiment.systems.records import Record
+    from heldout.tune.space import Point as TrialPoint
     from heldout.tune.space import Space
 
 __all__ = ["SearchedEstimator", "SearchedFit"]
@@ -103,7 +104,7 @@ class SearchedEstimator(Searched, EstimatorSystem):
         settings = context.settings
         tried: list[list[TriedFit]] = []
 
-        def values(proposed: Point) -> Floats:
+        def values(proposed: TrialPoint) -> Floats:
             tried.append(self._tries(task, context, self.point(tuple(proposed.values()))))
             return fold_means(tried[-1])
 
@@ -162,9 +163,9 @@ class SearchedEstimator(Searched, EstimatorSystem):
         return plain.perform(replace(task, points=(0,)), context)
 
 
-def with_objects(point: Point, objects: Mapping[str, Sequence[Any]]) -> Point:
+def with_objects(point: Mapping[str, object], objects: Mapping[str, Sequence[Any]]) -> Point:
     """Return a point with the objects at the positions that the space has in their place."""
     return {
-        name: objects[name][int(value)] if name in objects else value
+        name: objects[name][int(str(value))] if name in objects else value
         for name, value in point.items()
     }

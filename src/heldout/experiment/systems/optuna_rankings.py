@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from heldout.experiment.systems.base import Context, Point, System
     from heldout.experiment.systems.optuna_base import Objective
     from heldout.experiment.systems.outcomes import RankedOutcome
+    from heldout.tune.space import Point as TrialPoint
 
     Floats = NDArray[np.float64]
     RankingContext = Context[RankingSettings]
@@ -66,14 +67,14 @@ class _RankingSearch(Searched):
         """Return a function from a point to values per query, on the training side of a task."""
 
     @abstractmethod
-    def held_out(self, task: Task, context: RankingContext, point: Point) -> RankedRecord:
+    def held_out(self, task: Task, context: RankingContext, point: TrialPoint) -> RankedRecord:
         """Return the record of a point on the held-out side of a task; on all data, if none is."""
 
     @abstractmethod
     def measures_final(self, settings: RankingSettings) -> NDArray[np.bool_]:
         """Return the measures for which the final point has training values."""
 
-    def first_point(self) -> Point:
+    def first_point(self) -> TrialPoint:
         """Return the first value of each parameter."""
         return {one.name: one.values[0] for one in self.space.axes}
 
@@ -82,7 +83,7 @@ class _RankingSearch(Searched):
         value_of = self.objective(task, context)
         counts = _train_counts(context.settings, task)
 
-        def seen(point: Point) -> Floats:
+        def seen(point: TrialPoint) -> Floats:
             values = value_of(point)
             return values if counts is None else np.repeat(values, counts)
 
@@ -158,14 +159,14 @@ class SearchedModel(_RankingSearch, ModelSystem):
         settings, candidates = context.settings, self._candidates(context)
         side = whole_side(candidates.index, candidates.vocabulary)
 
-        def values(point: Point) -> Floats:
+        def values(point: TrialPoint) -> Floats:
             mine = replace(candidates, models=self._at(point).models())
             found: Floats = mine.evaluate(side, [settings.tune_for])[0, 0]
             return found
 
         return values
 
-    def held_out(self, task: Task, context: RankingContext, point: Point) -> RankedRecord:
+    def held_out(self, task: Task, context: RankingContext, point: TrialPoint) -> RankedRecord:
         """Return the record of the held-out queries at a point."""
         settings = context.settings
         candidates = replace(self._candidates(context), models=self._at(point).models())
@@ -182,7 +183,7 @@ class SearchedModel(_RankingSearch, ModelSystem):
         """Return all measures."""
         return np.ones(len(settings.measures), np.bool_)
 
-    def _at(self, point: Point) -> ModelSystem:
+    def _at(self, point: TrialPoint) -> ModelSystem:
         parameters = (*self.parameters, *point.items())
         return ModelSystem(name=self.name, model=self.model, parameters=parameters)
 
@@ -223,14 +224,14 @@ class SearchedCall(_RankingSearch, CallSystem):
         folds = [-1] if inner is None else range(inner)
         parts = [replace(task, kind=TUNE, inner=fold, points=(0,)) for fold in folds]
 
-        def values(point: Point) -> Floats:
+        def values(point: TrialPoint) -> Floats:
             plain = self._at(point)
             found: list[Any] = [plain.perform(part, context) for part in parts]
             return fold_means(found)
 
         return values
 
-    def held_out(self, task: Task, context: RankingContext, point: Point) -> RankedRecord:
+    def held_out(self, task: Task, context: RankingContext, point: TrialPoint) -> RankedRecord:
         """Call it with the training side, and let it rank the other one."""
         found: Any = self._at(point).perform(replace(task, kind=TEST, points=(0,)), context)
         return found  # type: ignore[no-any-return]
@@ -240,7 +241,7 @@ class SearchedCall(_RankingSearch, CallSystem):
         alike = [settings.inner is None and one == settings.tune_for for one in settings.measures]
         return np.array(alike, np.bool_)
 
-    def _at(self, point: Point) -> CallSystem:
+    def _at(self, point: TrialPoint) -> CallSystem:
         given = {one.name: getattr(self, one.name) for one in fields(CallSystem)}
         return CallSystem(
             **given | {"space": None, "parameters": (*self.parameters, *point.items())}

@@ -26,7 +26,7 @@ __all__ = ["RankedRecord", "Record", "TuneRecord"]
 class Record:
     """The result of a task."""
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         """Return the fields by name, except those with their default value."""
         found = {one.name: getattr(self, one.name) for one in fields(self)}
         return {

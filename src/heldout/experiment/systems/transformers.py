@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from heldout.data.view import View
     from heldout.experiment.execution.tasks import Task
     from heldout.experiment.settings import RankingSettings
+    from heldout.experiment.systems.base import Point
     from heldout.experiment.systems.calls import CallKind
     from heldout.experiment.systems.outcomes import RankedOutcome
     from heldout.experiment.systems.records import Record
@@ -70,7 +71,7 @@ class TransformerSystem(CallSystem):
             return CallSystem.collect(self, settings, records)
         return collect_points(self, settings, records)
 
-    def _called(self, train: View, test: View, settings: dict[str, Any], seed: int) -> object:
+    def _called(self, train: View, test: View, settings: Point, seed: int) -> object:
         call = self.call
         if _makes(call):
             transformer = call(**with_seed(call, settings, seed))
