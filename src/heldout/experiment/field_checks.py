@@ -61,7 +61,7 @@ def given_measures(
 
 def check_names(systems: Sequence[System[Any]], baseline: str | None, problems: Problems) -> None:
     """Add systems with the same name, and an unknown baseline, to the problems."""
-    names = [one.name for one in systems]
+    names = [system.name for system in systems]
     for name in dict.fromkeys(names):
         if names.count(name) > 1:
             problems.add("systems", f"{names.count(name)} systems are called {name!r}: rename them")

@@ -231,16 +231,16 @@ def _joined(mine: Sequence[FoldPredictions], *, folds: bool, repeats: tuple[str,
     parts: list[Any] = [fold.predictions for fold in mine]
     marks = tuple(str(replace(fold.key, run=None)) for fold in mine for _ in fold.predictions.units)
     joined: dict[str, Any] = {
-        "units": tuple(unit for one in parts for unit in one.units),
-        "truth": np.concatenate([one.truth for one in parts]),
-        "predicted": np.concatenate([one.predicted for one in parts]),
+        "units": tuple(unit for part in parts for unit in part.units),
+        "truth": np.concatenate([part.truth for part in parts]),
+        "predicted": np.concatenate([part.predicted for part in parts]),
         "folds": marks if folds else (),
-        "groups": tuple(group for one in parts for group in one.groups),
+        "groups": tuple(group for part in parts for group in part.groups),
         "repeats": repeats,
     }
     if isinstance(parts[0], ClassPredictions):
-        whole = all(one.scores is not None for one in parts)
-        joined["scores"] = np.concatenate([one.scores for one in parts]) if whole else None
+        whole = all(part.scores is not None for part in parts)
+        joined["scores"] = np.concatenate([part.scores for part in parts]) if whole else None
     return replace(parts[0], **joined)
 
 

@@ -162,7 +162,7 @@ class HeldOutRankings:
         settings = self._results.manifest["settings"]
         if settings["by"] != "query" or settings["splits"] < 2 or len(systems) < 2:
             return ()
-        chosen = [one for one in self._results.summary if one["name"] in systems]
+        chosen = [entry for entry in self._results.summary if entry["name"] in systems]
         unknown = [one["name"] for one in chosen if one["tuned"] and one.get("choices") is None]
         return unknown_choices(unknown)
 

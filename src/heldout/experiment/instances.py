@@ -136,7 +136,7 @@ class Instances:
         if len(classes) < 2:
             raise InputError(f"all rows are of one class, {classes[0]}")
         number = {one: at for at, one in enumerate(classes)}
-        codes = np.array([number[one] for one in labels], np.int64)
+        codes = np.array([number[label] for label in labels], np.int64)
         return cls(name, task, table, truth, units, grouped, classes, codes)
 
     def __len__(self) -> int:

@@ -58,7 +58,7 @@ def judged_collection(
             kept.intersection_update(run.queries if intersection else kept)
     if not kept:
         raise InputError("no judged query is in all runs")
-    queries = [one for one in judged.queries if one in kept]
+    queries = [query for query in judged.queries if query in kept]
     whole = Collection(
         documents,
         dict.fromkeys(queries, ""),

@@ -204,7 +204,8 @@ def make_manifest(settings: Settings, index: AnyIndex | None) -> Manifest:
         "policies": dict(settings.POLICIES),
         "settings": settings.describe(index),
         "notes": [
-            {"code": one.code, "text": one.text, "severity": one.severity} for one in settings.notes
+            {"code": note.code, "text": note.text, "severity": note.severity}
+            for note in settings.notes
         ],
     }
     return plain(described)  # type: ignore[no-any-return]

@@ -130,7 +130,7 @@ def _splits(
     with splitting(problems):
         splits = data.divided(plan)
         _check_sides(splits, data)
-    if splits is not None and any(one.tuned for one in systems):
+    if splits is not None and any(system.tuned for system in systems):
         with problems.at("inner"):
             for split in (None, *splits):
                 data.inner_folds(split, given.inner, given.seed)

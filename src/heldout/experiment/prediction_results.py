@@ -53,9 +53,9 @@ def prediction_results(
         manifest=manifest,
         timings=timings,
     )
-    for one in summary:
-        one["estimates"] = plain(
-            [_estimate(results, one["name"], str(measure)) for measure in settings.measures]
+    for entry in summary:
+        entry["estimates"] = plain(
+            [_estimate(results, entry["name"], str(measure)) for measure in settings.measures]
         )
     return results
 

@@ -130,7 +130,7 @@ def _notes(
     found = [*collection.notes, *splits.notes]
     fixed: list[str] = []
     if inner is not None and by == "query":
-        fixed = [one.name for one in systems if one.tuned and not one.learns]
+        fixed = [system.name for system in systems if system.tuned and not system.learns]
     if fixed:
         text = (
             f"inner folds are for systems that learn from training queries: {', '.join(fixed)} was "
@@ -356,7 +356,7 @@ def _check_for_documents(
             "cannot be set when queries and documents are held out: folds of all documents are "
             "pooled",
         )
-    elif not all(one.has_document_methods for one in systems):
+    elif not all(system.has_document_methods for system in systems):
         problems.add(name, "is only for built-in models, and there are other systems")
 
 

@@ -61,7 +61,7 @@ def _estimates(settings: RankingSettings, outcome: RankedOutcome) -> list[Estima
 
 def _averaged(settings: RankingSettings, outcome: RankedOutcome, row: int) -> EstimateRecord:
     """Return the mean of estimates from several repeats, with the mean width of their intervals."""
-    mine = [one[row] for one in outcome.estimates]
+    mine = [estimate[row] for estimate in outcome.estimates]
     value = float(np.mean([one.value for one in mine]))
     half = float(np.mean([(one.high - one.low) / 2 for one in mine]))
     optimism = float(np.mean([one.optimism for one in mine]))

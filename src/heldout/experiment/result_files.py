@@ -126,7 +126,7 @@ def read_folder(folder: str | os.PathLike[str], *, verify: bool = True) -> Resul
         del files["splits"]  # heldout 0.1 wrote neither
     tables = {"splits": no_splits(), **{name: _table(place / one) for name, one in files.items()}}
     summary = read_summary(_json(place / SUMMARY), settings, str(place))
-    check_tables(str(place), tables, [one["name"] for one in summary], settings)
+    check_tables(str(place), tables, [entry["name"] for entry in summary], settings)
     return {
         "values": tables["values"],
         "folds": tables["folds"],

@@ -130,7 +130,7 @@ def _surface(pairs: Sequence[tuple[System[Any], Outcome]]) -> pl.DataFrame:
         if not system.tuned:
             continue
         shown = [shown_parameters(system, number) for number in range(len(system.points()))]
-        named = [(_row(system, one.place), one.chosen.surface) for one in outcome.folds]
+        named = [(_row(system, fold.place), fold.chosen.surface) for fold in outcome.folds]
         nowhere = [system.name, None, None, None, None]
         for place, means in [*named, (nowhere, outcome.final.surface)]:
             rows += [

@@ -98,7 +98,7 @@ class Results:
     @property
     def systems(self) -> tuple[str, ...]:
         """Return the names of the systems."""
-        return tuple(one["name"] for one in self.summary)
+        return tuple(entry["name"] for entry in self.summary)
 
     @property
     def task(self) -> str:
@@ -134,9 +134,9 @@ class Results:
         return self.values
 
     def _system(self, name: str) -> SystemSummary:
-        for one in self.summary:
-            if one["name"] == name:
-                return one
+        for entry in self.summary:
+            if entry["name"] == name:
+                return entry
         raise InputError(f"unknown system {name!r}: expected one of {', '.join(self.systems)}")
 
     def estimate(self, system: str, measure: str | None = None) -> EstimateRecord:
@@ -154,7 +154,7 @@ class Results:
 
         self._system(system)
         rows = self.folds.filter(pl.col("system") == system)
-        return [json.loads(one) for one in rows["parameters"]]
+        return [json.loads(parameter) for parameter in rows["parameters"]]
 
     def fold_predictions(self, system: str) -> list[FoldPredictions]:
         """Return the predictions of a system for each held-out side: a run, or predictions."""
@@ -221,8 +221,8 @@ class Results:
         """Return the systems asked for; by default all, or a single one and a baseline."""
         if systems is not None:
             return [self._system(name)["name"] for name in systems]
-        added = [one["name"] for one in self.summary if one.get("baseline")]
-        own = [one for one in self.systems if one not in added]
+        added = [entry["name"] for entry in self.summary if entry.get("baseline")]
+        own = [system for system in self.systems if system not in added]
         if len(own) == 1:
             own = [*added[:1], *own]
         return own if baseline is None or baseline in own else [baseline, *own]
@@ -252,7 +252,7 @@ class Results:
 
     def tuning_notes(self) -> tuple[Note, ...]:
         """Return a note if the systems were tuned with very different effort."""
-        points = {one["name"]: one["points"] for one in self.summary if one["tuned"]}
+        points = {entry["name"]: entry["points"] for entry in self.summary if entry["tuned"]}
         if len(points) < 2 or max(points.values()) < VERY_DIFFERENT * min(points.values()):
             return ()
         listed = ", ".join(f"{name} {count}" for name, count in points.items())
@@ -289,7 +289,7 @@ class Results:
             "level": settings["level"],
             "seed": settings["seed"],
             "tuned": tuple(
-                one["name"] for one in self.summary if one["tuned"] and one["name"] in names
+                entry["name"] for entry in self.summary if entry["tuned"] and entry["name"] in names
             ),
             **options,
         }
@@ -344,8 +344,8 @@ def result_notes(manifest: Manifest, summary: Sequence[SystemSummary]) -> tuple[
     """
     splits = manifest["settings"]["splits"]
     notes = [_read(one) for one in manifest["notes"]]
-    notes += [_read(note).of(one["name"]) for one in summary for note in one.get("notes", ())]
-    notes += [note.of(one["name"]) for one in summary for note in _of_system(one, splits)]
+    notes += [_read(note).of(entry["name"]) for entry in summary for note in entry.get("notes", ())]
+    notes += [note.of(entry["name"]) for entry in summary for note in _of_system(entry, splits)]
     return distinct(notes)
 
 

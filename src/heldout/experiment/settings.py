@@ -82,7 +82,7 @@ class Settings(ABC):
 
     def system(self, name: str) -> System[Any]:
         """Return the system with a name."""
-        return next(one for one in self.systems if one.name == name)
+        return next(system for system in self.systems if system.name == name)
 
     @property
     @abstractmethod
@@ -121,7 +121,7 @@ class Settings(ABC):
 
     def sendable(self) -> Self:
         """Return the settings without what other processes load or open themselves."""
-        return replace(self, systems=tuple(one.sendable() for one in self.systems))
+        return replace(self, systems=tuple(system.sendable() for system in self.systems))
 
     def restored(self, sources: Sequence[str | None]) -> Self:
         """Return the settings as they were before they were sent.
@@ -172,7 +172,7 @@ class Settings(ABC):
             "plan": repr(self.splits.plan),
             "plan_seed": self.splits.seed,
             "splits": len(self.splits),
-            "measures": [str(one) for one in self.measures],
+            "measures": [str(measure) for measure in self.measures],
             "tune_for": str(self.tune_for),
             "seed": self.seed,
             "rule": self.rule,
@@ -233,7 +233,7 @@ class RankingSettings(Settings):
         self, limit: int | None = None, stack: ExitStack | None = None
     ) -> AnyIndex | None:
         """Return the index for built-in models; it is built if none was given."""
-        if not any(one.needs_index for one in self.systems):
+        if not any(system.needs_index for system in self.systems):
             return None
         from heldout.retrieve.index import Index
         from heldout.retrieve.shards import open_index
@@ -349,7 +349,7 @@ class PredictionSettings(Settings):
         """Return all settings as plain values."""
         del index
         data = self.data
-        shares = [one.n_test / one.n_train for one in self.splits]
+        shares = [split.n_test / split.n_train for split in self.splits]
         return {
             **self._described(),
             "data": {

@@ -153,7 +153,9 @@ def read_summary(content: object, settings: SettingsRecord, place: str) -> list[
     if not isinstance(content, list) or not content:
         raise InputError(f"{place}: {SUMMARY} has no systems: was it edited? Run it again")
     ranking = settings["task"] == "ranking"
-    tried = {one["name"] for one in settings["systems"] if one["points"] or one.get("space")}
+    tried = {
+        system["name"] for system in settings["systems"] if system["points"] or system.get("space")
+    }
     found = [read_into(SystemSummary, one, place, SUMMARY) for one in content]
     for one in found:
         estimates = one["estimates"]

@@ -109,10 +109,10 @@ def read_choices(
 ) -> dict[tuple[str, str], ChoiceSpread]:
     """Return the variances of the pairs of some systems for one measure, from a summary."""
     return {
-        (one["name"], spread["system"]): ChoiceSpread(spread["units"], spread["choices"])
-        for one in summary
-        for spread in one.get("choices") or ()
-        if spread["measure"] == measure and {one["name"], spread["system"]} <= set(systems)
+        (entry["name"], spread["system"]): ChoiceSpread(spread["units"], spread["choices"])
+        for entry in summary
+        for spread in entry.get("choices") or ()
+        if spread["measure"] == measure and {entry["name"], spread["system"]} <= set(systems)
     }
 
 

@@ -186,7 +186,7 @@ def choice_spreads(
 
 def _blocks(systems: Mapping[str, TunedPoints], sides: Sides) -> Iterator[dict[str, Floats]]:
     """Yield held-out scores of every system, some replicates × units at a time."""
-    replicates = [len(one.choices) for one in systems.values() if one.choices is not None]
+    replicates = [len(value.choices) for value in systems.values() if value.choices is not None]
     if not replicates:
         return
     step = max(1, _BLOCK // (sides.units * len(systems)))

@@ -237,7 +237,7 @@ def bias_study(
         )
     if abs(target / size - 1) > SAME_SIZE:
         check_extrapolation([settings.measure])
-    tasks = [(draw, one) for draw in range(settings.draws) for one in range(settings.sets)]
+    tasks = [(draw, number) for draw in range(settings.draws) for number in range(settings.sets)]
     done: list[_Drawn] = []
     for found in stream_threads(
         lambda task: _draw(candidates, settings, size, groups, *task), tasks

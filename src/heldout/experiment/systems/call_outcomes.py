@@ -166,7 +166,7 @@ def _joined(records: Sequence[RankedRecord], order: NDArray[np.int32], depth: in
 def _ranked(settings: RankingSettings, splits: Sequence[Split]) -> tuple[Flags, Flags]:
     """Return the documents held out in any of the splits, and the queries that were ranked."""
     if settings.by == "both":
-        documents = [one.documents.test > 0 for one in splits if one.documents is not None]
+        documents = [split.documents.test > 0 for split in splits if split.documents is not None]
         return np.logical_or.reduce(documents), splits[0].test > 0
-    held = np.logical_or.reduce([one.test > 0 for one in splits])
+    held = np.logical_or.reduce([split.test > 0 for split in splits])
     return held, np.ones(len(settings.collection.queries), np.bool_)

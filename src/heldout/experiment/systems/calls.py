@@ -244,7 +244,7 @@ def _as_run(found: object, name: str) -> Run:
 
 def _refuse_strangers(run: Run, test: View, name: str) -> None:
     known = set(test.collection.queries.ids)
-    strange = [one for one in run.queries if one not in known]
+    strange = [query for query in run.queries if query not in known]
     if strange:
         raise InputError(
             f"{name} ranked queries that are not on the test side: {len(strange)} "

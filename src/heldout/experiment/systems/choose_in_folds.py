@@ -126,8 +126,8 @@ class NestedSystem(System[S]):
 
 def fold_means(tried: Sequence[TuneRecord]) -> NDArray[np.float64]:
     """Return the values per query at a point, averaged over the inner folds that contain it."""
-    parts = np.stack([one.values for one in tried])
-    if any(one.failed is not None for one in tried):
+    parts = np.stack([trial.values for trial in tried])
+    if any(trial.failed is not None for trial in tried):
         parts[:] = np.nan
     there = np.isfinite(parts)
     times = there.sum(axis=0)

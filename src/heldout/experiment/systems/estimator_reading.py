@@ -146,9 +146,9 @@ def _searched(system: EstimatorSystem, table: EstimatorTable) -> EstimatorSystem
     space, objects = _space_of(table.space)
     found, trials = drawn_points(space, table.search, table.trials)
     if isinstance(found, Listed):
-        return replace(system, grid=tuple(with_objects(one, objects) for one in found.points()))
+        return replace(system, grid=tuple(with_objects(point, objects) for point in found.points()))
     check_optuna()
-    given_fields = {one.name: getattr(system, one.name) for one in fields(EstimatorSystem)}
+    given_fields = {field.name: getattr(system, field.name) for field in fields(EstimatorSystem)}
     return SearchedEstimator(
         **given_fields | {"space": found, "trials": trials, "objects": objects}
     )
@@ -248,7 +248,7 @@ def _check(system: EstimatorSystem, task: PredictionTask, tune_for: Measure | No
         methods = ["predict_proba"]
         methods += [] if tune_for.family in _NEEDS_PROBABILITIES else ["decision_function"]
         first = seeded(estimator, system.examples()[0], 0, reseed=False)
-        if not any(hasattr(first, one) for one in methods):
+        if not any(hasattr(first, method) for method in methods):
             raise InputError(
                 f"{name} has no {' or '.join(methods)}, so {tune_for} cannot be used for tuning: "
                 "set tune_for to another measure"

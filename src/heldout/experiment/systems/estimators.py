@@ -122,7 +122,7 @@ class EstimatorSystem(NestedSystem["PredictionSettings"]):
         found = []
         for name, value in self.grid[number].items():
             tried = [point[name] for point in self.grid if name in point]
-            numbers = {one for one in tried if _is_number(one)}
+            numbers = {trial for trial in tried if _is_number(trial)}
             if len(numbers) > 1 and all(map(_is_number, tried)):
                 found += [name] if value in {min(numbers), max(numbers)} else []
         return tuple(found)
@@ -141,12 +141,12 @@ class EstimatorSystem(NestedSystem["PredictionSettings"]):
 
     def loaded(self) -> tuple[str, ...]:
         """Return the files and modules of its references."""
-        return tuple(one.rpartition(":")[0] for one in self.references)
+        return tuple(reference.rpartition(":")[0] for reference in self.references)
 
     def source_hash(self) -> str:
         """Return hashes of the files it was made from; empty if there are none."""
-        hashes = (reference_hash(one, self.home) for one in self.references)
-        return " ".join(one for one in hashes if one)
+        hashes = (reference_hash(reference, self.home) for reference in self.references)
+        return " ".join(digest for digest in hashes if digest)
 
     def misfits(self, by: str) -> Iterator[str]:
         """Yield why it cannot rank."""
@@ -155,7 +155,7 @@ class EstimatorSystem(NestedSystem["PredictionSettings"]):
 
     def why_no_choice(self, settings: PredictionSettings, tried: Sequence[TuneRecord]) -> str:
         """Return why no parameter setting can be chosen."""
-        failed = [one.failed for one in tried if one.failed is not None]
+        failed = [trial.failed for trial in tried if trial.failed is not None]
         if failed:
             return f"every parameter setting failed, the first with {failed[0]}"
         return (
@@ -290,7 +290,7 @@ def make_estimator(
     """
     from sklearn.pipeline import make_pipeline  # type: ignore[import-untyped] # slow to import
 
-    steps = [_step(one, home) for one in references]
+    steps = [_step(reference, home) for reference in references]
     made = steps[0] if len(steps) == 1 else make_pipeline(*steps)
     return made.set_params(**dict(parameters)) if parameters else made
 

@@ -65,7 +65,7 @@ class _EstimatesRecord(Record):
     def plain(self) -> dict[str, object]:
         """Return the fields by name, also those of the estimates."""
         estimates: tuple[Estimate, ...] = getattr(self, "estimates")  # noqa: B009 - of subclasses
-        return {**Record.plain(self), "estimates": [one.plain() for one in estimates]}
+        return {**Record.plain(self), "estimates": [estimate.plain() for estimate in estimates]}
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> Self:
@@ -176,10 +176,10 @@ class SidesRecord(Record):
 
     def plain(self) -> dict[str, object]:
         """Return the records by name."""
-        return {"sides": [one.plain() for one in self.sides]}
+        return {"sides": [side.plain() for side in self.sides]}
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> Self:
         """Return the record from the values of `plain`."""
         found = super(SidesRecord, cls).of(plain)
-        return cls(sides=tuple(SideRecord.of(one) for one in found.sides))  # type: ignore[arg-type]
+        return cls(sides=tuple(SideRecord.of(side) for side in found.sides))  # type: ignore[arg-type]

@@ -79,7 +79,7 @@ def _places(settings: RankingSettings) -> int:
 
 
 def _cutoff(measures: Sequence[RankingMeasure]) -> int:
-    return max(int(one.cutoff or 0) for one in measures)
+    return max(int(measure.cutoff or 0) for measure in measures)
 
 
 def train_parts(
@@ -169,7 +169,7 @@ class _Block:
             for at, one in enumerate(lists):
                 values[at, point] = self.measured(one, seen[at], [measure])[0]
         everybody = np.ones(queries, np.int32)
-        return [Chosen.of(choose_point(self.settings, one, everybody)) for one in values]
+        return [Chosen.of(choose_point(self.settings, value, everybody)) for value in values]
 
     def ranked(
         self,
@@ -213,7 +213,9 @@ class _Block:
     ) -> Iterator[list[float]]:
         """Return the mean of each measure on parts of each training side; NaN: it has none."""
         measures = self.settings.measures
-        named = [(at, one) for at, part in enumerate(parts) for one in range(int(part.max()) + 1)]
+        named = [
+            (at, number) for at, part in enumerate(parts) for number in range(int(part.max()) + 1)
+        ]
         found: list[list[list[float]]] = [[] for _ in parts]
         for begin in range(0, len(named), len(parts)):
             some = named[begin : begin + len(parts)]
@@ -223,7 +225,7 @@ class _Block:
             lists = self.ranked(points, ranked, columns, added=False, k=k)
             for at, own, documents in zip(columns, lists, ranked, strict=True):
                 values = self.measured(own, documents, measures)
-                found[at].append([mean_of(one) for one in values])
+                found[at].append([mean_of(value) for value in values])
         for means in found:
             columns_of = zip(*means, strict=True) if means else [()] * len(measures)
             yield [mean_of(np.array(one, np.float64)) for one in columns_of]

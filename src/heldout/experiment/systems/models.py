@@ -72,7 +72,9 @@ class ModelSystem(System["RankingSettings"]):
         """Return the model at every point."""
         settings = [self.settings(number) for number in range(len(self.points()))]
         # `systems.reading` has checked that all of them are numbers.
-        return tuple(Model.make(self.model, **cast("dict[str, float]", one)) for one in settings)
+        return tuple(
+            Model.make(self.model, **cast("dict[str, float]", setting)) for setting in settings
+        )
 
     @property
     def learns(self) -> bool:

@@ -89,7 +89,7 @@ class Searched:
     def edges(self, number: int) -> tuple[str, ...]:
         """Return the parameters whose value is at an end of their range."""
         point = self.tried[number]
-        return tuple(one.name for one in self.space.axes if one.at_edge(point[one.name]))
+        return tuple(axis.name for axis in self.space.axes if axis.at_edge(point[axis.name]))
 
     def describe_search(self, system: SystemRecord) -> SystemRecord:
         """Return the description of a system with that of its search."""
@@ -132,7 +132,7 @@ class Searched:
 
     def point(self, row: Sequence[Value]) -> Point:
         """Return the parameters of a trial, from its row in a record."""
-        return dict(zip((one.name for one in self.space.axes), row, strict=True))
+        return dict(zip((axis.name for axis in self.space.axes), row, strict=True))
 
     def choices(self, settings: Settings, records: Mapping[str, Record]) -> dict[int, Chosen]:
         """Return the choice for each split and for all data, each by its own search."""

@@ -112,7 +112,7 @@ class SearchedEstimator(Searched, EstimatorSystem):
             found = self.search(task, settings, values)
         except InputError as error:
             fits = [one for trial in tried for one in trial]
-            if np.isfinite([one.values for one in fits]).any():
+            if np.isfinite([fit.values for fit in fits]).any():
                 raise
             reason = self.why_no_choice(settings, fits)
             raise InputError(f"{task.key}: {reason}") from error
@@ -158,7 +158,7 @@ class SearchedEstimator(Searched, EstimatorSystem):
 
     def _perform_at(self, point: Point, task: Task, context: Context[PredictionSettings]) -> Any:
         """Perform a task with an estimator that has only this point."""
-        given = {one.name: getattr(self, one.name) for one in fields(EstimatorSystem)}
+        given = {field.name: getattr(self, field.name) for field in fields(EstimatorSystem)}
         plain = EstimatorSystem(**given | {"space": None, "grid": (point,)})
         return plain.perform(replace(task, points=(0,)), context)
 

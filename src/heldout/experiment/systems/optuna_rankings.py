@@ -76,7 +76,7 @@ class _RankingSearch(Searched):
 
     def first_point(self) -> TrialPoint:
         """Return the first value of each parameter."""
-        return {one.name: one.values[0] for one in self.space.axes}
+        return {axis.name: axis.values[0] for axis in self.space.axes}
 
     def perform(self, task: Task, context: RankingContext) -> RankedSearch:
         """Search on the training side, and evaluate the chosen point on the other side."""
@@ -238,11 +238,13 @@ class SearchedCall(_RankingSearch, CallSystem):
 
     def measures_final(self, settings: RankingSettings) -> NDArray[np.bool_]:
         """Return the tuning measure, if points are chosen on the whole training side."""
-        alike = [settings.inner is None and one == settings.tune_for for one in settings.measures]
+        alike = [
+            settings.inner is None and measure == settings.tune_for for measure in settings.measures
+        ]
         return np.array(alike, np.bool_)
 
     def _at(self, point: TrialPoint) -> CallSystem:
-        given = {one.name: getattr(self, one.name) for one in fields(CallSystem)}
+        given = {field.name: getattr(self, field.name) for field in fields(CallSystem)}
         return CallSystem(
             **given | {"space": None, "parameters": (*self.parameters, *point.items())}
         )
@@ -262,6 +264,6 @@ def searched(system: System[Any], trials: int) -> System[Any]:
             "with fit and predict"
         )
     check_optuna()
-    given = {one.name: getattr(system, one.name) for one in fields(type(system))}
+    given = {field.name: getattr(system, field.name) for field in fields(type(system))}
     made: System[Any] = kind(**given, trials=trials)
     return made

@@ -116,7 +116,7 @@ def _of_text(
             f"{text!r} is not a model, a file or a function: write bm25(k1=0.5:3:6), a run or a "
             f"pattern of runs, or file.py:function; models are {', '.join(MODELS)}"
         )
-    return _of_runs({one: one for one in paths}, name or own)
+    return _of_runs({path: path for path in paths}, name or own)
 
 
 def _of_reference(
@@ -244,12 +244,12 @@ def _of_runs(runs: Mapping[Any, Any], name: str | None) -> System[Any]:
 def _labels(names: list[str]) -> list[str]:
     """Return names of files without folder and extension, if these are unique."""
     for short in (
-        [_ENDING.sub("", Path(one).name) or one for one in names],
-        [Path(one).name for one in names],
+        [_ENDING.sub("", Path(name).name) or name for name in names],
+        [Path(name).name for name in names],
     ):
         if len(set(short)) == len(short):
             return short
-    return [place_among(one, names) for one in names]
+    return [place_among(name, names) for name in names]
 
 
 def _of_call(

@@ -28,9 +28,11 @@ class Record:
 
     def plain(self) -> dict[str, object]:
         """Return the fields by name, except those with their default value."""
-        found = {one.name: getattr(self, one.name) for one in fields(self)}
+        found = {field.name: getattr(self, field.name) for field in fields(self)}
         return {
-            one.name: found[one.name] for one in fields(self) if found[one.name] is not one.default
+            field.name: found[field.name]
+            for field in fields(self)
+            if found[field.name] is not field.default
         }
 
     @classmethod

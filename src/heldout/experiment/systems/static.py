@@ -73,7 +73,7 @@ def choose_static(
         higher_is_better=settings.higher_is_better,
         space=system.space,
     )
-    found = [Chosen(one.number, one.train, one.surface) for one in tuned.folds]
+    found = [Chosen(fold.number, fold.train, fold.surface) for fold in tuned.folds]
     return found, Chosen.of(tuned.final)
 
 

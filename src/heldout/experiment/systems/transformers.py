@@ -95,7 +95,7 @@ def _learns(transformer: Any) -> bool:
     if isinstance(transformer, Estimator):
         return True
     parts = getattr(transformer, "_transformers", ())
-    return any(_learns(one) for one in parts)
+    return any(_learns(part) for part in parts)
 
 
 def _fit(transformer: Any, train: View, seed: int) -> None:
