@@ -124,7 +124,7 @@ def test_repeated_from_the_results_to_the_same_bytes(capsys, tmp_path, monkeypat
     for name in ("summary.json", "manifest.json"):
         assert Path("../out", name).read_bytes() == Path("third", name).read_bytes()
     Path("again/experiment.toml").unlink()
-    assert "cannot be repeated: there is no experiment.toml" in refused(capsys, "again")
+    assert "cannot be repeated: no experiment.toml" in refused(capsys, "again")
 
 
 def test_two_systems_are_compared_on_held_out_scores(capsys):

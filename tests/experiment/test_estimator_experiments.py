@@ -453,7 +453,7 @@ def test_bad_systems_are_refused_before_anything_runs(systems, message):
         ({"data": {"X": X, "y": Y, "groups": [1]}}, "1 groups for 150 rows"),
         ({"data": {"X": X}}, "data.y: is missing"),
         ({"data": 3}, "int: expected a table"),
-        ({"data": None}, "there is none"),
+        ({"data": None}, "missing: give"),
         ({"measures": ["nDCG@10"]}, "unknown measure"),
         ({"measures": ["recall(class=z)"]}, "unknown class 'z'"),
         ({"measures": []}, "not a list of measures"),

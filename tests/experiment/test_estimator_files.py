@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from heldout import Experiment, Results
 from heldout.cli import main
 from heldout.errors import InputError
-from heldout.experiment import experiment as run_module
+from heldout.experiment.execution import run as run_module
 from heldout.experiment.execution.journal import Journal
 from heldout.experiment.experiment import JOURNAL
 from heldout.experiment.problems import ExperimentError

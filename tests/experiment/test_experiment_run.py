@@ -446,7 +446,7 @@ class TestFolders:
 
     def test_a_folder_with_other_files_is_left_alone(self, collection, tmp_path):
         (tmp_path / "thesis.tex").write_text("")
-        with pytest.raises(InputError, match=r"holds other files \(thesis\.tex\)"):
+        with pytest.raises(InputError, match=r"has other files \(thesis\.tex\)"):
             Experiment(collection=collection, systems="bm25", plan=KFold(3)).run(tmp_path)
         assert [one.name for one in tmp_path.iterdir()] == ["thesis.tex"]
 

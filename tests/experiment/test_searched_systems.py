@@ -221,9 +221,9 @@ def test_random_search_is_a_sample(tmp_path):
     [
         (
             {"search": "tpe", "trials": 3},
-            "search: there is no search 'tpe'; there are grid, random, optuna",
+            "search: unknown search 'tpe': expected one of grid, random, optuna",
         ),
-        ({"search": "optuna"}, "trials = None: expected a whole number from 1 on"),
+        ({"search": "optuna"}, "trials = None: expected a positive integer"),
         ({"search": "optuna", "trials": 0}, "trials: expected at least 1, not 0"),
         ({"trials": 3}, "trials is for search ="),
         ({"search": "random", "trials": 3, "sample": 3}, "sample is search ="),
