@@ -155,7 +155,7 @@ def test_studies_are_drawn(capsys, tmp_path):
         ([], "choose one of forest,"),
         (
             ["forest", "-o", "f.png", "-m", "P@5"],
-            "P@5 was not computed: expected one of AP, nDCG@10",
+            "P@5 was not computed: expected one of AP",
         ),
         (["forest", "-o", "f.png", "--json"], "--json goes with --list"),
         (["forest", "-o", "no/where/f.png"], "cannot be written"),
