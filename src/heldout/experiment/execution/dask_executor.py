@@ -1,7 +1,7 @@
 """Tasks, and searches in parts of an index, on the workers of a Dask cluster.
 
-What tasks share is delivered once to each worker, also to workers that join later or replace one
-that died. A task is then a few words, and its result is a line of the journal.
+What tasks share is sent once to each worker, also to workers that join later or replace one that
+died. A task is then a few words, and its result is a line of the journal.
 """
 
 from __future__ import annotations
@@ -12,15 +12,13 @@ import os
 import signal
 import socket
 import threading
-import uuid
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import dask.config
-import numpy as np
-from distributed import Client, KilledWorker, LocalCluster, WorkerPlugin, as_completed, get_worker
+from distributed import Client, KilledWorker, LocalCluster, as_completed, get_worker
 
 from heldout.errors import HeldoutError, InputError
 from heldout.experiment.execution.executors import (
@@ -50,8 +48,6 @@ _SECONDS_TO_CONNECT: Final = 20
 _LARGEST: Final = 1 << 30
 """Bytes that may go through the scheduler; larger data must be on storage shared by all workers."""
 
-_payloads: dict[str, Payload] = {}
-"""On a worker: the delivered payloads, by the name of the run."""
 _one_at_a_time = threading.Lock()
 """A user's system need not be thread-safe, and a worker can have several threads."""
 
@@ -152,20 +148,22 @@ class DaskExecutor:
 
     def __init__(self, client: Client, settings: Settings, index: AnyIndex | None) -> None:
         self._client, self._settings, self._index = client, settings, index
-        self._name = ""
+        self._payload: Any = None  # a future
 
     def run_tasks(self, tasks: Sequence[Task]) -> Iterator[Finished]:
         """Run the tasks; one that fails, or whose worker dies, is repeated."""
         if not tasks:
             return
-        name = self._delivered()
+        if self._payload is None:
+            self._payload = self._sent_payload()
         by_key = {task.key: task for task in tasks}
         futures = {
             self._client.submit(
                 _run_on_worker,
-                name,
+                self._payload,
                 task,
-                key=f"{name}-{task.key}",
+                _this_process(),
+                key=f"{self._payload.key}-{task.key}",
                 pure=False,
                 retries=RETRIES,
             ): task.key
@@ -180,35 +178,29 @@ class DaskExecutor:
 
     def close(self) -> None:
         """Remove the experiment from the workers."""
-        if self._name:
+        if self._payload is not None:
             with suppress(Exception):  # the cluster may be gone
-                self._client.unregister_worker_plugin(self._name)
-            self._name = ""
+                self._client.cancel([self._payload])
+            self._payload = None
 
-    def _delivered(self) -> str:
-        if not self._name:
-            self._ask_for_heldout()
-            payload = self._packed()
-            name = f"heldout-{uuid.uuid4().hex[:12]}"
-            try:
-                self._client.register_plugin(_Delivery(name, payload), name=name)
-            except Exception as error:
-                raise _not_loaded(error) from error
-            self._name = name
-        return self._name
-
-    def _ask_for_heldout(self) -> None:
-        """Check that workers can import heldout: a task they cannot load would kill them."""
-        try:
-            self._client.run(_is_importable)
-        except Exception as error:
-            raise _not_loaded(error) from error
-
-    def _packed(self) -> Payload:
+    def _sent_payload(self) -> Any:
         """Return a payload that names files, or has their contents if workers cannot read them."""
-        payload = pack_payload(self._settings, self._index)
-        if self._settings.reads_files and not self._all_can_open(payload):
-            payload = pack_payload(self._settings, self._index, embed=True)
+        try:
+            # A task that a worker cannot import would kill it without a message.
+            self._client.run(_is_importable)
+            payload = self._send(pack_payload(self._settings, self._index))
+            if not self._settings.reads_files or self._all_can_open(payload):
+                return payload
+            return self._send(pack_payload(self._settings, self._index, embed=True))
+        except InputError:
+            raise
+        except Exception as error:
+            raise InputError(
+                f"the workers cannot load the experiment ({_reason(error)}): install the same "
+                "versions of heldout, and of everything your systems need, there"
+            ) from error
+
+    def _send(self, payload: Payload) -> Any:
         size = len(payload.content)
         if size > _LARGEST:
             raise InputError(
@@ -216,18 +208,14 @@ class DaskExecutor:
                 "storage that all workers reach under the same path (heldout index -o), and give "
                 "the paths"
             )
-        return payload
+        return _sent(self._client, payload)
 
-    def _all_can_open(self, payload: Payload) -> bool:
+    def _all_can_open(self, payload: Any) -> bool:
         """Return whether the current workers find the same files."""
-        content = payload.digest, payload.content.tobytes()
         places = [{"workers": [worker]} for worker in workers_of(self._client)] or [{}]
-        asked = [self._client.submit(_can_open, *content, pure=False, **place) for place in places]
-        try:
-            # One after another: a gather of all prints a warning when one of them fails.
-            return all(_awaited(future) for future in as_completed(asked))
-        except Exception as error:
-            raise _not_loaded(error) from error
+        asked = [self._client.submit(_can_open, payload, pure=False, **place) for place in places]
+        # One after another: a gather of all prints a warning when one of them fails.
+        return all(_awaited(future) for future in as_completed(asked))
 
 
 @contextmanager
@@ -245,7 +233,7 @@ def search_parts(where: str | Client) -> Iterator[EachPart]:
     with open_dask(where) as client:
 
         def each(work: Callable[[Part], R], parts: Sequence[Part], /) -> Iterator[R]:
-            sent = _sent_work(client, work)
+            sent = _sent(client, work)
             places = [part.place() for part in parts]
             futures = client.map(_search_part, places, work=sent, pure=False, retries=RETRIES)
             with _cancelled_at_end(client, [*futures, sent]):
@@ -256,13 +244,14 @@ def search_parts(where: str | Client) -> Iterator[EachPart]:
         yield each
 
 
-def _sent_work(client: Client, work: Any) -> Any:
-    """Return a future of the work that any worker can compute again.
+def _sent(client: Client, data: Any) -> Any:
+    """Send data that many tasks need; each worker gets them once.
 
-    Scattered data would be lost with the worker that has them: of several copies, Dask keeps one.
+    They are the result of a task. The scheduler keeps the task, so they are made again if the
+    worker that has them dies. Scattered data would be lost: of several copies, Dask keeps one.
     """
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
-        return client.submit(_same, work, pure=False)
+        return client.submit(_same, data, pure=False)
 
 
 @contextmanager
@@ -274,15 +263,6 @@ def _cancelled_at_end(client: Client, futures: Any) -> Iterator[None]:
         if futures:
             with suppress(Exception):  # the cluster may be gone
                 client.cancel(list(futures))
-
-
-def _not_loaded(error: Exception) -> InputError:
-    if isinstance(error, InputError):
-        return error
-    return InputError(
-        f"the workers cannot load the experiment ({_reason(error)}): install the same versions of "
-        "heldout, and of everything your systems need, there"
-    )
 
 
 def _reason(error: Exception) -> str:
@@ -320,57 +300,46 @@ def _result(future: Any, name: str) -> Any:
         raise InputError(f"{name} failed on a worker: {_reason(error)}") from error
 
 
-class _Delivery(WorkerPlugin):
-    """Brings a payload to every worker, now or when it joins."""
-
-    def __init__(self, name: str, payload: Payload) -> None:
-        self.name, self.payload = name, payload
-        self.sender = socket.gethostname(), os.getpid()
-
-    def setup(self, worker: Any) -> None:
-        _payloads[self.name] = self.payload
-        if (socket.gethostname(), os.getpid()) != self.sender:
-            _limit_threads(worker)
-
-    def teardown(self, worker: Any) -> None:
-        del worker
-        _payloads.pop(self.name, None)
-
-
 # Called on a worker.
 
 
-def _limit_threads(worker: Any) -> None:
+def _limit_threads() -> None:
     """Use as many threads as the worker has, not as many as the machine has."""
-    os.environ.setdefault("HELDOUT_THREADS", str(worker.state.nthreads))
+    os.environ.setdefault("HELDOUT_THREADS", str(get_worker().state.nthreads))
 
 
-def _run_on_worker(name: str, task: Task) -> bytes:
+def _this_process() -> tuple[str, int]:
+    return socket.gethostname(), os.getpid()
+
+
+def _run_on_worker(payload: Payload, task: Task, sender: tuple[str, int]) -> bytes:
+    if _this_process() != sender:  # a worker can also be a thread of the sender
+        _limit_threads()
     with _one_at_a_time:
-        return run_packed(_payloads[name], task)
+        return run_packed(payload, task)
 
 
 def _is_importable() -> bool:
     return True
 
 
-def _can_open(digest: str, content: bytes) -> bool:
+def _can_open(payload: Payload) -> bool:
     try:
         with _one_at_a_time:
-            Payload(digest, np.frombuffer(content, np.uint8)).open()
+            payload.open()
     except (HeldoutError, OSError):
         return False
     return True
 
 
-def _same(work: Any) -> Any:
-    return work
+def _same(data: Any) -> Any:
+    return data
 
 
 def _search_part(place: tuple[str, int, str], work: Callable[[Part], Any]) -> Any:
     from heldout.retrieve.shards import open_part
 
-    _limit_threads(get_worker())
+    _limit_threads()
     try:
         part = open_part(*place)
         answer = work(part)
