@@ -327,7 +327,7 @@ def test_a_label_that_was_not_seen_in_training():
         fold for fold in results.fold_predictions("k-NN") if fold.predictions.units == ("20",)
     )
     assert last.predictions.scores[0, 2] == 0
-    assert "Warning: class rare is held out where it was not seen" in results_text(results)
+    assert "Warning: class rare is held out in a split without it" in results_text(results)
 
 
 def test_groups_stay_together():
@@ -422,7 +422,7 @@ def test_written_results_are_read_back(tmp_path):
 @pytest.mark.parametrize(
     ("systems", "message"),
     [
-        ({}, "there are none"),
+        ({}, "name at least one system"),
         ({"x": 3}, "int has no fit"),
         ({"x": KNeighborsClassifier}, r"add \(\)"),
         ({"x": (KNN, {"k": [1]})}, "no parameter 'k'"),
@@ -430,7 +430,7 @@ def test_written_results_are_read_back(tmp_path):
         ({"x": (KNN, {"kneighborsclassifier__n_neighbors": []})}, "no value"),
         ({"x": (KNN, {"kneighborsclassifier__n_neighbors": [1, -2]})}, "Got -2 instead"),
         ({"x": Ridge()}, "predicts numbers"),
-        ({"(majority class)": KNN}, "2 are called"),
+        ({"(majority class)": KNN}, "2 systems are called"),
         ({"x": "sklearn.neighbors:Nothing"}, "has no 'Nothing'"),
         ({"x": "KNeighborsClassifier"}, 'expected "module:name"'),
         ({"x": {"estimator": "sklearn.svm:LinearSVC", "parameters": {"c": 1}}}, "Invalid param"),

@@ -20,7 +20,6 @@ _PARAMETERS: Final = {
     "verify=False": "--unverified",
     "more than max_memory": "more than --max-memory",
     "target_size=": "--target-size ",
-    "leave out target_size": "leave out --target-size",
 }
 
 
