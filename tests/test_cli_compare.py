@@ -10,7 +10,7 @@ import pytest
 from heldout.cli import main
 from heldout.cli.compare import CORRECTION_WORDS, TEST_WORDS
 from heldout.errors import InputError
-from heldout.infer.advise import CORRECTIONS, TESTS
+from heldout.infer.analyses import CORRECTIONS, TESTS
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""The interval of a measure of predictions: which one fits the measure and the units."""
+"""The interval of a measure of predictions: the one that fits the measure and the units."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from heldout.infer.intervals.folds import corrected_t
 from heldout.infer.intervals.units import t_interval, wilson
 from heldout.infer.scoring.many_units import scoring_of_many
 from heldout.infer.scoring.predictions import group_numbers
-from heldout.infer.scoring.resampled import SumScoring
-from heldout.infer.scoring.unit_kinds import (
+from heldout.infer.scoring.resample_sums import (
     MANY_UNITS,
     affordable,
     bootstrap_sums,
     bootstrap_weights,
     sums_by_number,
 )
+from heldout.infer.scoring.resampled import SumScoring
 from heldout.infer.tests.auc import delong_interval
 from heldout.measure.prediction.paired import fold_scores, has_splits, same_sides
 from heldout.measure.prediction.sums import unit_sums
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["prediction_interval"]
 
 LOST: Final = 0.05
-"""The share of replicates without a value from which on an interval is none."""
+"""The share of undefined replicates above which there is no interval."""
 
 
 def prediction_interval(
@@ -50,26 +50,26 @@ def prediction_interval(
     level: float = 0.95,
     seed: int = 0,
 ) -> Interval | None:
-    """The interval of a measure; None where there is no sound one.
+    """Return the interval of a measure; None where there is no valid one.
 
-    Over folds it is the corrected t interval, or Wilson's over units for the accuracy of folds that
-    are all perfect; on a hold-out Wilson's for shares of plain units,
-    DeLong's for the AUC of two classes, t for other means, else the percentile bootstrap of sums
-    (or of units, for measures of order), of whole groups if units have groups. Of more than
-    100,000 units none are drawn: the bootstrap draws how many of each kind there are, where kinds
-    are few; else the interval is t of the linearised score. Intervals stay inside the range of the
-    measure, see `heldout.infer.intervals.bounded`.
+    Over folds it is the corrected t interval (Wilson's over units for accuracy if all folds are
+    perfect). On a hold-out set it is Wilson's for accuracy and error, DeLong's for the AUC of two
+    classes, t for other means, else the percentile bootstrap of sums (of units for measures of
+    order, of whole groups for grouped units). More than 100,000 units are not resampled one by one:
+    if there are few kinds of units, the numbers per kind are; else the interval is t of the
+    linearised score. Intervals are inside the range of the measure, see
+    `heldout.infer.intervals.bounded`.
 
     Parameters
     ----------
     one
         The predictions of a system.
     measure
-        Any measure; the calibration error has none, for it grows by resampling alone.
+        Any measure; ECE has no interval, because resampling alone increases it.
     positive
-        The positive one of two classes.
+        The positive class of two.
     level, seed
-        Of the interval, and of its draws.
+        Of the interval, and of the bootstrap.
     """
     if unit_count(one) < 2 or measure.family == "ECE":
         return None
@@ -107,7 +107,7 @@ def _over_folds(
         return None
     interval = corrected_t(found.scores.values[:, 0], found.test_share, level)
     if interval.low == interval.high and measure.family in {"accuracy", "error"}:
-        right = measure.unit_values(one)  # all folds are perfect: their number of units counts
+        right = measure.unit_values(one)  # all folds are perfect: use the number of units
         if one.weights is None and len(set(right.tolist())) == 1:
             return wilson(int(right[0]) * unit_count(one), unit_count(one), level)
     return interval
@@ -135,7 +135,7 @@ def _bootstrap(
     else:
         found = _drawn(_replicates(one, measure, positive, numbers, seed), level)
     if found is None or found.low == found.high:
-        return None  # no draw differs: a point that nobody should believe
+        return None  # all replicates are equal: an interval of no width would be misleading
     if not one.groups:
         return found
     return found._replace(method=f"{found.method} over {len(names):,} groups")
@@ -155,7 +155,7 @@ def _of_many(
     level: float,
     seed: int,
 ) -> Interval | None:
-    """Of units too many to be drawn: kinds of them are drawn, or the score is linearised."""
+    """Return the interval for very many units: by kinds of units, or linearised."""
     scoring = scoring_of_many([one], measure, positive, numbers, seed=seed)
     if isinstance(scoring, SumScoring):
         return _drawn(scoring.drawn, level)

@@ -1,4 +1,4 @@
-"""Scoring of units that are too many to be drawn one by one."""
+"""Scoring of units that are too many to be resampled one by one."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from heldout.infer.scoring.linearised import LinearScoring, jackknife, values_of_slopes
+from heldout.infer.scoring.resample_sums import affordable, sums_by_number
 from heldout.infer.scoring.resampled import SumScoring
-from heldout.infer.scoring.unit_kinds import affordable, sums_by_number
 from heldout.measure.prediction.slopes import order_slopes
 from heldout.measure.prediction.sums import cell_sums, unit_sums
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 __all__ = ["scoring_of_many"]
 
 MOST_KINDS: Final = 2000
-"""Kinds of units at the most of which numbers are drawn."""
+"""Kinds of units above which numbers per kind are not resampled."""
 
 TABLED: Final = 2**22
-"""Below so many codes they are looked up in a table, not sorted."""
+"""Codes up to this are looked up in a table, not sorted."""
 
 
 def scoring_of_many(
@@ -37,20 +37,20 @@ def scoring_of_many(
     replicates: int = 100_000,
     seed: int = 0,
 ) -> SumScoring | LinearScoring | None:
-    """A scoring whose work does not grow with units times replicates; None if none is.
+    """Return a scoring whose cost does not grow with units times replicates; None if none fits.
 
     Parameters
     ----------
     systems
         Predictions on the same units in the same order.
     measure
-        Any measure that is defined for them.
+        A measure that is defined for them.
     positive
-        The positive one of two classes.
+        The positive class of two.
     numbers
-        The group of each unit, from 0 on, or the unit itself.
+        The group of each unit, numbered from 0, or the unit itself.
     replicates, seed
-        Of what is drawn.
+        Of the resampling.
     """
     plain = len(numbers) == int(numbers.max()) + 1
     cells = [cell_sums(one, measure, positive) for one in systems] if plain else [None]
@@ -70,7 +70,7 @@ def scoring_of_many(
 def _by_kinds(
     systems: Sequence[Any], cells: list[CellSums], draws: dict[str, Any]
 ) -> SumScoring | None:
-    """Units of one truth and one prediction of each system are of one kind."""
+    """Return a scoring by kinds: units with the same truth and the same predictions."""
     size = cells[0].classes
     if size ** (len(systems) + 1) > 2**62:
         return None
@@ -88,7 +88,7 @@ def _by_kinds(
 
 
 def _numbered(code: Ints, limit: int) -> tuple[Ints, Ints]:
-    """The different codes, all below a limit, and which of them each one is."""
+    """Return the distinct codes, all below a limit, and the position of each code among them."""
     if limit > TABLED:
         kinds, kind = np.unique(code, return_inverse=True)
         return kinds, kind.ravel()
@@ -99,7 +99,7 @@ def _numbered(code: Ints, limit: int) -> tuple[Ints, Ints]:
 def _linear(
     one: Any, measure: Measure, positive: str | None, numbers: Ints
 ) -> tuple[float, Floats] | None:
-    """The score, and values of units (or groups of them) that average to it."""
+    """Return the score, and values of units (or groups) that average to it."""
     sums = unit_sums(one, measure, positive)
     if sums is None:
         found = order_slopes(one, measure, positive)
