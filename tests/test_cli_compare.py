@@ -237,7 +237,7 @@ def test_a_gate_of_three_systems_without_a_baseline_prints_nothing(capsys, tmp_p
 def test_warnings_stand_beside_tsv(capsys):
     said = run(capsys, "baseline.run", "improved.run", "-f", "tsv")
     assert "Warning" not in said.out
-    assert said.err.startswith("Warning: the systems' top documents are not judged alike")
+    assert said.err.startswith("Warning: unequal judging: baseline 68%, improved 75%")
     assert run(capsys, "baseline.run", "improved.run").err == ""
 
 
@@ -349,7 +349,7 @@ WRONG = {
     "significance for confidence": ([*BOTH, "--level", "0.05"], "did you mean 0.95?"),
     "level of a gate": (
         [*BOTH, "--gate", "equivalent", "--margin", "1", "--level", "0.5"],
-        "more than 0.5",
+        "above 0.5",
     ),
     "gate by ranks": (
         [*BOTH, "--gate", "equivalent", "--margin", "1", "--test", "sign"],
@@ -360,7 +360,7 @@ WRONG = {
         "takes folds for independent",
     ),
     "unknown baseline": ([*BOTH, "--baseline", "magic"], "no system 'magic'"),
-    "ledger in no folder": ([*BOTH, "--ledger", "nowhere/l.sqlite"], "make it first"),
+    "ledger in no folder": ([*BOTH, "--ledger", "nowhere/l.sqlite"], "create it first"),
     "ledger is a folder": ([*BOTH, "--ledger", "."], "cannot be written there"),
     "ledger tried before any file is read": (
         ["compare", "--scores", "nowhere.csv", "--ledger", "qrels.txt"],

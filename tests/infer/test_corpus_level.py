@@ -289,7 +289,7 @@ def test_few_segments_are_pointed_out():
         ["a b", "c", "d"], {"A": ["a", "c", "x"], "B": ["b", "c", "d"]}, ["TokenF1"]
     )
     warnings = compare(found, "TokenF1").warnings
-    assert any("the intervals are too sure with 3 units" in one.text for one in warnings)
+    assert any("(here 3), and the bootstrap intervals" in one.text for one in warnings)
 
 
 def test_one_segment_has_a_score_and_no_interval():

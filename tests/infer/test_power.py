@@ -158,7 +158,7 @@ def test_errors():
         power(1, 10, math.nan)
     with pytest.raises(InputError, match="other than zero"):
         queries_needed(1, 0)
-    with pytest.raises(InputError, match="no number of queries"):
+    with pytest.raises(InputError, match="has the wrong sign"):
         queries_needed(1, -0.1, alternative="greater")
     with pytest.raises(InputError, match="more than 100,000,000 queries"):
         queries_needed(1, 1e-6)

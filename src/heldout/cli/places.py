@@ -10,10 +10,32 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-__all__ = ["option_of", "plan_option"]
+__all__ = ["in_options", "option_of", "plan_option"]
 
 _ENTRY: Final = re.compile(r"(systems|measures)\[(\d+)\]")
 _TABLES: Final = ("plan", "collection", "analyzer")
+_PARAMETER: Final = re.compile(
+    r"(?<!\S)(alternative|baseline|by|correction|interval|level|margin|replicates|seed|test"
+    r"|test_share)=(\"[^\"]*\"|'[^']*'|[^\s,;:)]+)"
+)
+
+
+def in_options(message: str) -> str:
+    """Return a message of the library with options in the place of parameters of Python.
+
+    Examples
+    --------
+    >>> in_options("correction='dunnett' needs a baseline: pass baseline=NAME")
+    '--correction dunnett needs a baseline: pass --baseline NAME'
+    >>> in_options('compare over units with by="unit"')
+    'compare over units with --by-unit'
+    """
+
+    def option(found: re.Match[str]) -> str:
+        name, value = found[1].replace("_", "-"), found[2].strip("'\"")
+        return f"--by-{value}" if name == "by" else f"--{name} {value}"
+
+    return _PARAMETER.sub(option, message).replace("compare_unpaired", "--unpaired")
 
 
 def option_of(options: argparse.Namespace) -> Callable[[str], str]:

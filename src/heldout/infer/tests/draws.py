@@ -218,8 +218,8 @@ def _draw_places(source: np.random.SFC64, steps: int, count: int, size: int) -> 
     for step in range(steps):
         places[step] = source.random_raw(-(-count // 2)).view(np.uint32)[:count]
     # A 32-bit word w gives position w * size / 2^32, without rejection (Lemire 2019): probabilities
-    # are off by a factor of at most 1 ± size / 2^32 (3e-5 for tables of tuples), far below the Monte
-    # Carlo error.
+    # are off by a factor of at most 1 ± size / 2^32 (3e-5 for tables of tuples), far below the
+    # Monte Carlo error.
     places *= np.uint64(size)
     places >>= np.uint64(32)
     return places.view(np.intp)

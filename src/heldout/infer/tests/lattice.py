@@ -298,7 +298,7 @@ def _tail(
 
 
 def _find_tilt(cumulant: Callable[[float], tuple[float, float]], top: int, mean: int) -> float:
-    """Return the tilt that moves the mean to the threshold, where the relative error is smallest."""
+    """Return the tilt that moves the mean to the threshold: the relative error is smallest."""
     low, high = 0.0, 1.0 / top
     while cumulant(high)[1] < mean and high < 64:
         low, high = high, 2 * high

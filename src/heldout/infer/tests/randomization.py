@@ -137,7 +137,7 @@ class _Case(NamedTuple):
 
     @property
     def threshold(self) -> float:
-        """The smallest sum that is as extreme as the observed one, with a tolerance for rounding."""
+        """The smallest sum as extreme as the observed one, with a tolerance for rounding."""
         return self.observed - TIE * float(np.abs(self.values).sum())
 
 

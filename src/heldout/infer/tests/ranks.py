@@ -91,7 +91,7 @@ def average_ranks(scores: ArrayLike) -> Floats:
 
 
 def _chi_squared(ranks: Floats) -> float:
-    """Return Friedman's statistic; its denominator, the variance of the ranks, corrects for ties."""
+    """Return Friedman's statistic, whose denominator corrects for ties."""
     units, systems = ranks.shape
     between = float(((ranks.mean(0) - (systems + 1) / 2) ** 2).sum()) * units
     within = float(((ranks - (systems + 1) / 2) ** 2).sum()) / (units * (systems - 1))
