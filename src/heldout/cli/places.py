@@ -14,8 +14,12 @@ __all__ = ["in_options", "option_of", "plan_option"]
 
 _ENTRY: Final = re.compile(r"(systems|measures)\[(\d+)\]")
 _TABLES: Final = ("plan", "collection", "analyzer")
+_IN_WORDS: Final = {
+    "compare_unpaired": "--unpaired",
+    "count missing queries as 0 (missing='zero')": "do not use --intersection",
+}
 _PARAMETER: Final = re.compile(
-    r"(?<!\S)(alternative|baseline|by|correction|interval|level|margin|replicates|seed|test"
+    r"(?<!\S)(?<!, )(alternative|baseline|by|correction|interval|level|margin|positive|replicates|seed|test"
     r"|test_share)=(\"[^\"]*\"|'[^']*'|[^\s,;:)]+)"
 )
 
@@ -35,7 +39,9 @@ def in_options(message: str) -> str:
         name, value = found[1].replace("_", "-"), found[2].strip("'\"")
         return f"--by-{value}" if name == "by" else f"--{name} {value}"
 
-    return _PARAMETER.sub(option, message).replace("compare_unpaired", "--unpaired")
+    for python, words in _IN_WORDS.items():
+        message = message.replace(python, words)
+    return _PARAMETER.sub(option, message)
 
 
 def option_of(options: argparse.Namespace) -> Callable[[str], str]:
