@@ -19,8 +19,8 @@ _IN_WORDS: Final = {
     "count missing queries as 0 (missing='zero')": "do not use --intersection",
 }
 _PARAMETER: Final = re.compile(
-    r"(?<!\S)(?<!, )(alternative|baseline|by|correction|interval|level|margin|positive|replicates|seed|test"
-    r"|test_share)=(\"[^\"]*\"|'[^']*'|[^\s,;:)]+)"
+    r"(?<!\S)(?<!, )(alternative|baseline|by|correction|interval|level|margin|positive|replicates"
+    r"|seed|test|test_share)=(\"[^\"]*\"|'[^']*'|[^\s,;:)]+)"
 )
 
 

@@ -86,38 +86,38 @@ def design_warnings(
     many
         Whether there are too many pairs to run a randomization test on each.
     """
-    found = list(scores.notes)
-    found += _about_units(scores, alternative)
-    found += _about_tests(scores, chosen, linearised=linearised)
-    found += _about_values(scores)
-    found += _about_correction(scores, asked, asked_correction, correction)
+    notes = list(scores.notes)
+    notes += _about_units(scores, alternative)
+    notes += _about_tests(scores, chosen, linearised=linearised)
+    notes += _about_values(scores)
+    notes += _about_correction(scores, asked, asked_correction, correction)
     if many and not asked and tuple(chosen) in {("t",), ("retuned-t",)}:
         pairs = comparison_count(len(scores.systems), baseline)
         text = (
             f"no randomization test of each of {pairs:,} pairs: it would take long; name it as the "
             "test to run it"
         )
-        found.append(Note("many-pairs", text, "info"))
+        notes.append(Note("many-pairs", text, "info"))
     if folds:
-        found += _about_folds(chosen, correction)
+        notes += _about_folds(chosen, correction)
     if retuned:
-        found += _about_tuning_in_folds(asked, correction)
-    return found + _about_tuning(scores, tuned)
+        notes += _about_tuning_in_folds(asked, correction)
+    return notes + _about_tuning(scores, tuned)
 
 
 def _about_units(scores: Scores, alternative: str) -> list[Note]:
-    found = []
+    notes = []
     if len(scores.units) < FEW_UNITS:
         text = f"only {scores.size}: too few to conclude anything"
-        found.append(Note("few-units", text))
+        notes.append(Note("few-units", text))
     if alternative != "two-sided":
         text = "one-sided test: valid only if the direction was fixed in advance"
-        found.append(Note("one-tail", text))
-    return found
+        notes.append(Note("one-tail", text))
+    return notes
 
 
 def _about_tests(scores: Scores, tests: Sequence[str], *, linearised: bool) -> list[Note]:
-    found = []
+    notes = []
     units = len(scores.units)
     if any(test.startswith("bootstrap-shift") for test in tests) and units < SHIFT_NEEDS:
         text = f"bootstrap-shift is too liberal below {SHIFT_NEEDS} units (here {units})"
@@ -126,30 +126,30 @@ def _about_tests(scores: Scores, tests: Sequence[str], *, linearised: bool) -> l
             text += f"; {tests[0]} decides" if tests[0] != "bootstrap-shift" else ""
         else:
             text += ": 6.8 % instead of 5 % false alarms at 25 units; use randomization"
-        found.append(Note("bootstrap-shift", text))
+        notes.append(Note("bootstrap-shift", text))
     if not linearised and {"wilcoxon", "sign"}.intersection(tests):
         text = "wilcoxon and sign do not test whether the means are equal"
-        found.append(Note("other-hypothesis", text))
-    return found
+        notes.append(Note("other-hypothesis", text))
+    return notes
 
 
 def _about_values(scores: Scores) -> list[Note]:
-    found = []
+    notes = []
     if scores.dropped:
         shown = ", ".join(scores.dropped[:3]) + (", …" if len(scores.dropped) > 3 else "")
         text = (
             f"{count_of(len(scores.dropped), 'unit')} left out because a system has no score for "
             f"{'it' if len(scores.dropped) == 1 else 'them'}: {shown}"
         )
-        found.append(Note("missing-left-out", text))
-    found += _equal_scores(scores)
+        notes.append(Note("missing-left-out", text))
+    notes += _equal_scores(scores)
     if scores.judged and max(scores.judged) - min(scores.judged) > JUDGED_APART:
         shares = ", ".join(
             f"{name} {share:.0%}" for name, share in zip(scores.systems, scores.judged, strict=True)
         )
         text = f"unequal judging: {shares} of the top documents judged"
-        found.append(Note("judged-apart", text))
-    return found
+        notes.append(Note("judged-apart", text))
+    return notes
 
 
 def _equal_scores(scores: Scores) -> list[Note]:
@@ -184,25 +184,25 @@ def _about_correction(
             return []
         text = f"{asked_correction} was not used: two systems are a single comparison"
         return [Note("nothing-to-correct", text, "info")]
-    found = []
+    notes = []
     if asked and correction in OWN_TEST:
         text = f"{correction} is a test itself and decides; {asked[0]} is shown beside it"
-        found.append(Note("own-test", text, "info"))
+        notes.append(Note("own-test", text, "info"))
     if correction in FALSE_DISCOVERIES:
         text = (
             f"{correction} adjusts only the p-values: the intervals are unadjusted, and those of "
             "significant differences miss more often than their level says (Benjamini & Yekutieli "
             "2005)"
         )
-        found.append(Note("unadjusted-intervals", text))
+        notes.append(Note("unadjusted-intervals", text))
     if correction == "nemenyi":
         text = "the test is about ranks, the (unadjusted) intervals are about means"
-        found.append(Note("ranks-not-means", text))
+        notes.append(Note("ranks-not-means", text))
     units = len(scores.units)
     if correction == "romano-wolf" and units < FEW:
         text = f"romano-wolf finds only very large differences below {FEW} units (here {units})"
-        found.append(Note("few-resampled", text))
-    return found
+        notes.append(Note("few-resampled", text))
+    return notes
 
 
 def _about_folds(tests: Sequence[str], correction: str) -> list[Note]:
@@ -261,18 +261,18 @@ def result_warnings(
     requested_interval
         The kind of interval that the user named.
     """
-    found = []
+    notes = []
     if design.test_share is not None and requested_interval:
         text = (
             f"the {requested_interval} interval treats folds as independent; the default interval "
             "is corrected"
         )
-        found.append(Note("folds-independent", text))
-    found += _unequal_variances(design, sphericity)
+        notes.append(Note("folds-independent", text))
+    notes += _unequal_variances(design, sphericity)
     if design.baseline is None and len(design.scores.systems) > LETTERED:
         text = f"no letters: there are more than {LETTERED} systems"
-        found.append(Note("no-letters", text, "info"))
-    return found + _disagreements(design, claims)
+        notes.append(Note("no-letters", text, "info"))
+    return notes + _disagreements(design, claims)
 
 
 def _unequal_variances(design: Design, sphericity: Sphericity | None) -> list[Note]:
@@ -306,18 +306,18 @@ def _disagreements(design: Design, claims: tuple[Claim, ...]) -> list[Note]:
         if significant != excluded:
             stepwise = significant and design.correction in STEPWISE
             (steps if stepwise else other).append(f"{claim.first} - {claim.second}")
-    found = []
+    notes = []
     if steps:
         text = (
             f"{_some(steps)}: significant although the interval includes 0, because "
             f"{design.correction} is stepwise and more powerful than simultaneous intervals"
         )
-        found.append(Note("stepwise", text))
+        notes.append(Note("stepwise", text))
     if other:
         why = _why_they_disagree(design, claims[0].outcomes[0].test)
         text = f"{_some(other)}: test and interval disagree: {why}"
-        found.append(Note("disagreement", text))
-    return found
+        notes.append(Note("disagreement", text))
+    return notes
 
 
 def _why_they_disagree(design: Design, test: str) -> str:

@@ -57,12 +57,12 @@ def claim_intervals(design: Design, adjusted: Adjusted, kind: str = "") -> list[
     Y. Hochberg and A. C. Tamhane, Multiple Comparison Procedures (1987); P. H. Westfall and S. S.
     Young, Resampling-Based Multiple Testing (1993).
     """
-    found = None
+    intervals = None
     if not kind and design.test_share is None:
-        found = _own_intervals(design, adjusted)
-    if found is None:
-        found = [_plain_interval(design, pair) for pair in design.pairs]
-    return [difference_inside(one, design.scores.range) for one in found]
+        intervals = _own_intervals(design, adjusted)
+    if intervals is None:
+        intervals = [_plain_interval(design, pair) for pair in design.pairs]
+    return [difference_inside(interval, design.scores.range) for interval in intervals]
 
 
 def _own_intervals(design: Design, adjusted: Adjusted) -> list[Interval] | None:
@@ -82,15 +82,17 @@ def _own_intervals(design: Design, adjusted: Adjusted) -> list[Interval] | None:
 
 def _romano_wolf(design: Design, adjusted: Adjusted, table: Pairwise) -> list[Interval]:
     """Return bootstrap-t intervals whose critical value is that of the largest statistic."""
-    seen = design.statistics()
+    statistics = design.statistics()
     critical = table.null.critical(design.alpha)
-    shown = np.array(adjusted.p) <= design.alpha
+    significant = np.array(adjusted.p) <= design.alpha
     # Differences that do not vary have no standard error: the test alone decides about them.
-    half = np.where(seen.error > 0, critical * seen.error, np.where(shown, 0.0, np.inf))
-    half = np.where((seen.error == 0) & (seen.mean == 0), 0.0, half)
-    low = seen.mean - half if design.side != "less" else np.full(len(half), -np.inf)
-    high = seen.mean + half if design.side != "greater" else np.full(len(half), np.inf)
-    rows = zip(seen.mean.tolist(), low.tolist(), high.tolist(), strict=True)
+    half = np.where(
+        statistics.error > 0, critical * statistics.error, np.where(significant, 0.0, np.inf)
+    )
+    half = np.where((statistics.error == 0) & (statistics.mean == 0), 0.0, half)
+    low = statistics.mean - half if design.side != "less" else np.full(len(half), -np.inf)
+    high = statistics.mean + half if design.side != "greater" else np.full(len(half), np.inf)
+    rows = zip(statistics.mean.tolist(), low.tolist(), high.tolist(), strict=True)
     return [Interval(*row, design.level, "Romano-Wolf") for row in rows]
 
 
@@ -98,11 +100,11 @@ def _tukey(design: Design) -> list[Interval]:
     from heldout.infer.simultaneous import tukey  # SciPy
 
     level = design.level
-    found = {}
-    for one in tukey.tukey_hsd(design.scores.values, level):
-        found[one.first, one.second] = one.difference, one.low, one.high
-        found[one.second, one.first] = -one.difference, -one.high, -one.low
-    return [Interval(*found[pair], level, "Tukey") for pair in design.pairs]
+    bounds = {}
+    for row in tukey.tukey_hsd(design.scores.values, level):
+        bounds[row.first, row.second] = row.difference, row.low, row.high
+        bounds[row.second, row.first] = -row.difference, -row.high, -row.low
+    return [Interval(*bounds[pair], level, "Tukey") for pair in design.pairs]
 
 
 def _dunnett(design: Design) -> list[Interval]:
@@ -112,9 +114,11 @@ def _dunnett(design: Design) -> list[Interval]:
         raise InputError("correction='dunnett-t' needs a baseline: pass baseline=NAME")
     level = design.level
     table = tukey.dunnett_blocks(design.scores.values, design.baseline, level, design.side)
-    found = {one.first: one for one in table}
-    ordered = [found[first] for first, _ in design.pairs]
-    return [Interval(one.difference, one.low, one.high, level, "Dunnett") for one in ordered]
+    by_system = {result.first: result for result in table}
+    ordered = [by_system[first] for first, _ in design.pairs]
+    return [
+        Interval(result.difference, result.low, result.high, level, "Dunnett") for result in ordered
+    ]
 
 
 def _randomized_tukey(design: Design, table: Pairwise) -> list[Interval]:
@@ -145,8 +149,8 @@ def _max_t(design: Design, table: Pairwise, gaps: Floats) -> Interval:
     if room <= 0:  # too few units: no t would be rejected
         return Interval(mean, -math.inf, math.inf, design.level, "max-t")
     half = critical * math.sqrt((n - 1) / room) * deviation / math.sqrt(n)
-    found = Interval(mean, mean - half, mean + half, design.level, "max-t")
-    return _open(found, design.side)
+    interval = Interval(mean, mean - half, mean + half, design.level, "max-t")
+    return _open(interval, design.side)
 
 
 def _plain_interval(design: Design, pair: tuple[int, int]) -> Interval:
@@ -155,9 +159,9 @@ def _plain_interval(design: Design, pair: tuple[int, int]) -> Interval:
     alpha = design.alpha / (len(design.pairs) if simultaneous else 1)
     # One bound of a two-sided interval is a one-sided bound that fails half as often.
     level = 1 - alpha if design.alternative == "two-sided" else 1 - 2 * alpha
-    found = design.scoring.difference(pair, level)
-    method = f"{found.method}, Bonferroni" if simultaneous else found.method
-    return _open(found._replace(level=design.level, method=method), design.side)
+    interval = design.scoring.difference(pair, level)
+    method = f"{interval.method}, Bonferroni" if simultaneous else interval.method
+    return _open(interval._replace(level=design.level, method=method), design.side)
 
 
 def _open(interval: Interval, side: Alternative) -> Interval:

@@ -126,13 +126,13 @@ def claim_outcomes(
     if "mcnemar" in tests:
         _check_zero_one(design.scores)
     if tests_at_once(design, tests):
-        return [(one,) for one in _all_t_tests(design)]
-    found = []
+        return [(outcome,) for outcome in _all_t_tests(design)]
+    outcomes = []
     for pair in design.pairs:
-        found.append(_outcomes(design, tests, pair))
+        outcomes.append(_outcomes(design, tests, pair))
         if progress:
-            progress(len(found), len(design.pairs))
-    return found
+            progress(len(outcomes), len(design.pairs))
+    return outcomes
 
 
 def tests_at_once(design: Design, tests: tuple[str, ...]) -> bool:
@@ -144,9 +144,11 @@ def _all_t_tests(design: Design) -> list[Outcome]:
     """Return the t tests of all pairs at once: there may be very many."""
     from heldout.infer.tests.paired import t_tests  # SciPy
 
-    seen = design.statistics()
-    found = t_tests(seen.mean, seen.error, len(design.scores.units), alternative=design.side)
-    return [one._replace(alternative=design.alternative) for one in found]
+    statistics = design.statistics()
+    outcomes = t_tests(
+        statistics.mean, statistics.error, len(design.scores.units), alternative=design.side
+    )
+    return [outcome._replace(alternative=design.alternative) for outcome in outcomes]
 
 
 def _check_zero_one(scores: Scores) -> None:
@@ -162,8 +164,8 @@ def _check_zero_one(scores: Scores) -> None:
 
 
 def _outcomes(design: Design, tests: tuple[str, ...], pair: tuple[int, int]) -> tuple[Outcome, ...]:
-    found = (design.scoring.outcome(test, pair, design.side) for test in tests)
-    return tuple(one._replace(alternative=design.alternative) for one in found)
+    outcomes = (design.scoring.outcome(test, pair, design.side) for test in tests)
+    return tuple(outcome._replace(alternative=design.alternative) for outcome in outcomes)
 
 
 def adjust_claims(
@@ -207,10 +209,10 @@ def _all_pairs(design: Design) -> Adjusted:
 
     values = design.scores.values
     if design.correction == "tukey":
-        found: dict[Any, float] = {}
-        for one in tukey.tukey_hsd(values):
-            found[one.first, one.second] = found[one.second, one.first] = one.p
-        return Adjusted(tuple(found[pair] for pair in design.pairs))
+        p_values: dict[Any, float] = {}
+        for result in tukey.tukey_hsd(values):
+            p_values[result.first, result.second] = p_values[result.second, result.first] = result.p
+        return Adjusted(tuple(p_values[pair] for pair in design.pairs))
     if design.correction == "nemenyi":
         matrix = ranks.nemenyi(values).p
         return Adjusted(tuple(float(matrix[pair]) for pair in design.pairs))
@@ -225,10 +227,11 @@ def _largest_statistic(design: Design) -> Adjusted:
     if base is None:
         return _permuted(design, max_t.max_t(values, **design.draws))
     if design.correction == "dunnett-t":
-        found = {
-            one.first: one.p for one in tukey.dunnett_blocks(values, base, alternative=design.side)
+        p_values = {
+            result.first: result.p
+            for result in tukey.dunnett_blocks(values, base, alternative=design.side)
         }
-        return Adjusted(tuple(found[first] for first, _ in design.pairs))
+        return Adjusted(tuple(p_values[first] for first, _ in design.pairs))
     test = max_t.max_t if design.correction == "maxt" else max_t.dunnett
     return _permuted(design, test(values, base, alternative=design.side, **design.draws))
 

@@ -156,8 +156,8 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
     if systems is None and _are_results(given):
         if positive is not None or undefined is not None:
             raise InputError("positive and undefined are set by the experiment: leave them out")
-        own = {"level": level, "seed": seed, "tuned": tuned, "test_share": test_share}
-        found: Comparison = given.compare(
+        given_settings = {"level": level, "seed": seed, "tuned": tuned, "test_share": test_share}
+        comparison: Comparison = given.compare(
             None if measure is None else str(measure),
             baseline=baseline,
             by_unit=None if by == "auto" else by == "unit",
@@ -167,9 +167,9 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
             interval=interval,
             replicates=replicates,
             progress=progress,
-            **{name: value for name, value in own.items() if value is not None},
+            **{name: value for name, value in given_settings.items() if value is not None},
         )
-        return found
+        return comparison
     settings = CompareSettings(
         baseline,
         tests,

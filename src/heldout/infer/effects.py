@@ -83,8 +83,8 @@ def effect_sizes(first: Iterable[float], second: Iterable[float]) -> Effects:
     one, two = as_values(first, "first"), as_values(second, "second")
     if len(one) != len(two):
         raise InputError(f"first has {len(one)} units, second {len(two)}: pair them by unit")
-    (found,) = pair_effects(np.column_stack([one, two]), np.array([0]), np.array([1]))
-    return found
+    (effects,) = pair_effects(np.column_stack([one, two]), np.array([0]), np.array([1]))
+    return effects
 
 
 def pair_effects(values: Floats, first: Ints, second: Ints) -> list[Effects]:
@@ -98,11 +98,11 @@ def pair_effects(values: Floats, first: Ints, second: Ints) -> list[Effects]:
         The columns of each pair.
     """
     size = max(1, BLOCK // len(values))
-    found: list[Effects] = []
+    effects: list[Effects] = []
     for start in range(0, len(first), size):
         part = slice(start, start + size)
-        found += _effects(drop_noise(values[:, first[part]], values[:, second[part]]))
-    return found
+        effects += _effects(drop_noise(values[:, first[part]], values[:, second[part]]))
+    return effects
 
 
 def _effects(differences: Floats) -> list[Effects]:
@@ -117,7 +117,8 @@ def _effects(differences: Floats) -> list[Effects]:
     superiority = (wins + ties / 2.0) / n
     columns = (mean, standardised, unbiased, superiority, wins, ties, losses)
     return [
-        Effects._make((*row, n)) for row in zip(*(one.tolist() for one in columns), strict=True)
+        Effects._make((*row, n))
+        for row in zip(*(column.tolist() for column in columns), strict=True)
     ]
 
 

@@ -145,8 +145,8 @@ class Ledger(LedgerFile):
         p_values = [look.p for look in looks]
         levels = lord_levels(p_values, level=level)
         return [
-            AdjustedLook(look, float(holm), own, look.p <= own)
-            for look, holm, own in zip(looks, adjust(p_values, "holm"), levels, strict=True)
+            AdjustedLook(look, float(holm), allowed, look.p <= allowed)
+            for look, holm, allowed in zip(looks, adjust(p_values, "holm"), levels, strict=True)
         ]
 
 
@@ -184,12 +184,12 @@ def lord_levels(
     levels: list[float] = []
     discoveries: list[int] = []
     for time, p in enumerate(p_values, start=1):
-        own = wealth * _spend(time)
+        allowed = wealth * _spend(time)
         for number, discovered in enumerate(discoveries):
             # LORD++ returns alpha for each discovery; the first had the initial wealth in advance.
-            own += (alpha - wealth if number == 0 else alpha) * _spend(time - discovered)
-        levels.append(own)
-        if p <= own:
+            allowed += (alpha - wealth if number == 0 else alpha) * _spend(time - discovered)
+        levels.append(allowed)
+        if p <= allowed:
             discoveries.append(time)
     return levels
 

@@ -155,8 +155,8 @@ class UnitDesign:
         """Return the units whose t interval, with this standard deviation, is narrow enough."""
         _check_width(half)
         check_level(level)
-        found = smallest_n(lambda n: -_t(level, n - 1) * self.sd / math.sqrt(n), -half)
-        return _reachable(found, f"an interval of ± {half:g}")
+        units = smallest_n(lambda n: -_t(level, n - 1) * self.sd / math.sqrt(n), -half)
+        return _reachable(units, f"an interval of ± {half:g}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,18 +186,18 @@ class ProportionDesign:
         def reached(n: int) -> float:
             return self._power(n, size, goal)
 
-        found = _reachable(smallest_n(reached, goal.power), f"a difference of {delta:g}")
-        while late := [k for k in range(1, STEADY) if reached(found + k) < goal.power]:
-            found += late[-1] + 1
-        return found
+        units = _reachable(smallest_n(reached, goal.power), f"a difference of {delta:g}")
+        while late := [k for k in range(1, STEADY) if reached(units + k) < goal.power]:
+            units += late[-1] + 1
+        return units
 
     def detectable(self, n: int, goal: Goal) -> float:
         """Return the smallest difference that n units detect; NaN if there is none."""
         goal.check()
         if self._power(n, 1.0, goal) < goal.power:
             return math.nan
-        found = smallest_value(lambda size: self._power(n, min(size, 1.0), goal), goal.power)
-        return goal.signed(found)
+        smallest = smallest_value(lambda size: self._power(n, min(size, 1.0), goal), goal.power)
+        return goal.signed(smallest)
 
     def _power(self, n: int, size: float, goal: Goal) -> float:
         return mcnemar_power(
@@ -260,13 +260,13 @@ def mcnemar_power(
         1 + 1e-12
     )  # largest significant number of losses
     win = (1 + delta / discordant) / 2
-    shown = np.zeros(len(counts))
+    rejected = np.zeros(len(counts))
     if alternative != "less":
-        shown += binom.sf(counts - most - 1, counts, win)
+        rejected += binom.sf(counts - most - 1, counts, win)
     if alternative != "greater":
-        shown += binom.cdf(most, counts, win)
-    shown = np.where(most >= 0, np.minimum(shown, 1.0), 0.0)
-    return float((binom.pmf(counts, n, discordant) * shown).sum())
+        rejected += binom.cdf(most, counts, win)
+    rejected = np.where(most >= 0, np.minimum(rejected, 1.0), 0.0)
+    return float((binom.pmf(counts, n, discordant) * rejected).sum())
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,7 +383,7 @@ def _whole(amount: float, what: str) -> int:
     return _reachable(math.ceil(amount * (1 - 1e-12)) if amount <= MOST_UNITS else None, what)
 
 
-def _reachable(found: int | None, what: Any) -> int:
-    if found is None:
+def _reachable(amount: int | None, what: Any) -> int:
+    if amount is None:
         raise InputError(f"{what} needs more than {MOST_UNITS:,} units: choose a larger one")
-    return found
+    return amount

@@ -182,11 +182,11 @@ def units_for_several(
     alpha = alpha_of(level) / pairs
     n = queries_needed(_typical_sd(scores), difference, power=power, level=1 - alpha)
     critical, target = float(ndtri(1 - alpha / 2)), float(ndtri(power))
-    found = None
+    result = None
     for _ in range(ROUNDS):
         if n > MOST_UNITS:
             return None
-        found = power_of_several(
+        result = power_of_several(
             scores,
             n=n,
             difference=difference,
@@ -195,12 +195,12 @@ def units_for_several(
             simulations=simulations,
             seed=seed,
         )
-        if abs(found.power - power) <= found.error:
+        if abs(result.power - power) <= result.error:
             break
-        reached = float(ndtri(min(max(found.power, 0.02), 0.98)))
+        reached = float(ndtri(min(max(result.power, 0.02), 0.98)))
         # The power is close to that of a z test, whose argument grows with the square root of n.
         n = max(5, math.ceil(n * ((critical + target) / (critical + reached)) ** 2))
-    return found
+    return result
 
 
 def _typical_sd(scores: Scores) -> float:

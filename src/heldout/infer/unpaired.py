@@ -98,15 +98,15 @@ def welch_test(
     """
     side = check_alternative(alternative)
     one, two = as_values(first, "first"), as_values(second, "second")
-    found, n = _moments(one, two), len(one) + len(two)
-    if not found.error:
-        p = 1.0 if abs(found.difference) <= TIE else 0.0
+    moments, n = _moments(one, two), len(one) + len(two)
+    if not moments.error:
+        p = 1.0 if abs(moments.difference) <= TIE else 0.0
         if p == 0.0 and side != "two-sided":
-            p = float((found.difference > 0) != (side == "greater"))
-        return Outcome("welch", p, found.difference, side, n, "no variance")
-    t = found.difference / found.error
-    detail = f"{len(one):,} and {len(two):,} units, {found.freedom:.1f} degrees of freedom"
-    p = t_tail(t, found.freedom, side)
+            p = float((moments.difference > 0) != (side == "greater"))
+        return Outcome("welch", p, moments.difference, side, n, "no variance")
+    t = moments.difference / moments.error
+    detail = f"{len(one):,} and {len(two):,} units, {moments.freedom:.1f} degrees of freedom"
+    p = t_tail(t, moments.freedom, side)
     return Outcome("welch", p, t, side, n, "t", detail=detail)
 
 
@@ -117,11 +117,11 @@ def welch_interval(
     from scipy.special import stdtrit  # slow to import
 
     check_level(level)
-    found = _moments(as_values(first, "first"), as_values(second, "second"))
+    moments = _moments(as_values(first, "first"), as_values(second, "second"))
     half = 0.0
-    if found.error:
-        half = float(stdtrit(found.freedom, (1 + level) / 2)) * found.error
-    gap = found.difference
+    if moments.error:
+        half = float(stdtrit(moments.freedom, (1 + level) / 2)) * moments.error
+    gap = moments.difference
     return Interval(gap, gap - half, gap + half, level, "Welch")
 
 
@@ -166,8 +166,8 @@ def unpaired_permutation_test(
         members = np.array(list(combinations(range(n), m)))
         chosen: Flags = np.zeros((ways, n), np.bool_)
         np.put_along_axis(chosen, members, True, axis=1)
-        whole = np.broadcast_to(together, (ways, n))
-        drawn = _statistics(whole[chosen].reshape(ways, m), whole[~chosen].reshape(ways, n - m))
+        copies = np.broadcast_to(together, (ways, n))
+        drawn = _statistics(copies[chosen].reshape(ways, m), copies[~chosen].reshape(ways, n - m))
         p = float(_extreme(drawn, observed, side).mean())
         detail = f"all {ways:,} divisions of the units"
         return Outcome("permutation", p, observed, side, n, "exact", detail=detail)
@@ -177,8 +177,8 @@ def unpaired_permutation_test(
         rows = np.tile(together, (min(step, replicates - begin), 1))
         generator.permuted(rows, axis=1, out=rows)
         count += int(_extreme(_statistics(rows[:, :m], rows[:, m:]), observed, side).sum())
-    found = PValue.monte_carlo(count, replicates, seed, "random divisions")
-    return found.outcome("permutation", observed, side, n)
+    p_value = PValue.monte_carlo(count, replicates, seed, "random divisions")
+    return p_value.outcome("permutation", observed, side, n)
 
 
 def _statistics(first: Floats, second: Floats) -> Floats:
@@ -188,8 +188,8 @@ def _statistics(first: Floats, second: Floats) -> Floats:
     gap = first.mean(axis=1) - second.mean(axis=1)
     gap = np.where(np.abs(gap) <= TIE, 0.0, gap)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = gap / np.sqrt(np.where(variance <= TIE * TIE, 0.0, variance))
-    return np.where(np.isnan(found), 0.0, found)
+        t = gap / np.sqrt(np.where(variance <= TIE * TIE, 0.0, variance))
+    return np.where(np.isnan(t), 0.0, t)
 
 
 def _extreme(drawn: Floats, observed: float, side: Alternative) -> Flags:
@@ -323,14 +323,16 @@ def compare_unpaired(
     alpha = alpha_of(level) / len(pairs)
     wide = 1 - alpha if side == "two-sided" else 1 - 2 * alpha
     claims = []
-    for at, (first, second) in enumerate(pairs):
+    for number, (first, second) in enumerate(pairs):
         interval = welch_interval(values[first], values[second], wide)._replace(level=level)
         if numeric == "greater":
             interval = interval._replace(high=math.inf)
         elif numeric == "less":
             interval = interval._replace(low=-math.inf)
         interval = difference_inside(interval, ends)
-        claims.append(UnpairedClaim(first, second, interval, outcomes[at], float(adjusted[at])))
+        claims.append(
+            UnpairedClaim(first, second, interval, outcomes[number], float(adjusted[number]))
+        )
     systems = []
     for name, column in values.items():
         mean = mean_interval(column, level, ends)
@@ -342,7 +344,7 @@ def compare_unpaired(
 
 def _separate(table: Mapping[str, Any]) -> dict[str, Floats]:
     """Return the values of each system; refuse systems that share units."""
-    found: dict[str, Floats] = {}
+    values: dict[str, Floats] = {}
     owner: dict[str, str] = {}
     for name, given in table.items():
         if hasattr(given, "items"):
@@ -354,5 +356,5 @@ def _separate(table: Mapping[str, Any]) -> dict[str, Floats]:
                         "share units with paired tests (heldout.compare), which have more power"
                     )
         scores = list(given.values()) if hasattr(given, "items") else given
-        found[str(name)] = as_values(scores, f"scores of {name}")
-    return found
+        values[str(name)] = as_values(scores, f"scores of {name}")
+    return values

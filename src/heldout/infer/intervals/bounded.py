@@ -89,11 +89,11 @@ def difference_bounds(
 ) -> tuple[float, float]:
     """Return bounds as `difference_inside` does, for plain numbers."""
     width = ends[1] - ends[0]
-    whole = -width, width
-    bounds = bounds_inside(estimate, low, high, whole)
+    span = -width, width
+    bounds = bounds_inside(estimate, low, high, span)
     return (
-        bounds[0] if _leaves(low, whole) else low,
-        bounds[1] if _leaves(high, whole) else high,
+        bounds[0] if _leaves(low, span) else low,
+        bounds[1] if _leaves(high, span) else high,
     )
 
 
@@ -145,5 +145,5 @@ def _bound(estimate: float, reach: float, ends: tuple[float, float]) -> float:
     lean = abs(reach) * (below - above)
     curve = 1.0 + reach * reach * below * above
     root = math.sqrt(lean * lean + 4.0 * curve)
-    found = estimate + abs(reach) * (lean + math.copysign(root, reach)) / (2.0 * curve)
-    return min(max(found, ends[0]), ends[1])  # outside by rounding only
+    bound = estimate + abs(reach) * (lean + math.copysign(root, reach)) / (2.0 * curve)
+    return min(max(bound, ends[0]), ends[1])  # outside by rounding only

@@ -90,19 +90,19 @@ def score_table(
     """
     rows, done = list[ScoreRow](), 0
     for at, row in enumerate(evaluation.rows):
-        found: list[Interval | None] = [None] * len(row.values)
+        intervals: list[Interval | None] = [None] * len(row.values)
         given = evaluation.predictions[at : at + 1]  # baselines have no predictions
         for number, (measure, value) in enumerate(
             zip(evaluation.measures, row.values, strict=True)
         ):
             if given and not isinstance(value, Undefined):
-                found[number] = prediction_interval(
+                intervals[number] = prediction_interval(
                     given[0], measure, evaluation.positive, level=level, seed=seed
                 )
             done += bool(given)
             if progress and given:
                 progress(done, len(evaluation.predictions) * len(evaluation.measures))
-        rows.append(ScoreRow(row.name, row.values, tuple(found), row.units, row.baseline))
+        rows.append(ScoreRow(row.name, row.values, tuple(intervals), row.units, row.baseline))
     return ScoreTable(evaluation, tuple(rows), level)
 
 
@@ -133,5 +133,5 @@ def score_predictions(
     >>> score_predictions([one], ["MAE"]).rows[0].intervals[0].method
     't, bounded'
     """
-    found = evaluate_predictions(predictions, measures, positive=positive, undefined=undefined)
-    return score_table(found, level=level, seed=seed)
+    evaluation = evaluate_predictions(predictions, measures, positive=positive, undefined=undefined)
+    return score_table(evaluation, level=level, seed=seed)

@@ -182,11 +182,11 @@ def conservative_z(
     ----------
     Nadeau & Bengio (2003). Inference for the generalization error. Machine Learning 52(3).
     """
-    whole = as_values(scores, "scores", 1)
+    values = as_values(scores, "scores", 1)
     halves = _two_columns(pairs, "pairs", "(score on one half, score on the other)")
     variance = float(((halves[:, 0] - halves[:, 1]) ** 2).mean()) / 2.0
     half = normal_quantile(level) * math.sqrt(variance)
-    return _around(float(whole.mean()), half, level, "conservative z")
+    return _around(float(values.mean()), half, level, "conservative z")
 
 
 def _two_columns(rows: Iterable[tuple[float, float]], what: str, meaning: str) -> Floats:

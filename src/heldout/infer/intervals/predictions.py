@@ -43,7 +43,7 @@ LOST: Final = 0.05
 
 
 def prediction_interval(
-    one: Predictions,
+    predictions: Predictions,
     measure: Measure,
     positive: str | None = None,
     *,
@@ -62,7 +62,7 @@ def prediction_interval(
 
     Parameters
     ----------
-    one
+    predictions
         The predictions of a system.
     measure
         Any measure; ECE has no interval, because resampling alone increases it.
@@ -71,74 +71,74 @@ def prediction_interval(
     level, seed
         Of the interval, and of the bootstrap.
     """
-    if unit_count(one) < 2 or measure.family == "ECE":
+    if unit_count(predictions) < 2 or measure.family == "ECE":
         return None
-    found = _plain_interval(one, measure, positive, level, seed)
-    return None if found is None else inside(found, measure.range)
+    interval = _plain_interval(predictions, measure, positive, level, seed)
+    return None if interval is None else inside(interval, measure.range)
 
 
 def _plain_interval(
-    one: Predictions, measure: Measure, positive: str | None, level: float, seed: int
+    predictions: Predictions, measure: Measure, positive: str | None, level: float, seed: int
 ) -> Interval | None:
-    if has_splits([one]):
-        return _over_folds(one, measure, positive, level)
-    plain = one.weights is None and not one.groups and not one.repeats
+    if has_splits([predictions]):
+        return _over_folds(predictions, measure, positive, level)
+    plain = predictions.weights is None and not predictions.groups and not predictions.repeats
     if plain and measure.family in {"accuracy", "error"}:
-        return wilson(int(measure.unit_values(one).sum()), len(one.units), level)
-    if plain and measure.family == "AUC" and _two_classes(one):
-        return _auc_interval(one, positive, level)
+        return wilson(int(measure.unit_values(predictions).sum()), len(predictions.units), level)
+    if plain and measure.family == "AUC" and _two_classes(predictions):
+        return _auc_interval(predictions, positive, level)
     if plain and measure.aggregate == "mean":
-        return t_interval(measure.unit_values(one), level)
-    return _bootstrap(one, measure, positive, level, seed)
+        return t_interval(measure.unit_values(predictions), level)
+    return _bootstrap(predictions, measure, positive, level, seed)
 
 
-def _two_classes(one: Predictions) -> bool:
-    return isinstance(one, ClassPredictions) and len(one.classes) == 2
+def _two_classes(predictions: Predictions) -> bool:
+    return isinstance(predictions, ClassPredictions) and len(predictions.classes) == 2
 
 
 def _over_folds(
-    one: Predictions, measure: Measure, positive: str | None, level: float
+    predictions: Predictions, measure: Measure, positive: str | None, level: float
 ) -> Interval | None:
     try:
-        found = fold_scores([one], measure, positive)
+        folds = fold_scores([predictions], measure, positive)
     except InputError:  # undefined in every fold, or a repeat without a training side
         return None
-    if found.scores.dropped or len(found.scores.units) < len(set(same_sides(one).values())):
+    if folds.scores.dropped or len(folds.scores.units) < len(set(same_sides(predictions).values())):
         return None
-    interval = corrected_t(found.scores.values[:, 0], found.test_share, level)
+    interval = corrected_t(folds.scores.values[:, 0], folds.test_share, level)
     if interval.low == interval.high and measure.family in {"accuracy", "error"}:
-        right = measure.unit_values(one)  # all folds are perfect: use the number of units
-        if one.weights is None and len(set(right.tolist())) == 1:
-            return wilson(int(right[0]) * unit_count(one), unit_count(one), level)
+        right = measure.unit_values(predictions)  # all folds are perfect: use the number of units
+        if predictions.weights is None and len(set(right.tolist())) == 1:
+            return wilson(int(right[0]) * unit_count(predictions), unit_count(predictions), level)
     return interval
 
 
-def _auc_interval(one: Predictions, positive: str | None, level: float) -> Interval | None:
-    if not isinstance(one, ClassPredictions) or one.scores is None:
+def _auc_interval(predictions: Predictions, positive: str | None, level: float) -> Interval | None:
+    if not isinstance(predictions, ClassPredictions) or predictions.scores is None:
         return None
-    at = positive_number(one.classes, positive)
-    flags = one.truth == at
+    column = positive_number(predictions.classes, positive)
+    flags = predictions.truth == column
     if min(int(flags.sum()), int((~flags).sum())) < 2:
         return None
-    found = delong_interval(flags, one.scores[:, at], level)
-    return None if isinstance(found, Undefined) else found
+    interval = delong_interval(flags, predictions.scores[:, column], level)
+    return None if isinstance(interval, Undefined) else interval
 
 
 def _bootstrap(
-    one: Predictions, measure: Measure, positive: str | None, level: float, seed: int
+    predictions: Predictions, measure: Measure, positive: str | None, level: float, seed: int
 ) -> Interval | None:
-    numbers, names = group_numbers([one])
+    numbers, names = group_numbers([predictions])
     if len(names) < 2:
         return None
-    if len(one.units) > MANY_UNITS:
-        found = _of_many(one, measure, positive, numbers, level, seed)
+    if len(predictions.units) > MANY_UNITS:
+        interval = _of_many(predictions, measure, positive, numbers, level, seed)
     else:
-        found = _drawn(_replicates(one, measure, positive, numbers, seed), level)
-    if found is None or found.low == found.high:
+        interval = _drawn(_replicates(predictions, measure, positive, numbers, seed), level)
+    if interval is None or interval.low == interval.high:
         return None  # all replicates are equal: an interval of no width would be misleading
-    if not one.groups:
-        return found
-    return found._replace(method=f"{found.method} over {len(names):,} groups")
+    if not predictions.groups:
+        return interval
+    return interval._replace(method=f"{interval.method} over {len(names):,} groups")
 
 
 def _drawn(drawn: Replicates | None, level: float) -> Interval | None:
@@ -148,7 +148,7 @@ def _drawn(drawn: Replicates | None, level: float) -> Interval | None:
 
 
 def _of_many(
-    one: Predictions,
+    predictions: Predictions,
     measure: Measure,
     positive: str | None,
     numbers: Ints,
@@ -156,27 +156,27 @@ def _of_many(
     seed: int,
 ) -> Interval | None:
     """Return the interval for very many units: by kinds of units, or linearised."""
-    scoring = scoring_of_many([one], measure, positive, numbers, seed=seed)
+    scoring = scoring_of_many([predictions], measure, positive, numbers, seed=seed)
     if isinstance(scoring, SumScoring):
         return _drawn(scoring.drawn, level)
     return None if scoring is None else scoring.system(0, level)
 
 
 def _replicates(
-    one: Predictions,
+    predictions: Predictions,
     measure: Measure,
     positive: str | None,
     numbers: Ints,
     seed: int,
 ) -> Replicates | None:
-    replicates = affordable(len(one.units))
-    sums = unit_sums(one, measure, positive)
+    replicates = affordable(len(predictions.units))
+    sums = unit_sums(predictions, measure, positive)
     if sums is not None:
         table = sums_by_number(sums.table, numbers)
         if not np.isfinite(table).all():
             return None
         return bootstrap_sums([table], sums.score, replicates=replicates, seed=seed)
-    function = weighing(one, measure, positive)
+    function = weighing(predictions, measure, positive)
     if function is None:
         return None
     return bootstrap_weights([function], numbers, replicates=replicates, seed=seed)

@@ -51,12 +51,12 @@ def corpus_intervals(
     count, numbers = len(evaluation.references.ids), range(len(evaluation.systems))
     if count < 2:
         scores = [evaluation.score(at, measure) for at in numbers]
-        found = tuple(Interval(one, math.nan, math.nan, level, "none") for one in scores)
+        intervals = tuple(Interval(score, math.nan, math.nan, level, "none") for score in scores)
     elif count > MANY_UNITS:
         scoring = SumScoring(evaluation.of(measure), measure.score)
-        found = tuple(inside(scoring.system(at, level), measure.range) for at in numbers)
+        intervals = tuple(inside(scoring.system(at, level), measure.range) for at in numbers)
     else:
         tables = evaluation.of(measure)
         drawn = corpus_bootstrap(tables, measure.score, replicates=BOOTSTRAPS, seed=seed)
-        found = tuple(drawn.interval(at, level) for at in numbers)
-    return TextScores(measure, evaluation.signature(measure), found, count)
+        intervals = tuple(drawn.interval(at, level) for at in numbers)
+    return TextScores(measure, evaluation.signature(measure), intervals, count)

@@ -52,21 +52,21 @@ def jackknife(table: Floats, score: ScoreOfSums, counts: Ints | None = None) -> 
         The number of units that each row represents; by default one.
     """
     total = total_of(table, counts)
-    whole = float(score(total)[0])
+    full = float(score(total)[0])
     size = max(1, BLOCK // max(1, table.shape[1]))
     without = np.concatenate(
         [score(total - table[at : at + size]) for at in range(0, len(table), size)]
     )
-    without = np.where(np.isfinite(without), without, whole)
+    without = np.where(np.isfinite(without), without, full)
     if counts is None:
         mean, units = without.mean(), len(table)
     else:
         mean, units = np.average(without, weights=counts), int(counts.sum())
-    found: Floats = whole + (units - 1) * (mean - without)
-    return found
+    values: Floats = full + (units - 1) * (mean - without)
+    return values
 
 
-def values_of_slopes(found: Slopes, clusters: Ints) -> Floats:
+def values_of_slopes(linear: Slopes, clusters: Ints) -> Floats:
     """Return values of clusters that average to a score with these slopes.
 
     A slope is the derivative of the score in the weight of a unit (its influence); the variance of
@@ -74,22 +74,22 @@ def values_of_slopes(found: Slopes, clusters: Ints) -> Floats:
 
     Parameters
     ----------
-    found
+    linear
         The score, and its slope in each unit.
     clusters
         The cluster of each unit, numbered from 0.
     """
-    sums = np.bincount(clusters, found.slopes)
-    values: Floats = found.score + len(sums) * (sums - sums.mean())
+    sums = np.bincount(clusters, linear.slopes)
+    values: Floats = linear.score + len(sums) * (sums - sums.mean())
     return values
 
 
 def linear_interval(values: Floats, score: float, level: float) -> Interval:
     """Return the t interval of a score from values of units that average to it."""
-    found = t_interval(values, level)
-    shift = score - found.estimate
-    return found._replace(
-        estimate=score, low=found.low + shift, high=found.high + shift, method="t, linearised"
+    interval = t_interval(values, level)
+    shift = score - interval.estimate
+    return interval._replace(
+        estimate=score, low=interval.low + shift, high=interval.high + shift, method="t, linearised"
     )
 
 
@@ -135,5 +135,5 @@ class LinearScoring:
 
     def _gaps(self, pair: tuple[int, int]) -> Floats:
         first, second = pair
-        found: Floats = self.values[:, first] - self.values[:, second]
-        return found
+        gaps: Floats = self.values[:, first] - self.values[:, second]
+        return gaps

@@ -53,14 +53,14 @@ def scoring_of_many(
         Of the resampling.
     """
     plain = len(numbers) == int(numbers.max()) + 1
-    cells = [cell_sums(one, measure, positive) for one in systems] if plain else [None]
-    known = [one for one in cells if one is not None]
+    cells = [cell_sums(system, measure, positive) for system in systems] if plain else [None]
+    known = [cell for cell in cells if cell is not None]
     if len(known) == len(systems):
-        found = _by_kinds(systems, known, {"replicates": replicates, "seed": seed})
-        if found is not None:
-            return found
-    columns = [_linear(one, measure, positive, numbers) for one in systems]
-    linear = [one for one in columns if one is not None]
+        by_kinds = _by_kinds(systems, known, {"replicates": replicates, "seed": seed})
+        if by_kinds is not None:
+            return by_kinds
+    columns = [_linear(system, measure, positive, numbers) for system in systems]
+    linear = [column for column in columns if column is not None]
     if len(linear) < len(systems):
         return None
     scores = np.array([score for score, _ in linear])
@@ -75,14 +75,14 @@ def _by_kinds(
     if size ** (len(systems) + 1) > 2**62:
         return None
     code = systems[0].truth.astype(np.int64)
-    for one in systems:
-        code = code * size + one.predicted
+    for system in systems:
+        code = code * size + system.predicted
     kinds, kind = _numbered(code, size ** (len(systems) + 1))
     if len(kinds) > MOST_KINDS:
         return None
     parts = np.unravel_index(kinds, (size,) * (len(systems) + 1))
     tables = [
-        one.rows(size * parts[0] + guess) for one, guess in zip(cells, parts[1:], strict=True)
+        cell.rows(size * parts[0] + guess) for cell, guess in zip(cells, parts[1:], strict=True)
     ]
     return SumScoring(tables, cells[0].score, bootstraps=affordable(len(kind)), kind=kind, **draws)
 
@@ -97,13 +97,13 @@ def _numbered(code: Ints, limit: int) -> tuple[Ints, Ints]:
 
 
 def _linear(
-    one: Any, measure: Measure, positive: str | None, numbers: Ints
+    system: Any, measure: Measure, positive: str | None, numbers: Ints
 ) -> tuple[float, Floats] | None:
     """Return the score, and values of units (or groups) that average to it."""
-    sums = unit_sums(one, measure, positive)
+    sums = unit_sums(system, measure, positive)
     if sums is None:
-        found = order_slopes(one, measure, positive)
-        return None if found is None else (found.score, values_of_slopes(found, numbers))
+        slopes = order_slopes(system, measure, positive)
+        return None if slopes is None else (slopes.score, values_of_slopes(slopes, numbers))
     table = sums_by_number(sums.table, numbers)
     if not np.isfinite(table).all():
         return None

@@ -140,30 +140,30 @@ def scored_predictions(
     by
         ``fold``, ``unit``, or ``auto``: folds if there are any.
     """
-    several = given.systems
-    if by == "fold" or (by == "auto" and _all_have_splits(several)):
-        found = fold_scores(several, measure, positive)
-        return mean_scored(found.scores, settings._replace(test_share=found.test_share))
-    notes = _fold_notes(several)
-    plain = all(one.weights is None and not one.groups for one in several)
+    systems = given.systems
+    if by == "fold" or (by == "auto" and _all_have_splits(systems)):
+        folds = fold_scores(systems, measure, positive)
+        return mean_scored(folds.scores, settings._replace(test_share=folds.test_share))
+    notes = _fold_notes(systems)
+    plain = all(system.weights is None and not system.groups for system in systems)
     if plain and measure.aggregate == "mean":
-        scores = unit_scores(several, measure, given.data)
+        scores = unit_scores(systems, measure, given.data)
         return mean_scored(replace(scores, notes=(*scores.notes, *notes)), settings)
     return _resampled(given.paired, measure, positive, notes, settings)
 
 
 def _own_systems(predictions: Sequence[Any], baseline: str | None) -> Sequence[Any]:
     """Return the systems without the baselines of an experiment, unless these are needed."""
-    own = [one for one in predictions if one.name not in BASELINES]
-    known = {one.name for one in own}
+    own = [system for system in predictions if system.name not in BASELINES]
+    known = {system.name for system in own}
     return own if len(own) > 1 and (baseline is None or baseline in known) else predictions
 
 
-def _all_have_splits(several: Sequence[Predictions]) -> bool:
+def _all_have_splits(systems: Sequence[Predictions]) -> bool:
     """Return whether there are folds; refuse folds of only some systems."""
-    having = [has_splits([one]) for one in several]
+    having = [has_splits([system]) for system in systems]
     if any(having) and not all(having):
-        with_folds, without = several[having.index(True)], several[having.index(False)]
+        with_folds, without = systems[having.index(True)], systems[having.index(False)]
         raise InputError(
             f"{with_folds.name} has folds, {without.name} has none: give folds for all systems, or "
             'compare over units with by="unit"'
@@ -172,15 +172,15 @@ def _all_have_splits(several: Sequence[Predictions]) -> bool:
 
 
 def _alike(predictions: Sequence[Any]) -> list[Any]:
-    if len({type(one) for one in predictions}) > 1:
+    if len({type(system) for system in predictions}) > 1:
         raise InputError("classes and numbers are predicted: compare them separately")
     if predictions and isinstance(predictions[0], ClassPredictions):
         return list(one_set_of_classes(predictions))
     return list(predictions)
 
 
-def _fold_notes(several: Sequence[Predictions]) -> list[Note]:
-    if not any(has_splits([one]) for one in several):
+def _fold_notes(systems: Sequence[Predictions]) -> list[Note]:
+    if not any(has_splits([system]) for system in systems):
         return []
     text = (
         "the folds share training data, which a test over units ignores; a test over folds does not"
@@ -196,21 +196,25 @@ class _Paired(NamedTuple):
     data: str
 
 
-def _pair(several: list[Any], data: str) -> _Paired:
-    if same_units(several):
-        return _Paired(several, (), data)
-    keys = [list(zip(one.units, one.repeats or one.units, strict=True)) for one in several]
+def _pair(systems: list[Any], data: str) -> _Paired:
+    if same_units(systems):
+        return _Paired(systems, (), data)
+    keys = [
+        list(zip(system.units, system.repeats or system.units, strict=True)) for system in systems
+    ]
     common = set.intersection(*map(set, keys))
     order = [key for key in keys[0] if key in common]
     if not order:
         raise InputError("the systems have no unit in common: check that their ids are the same")
-    found = []
-    for one, own in zip(several, keys, strict=True):
-        place = {key: at for at, key in enumerate(own)}
-        found.append(one.select([place[key] for key in order]))
+    paired = []
+    for system, system_keys in zip(systems, keys, strict=True):
+        place = {key: at for at, key in enumerate(system_keys)}
+        paired.append(system.select([place[key] for key in order]))
     kept = {unit for unit, _ in order}
-    lost = dict.fromkeys(unit for own in keys for unit, _ in own if unit not in kept)
-    return _Paired(found, tuple(lost), data)
+    lost = dict.fromkeys(
+        unit for system_keys in keys for unit, _ in system_keys if unit not in kept
+    )
+    return _Paired(paired, tuple(lost), data)
 
 
 def _resampled(
@@ -223,11 +227,11 @@ def _resampled(
     """Return the analysis of scores that are not plain means over units."""
     systems = paired.systems
     check_same_weights(systems)
-    for one in systems:
-        value = measure.compute(one, positive)
+    for system in systems:
+        value = measure.compute(system, positive)
         if isinstance(value, Undefined):
             raise MeasureError(
-                f"{measure} of {one.name} is undefined ({value.reason}) and cannot be compared"
+                f"{measure} of {system.name} is undefined ({value.reason}) and cannot be compared"
                 f"{undefined_hint(measure, value.reason)}"
             )
     numbers, names = group_numbers(systems)
@@ -240,7 +244,7 @@ def _resampled(
     scoring = _scoring(systems, measure, positive, numbers, grouped, settings)
     scores = Scores(
         str(measure),
-        tuple(one.name for one in systems),
+        tuple(system.name for system in systems),
         names,
         scoring.values,
         higher_is_better=measure.higher_is_better is not False,
@@ -255,26 +259,26 @@ def _resampled(
 
 def group_numbers(systems: Sequence[Predictions]) -> tuple[Ints, tuple[str, ...]]:
     """Return the group of each row, numbered from 0, and the names of the groups."""
-    for one in systems:
-        if bool(one.groups) != bool(systems[0].groups):
+    for system in systems:
+        if bool(system.groups) != bool(systems[0].groups):
             raise InputError(
-                f"{one.name} has {'groups' if one.groups else 'no groups'}, unlike "
+                f"{system.name} has {'groups' if system.groups else 'no groups'}, unlike "
                 f"{systems[0].name}: give groups for all systems, or for none"
             )
-        if one.groups != systems[0].groups:
-            at = next(
+        if system.groups != systems[0].groups:
+            row = next(
                 n
-                for n, pair in enumerate(zip(one.groups, systems[0].groups, strict=True))
+                for n, pair in enumerate(zip(system.groups, systems[0].groups, strict=True))
                 if pair[0] != pair[1]
             )
             raise InputError(
-                f"unit {one.units[at]} is in group {systems[0].groups[at]} of {systems[0].name}, "
-                f"but in {one.groups[at]} of {one.name}"
+                f"unit {system.units[row]} is in group {systems[0].groups[row]} of "
+                f"{systems[0].name}, but in {system.groups[row]} of {system.name}"
             )
     if not systems[0].groups and not systems[0].repeats:
         return np.arange(len(systems[0].units)), systems[0].units  # each unit is a group
     labels = systems[0].groups or systems[0].units
-    place = {name: at for at, name in enumerate(dict.fromkeys(labels))}
+    place = {name: number for number, name in enumerate(dict.fromkeys(labels))}
     return np.array([place[name] for name in labels], np.int64), tuple(place)
 
 
@@ -286,35 +290,35 @@ def _scoring(
     grouped: bool,
     settings: CompareSettings,
 ) -> SumScoring | OrderScoring | AreaScoring | LinearScoring:
-    plain = not grouped and all(one.weights is None for one in systems)
-    two = plain and measure.family == "AUC" and len(systems[0].classes) == 2
-    if len(numbers) > MANY_UNITS and not two:
+    plain = not grouped and all(system.weights is None for system in systems)
+    is_area = plain and measure.family == "AUC" and len(systems[0].classes) == 2
+    if len(numbers) > MANY_UNITS and not is_area:
         many = scoring_of_many(
             systems, measure, positive, numbers, replicates=settings.replicates, seed=settings.seed
         )
         if many is not None:
             return many
-    sums = [unit_sums(one, measure, positive) for one in systems]
-    tables = [one.table for one in sums if one is not None]
+    sums = [unit_sums(system, measure, positive) for system in systems]
+    tables = [part.table for part in sums if part is not None]
     if sums[0] is not None and len(tables) == len(systems):
         score = sums[0].score
         if not all(np.isfinite(table).all() for table in tables):
             raise MeasureError(f"{measure} is infinite for some units and cannot be compared")
-        grouped_tables = [sums_by_number(one, numbers) for one in tables]
-        made = SumScoring(
+        grouped_tables = [sums_by_number(table, numbers) for table in tables]
+        sums_scoring = SumScoring(
             grouped_tables,
             score,
             settings.replicates,
             affordable(len(grouped_tables[0])),
             settings.seed,
         )
-        return replace(made, why=WEIGHED) if measure.aggregate == "mean" else made
-    if two:
-        at = positive_number(systems[0].classes, positive)
-        flags = systems[0].truth == at
-        return AreaScoring(flags, np.column_stack([one.scores[:, at] for one in systems]))
-    functions = [weighing(one, measure, positive) for one in systems]
-    known = [one for one in functions if one is not None]
+        return replace(sums_scoring, why=WEIGHED) if measure.aggregate == "mean" else sums_scoring
+    if is_area:
+        column = positive_number(systems[0].classes, positive)
+        flags = systems[0].truth == column
+        return AreaScoring(flags, np.column_stack([system.scores[:, column] for system in systems]))
+    functions = [weighing(system, measure, positive) for system in systems]
+    known = [function for function in functions if function is not None]
     if len(known) < len(systems):
         raise MeasureError(f"{measure} has no test over units: compare it over folds")
     return OrderScoring(known, numbers, seed=settings.seed)

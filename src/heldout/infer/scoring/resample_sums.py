@@ -111,8 +111,8 @@ def _kinds(table: Floats, counts: Ints | None = None) -> _Kinds | None:
 
 def total_of(table: Floats, counts: Ints | None) -> Floats:
     """Return the sums of statistics, as a table of one row."""
-    found: Floats = table.sum(axis=0) if counts is None else counts @ table
-    return found[None]
+    total: Floats = table.sum(axis=0) if counts is None else counts @ table
+    return total[None]
 
 
 def bootstrap_sums(
@@ -144,15 +144,15 @@ def bootstrap_sums(
         return corpus_bootstrap(systems, score, replicates=replicates, seed=seed)
     units, width = int(kinds.counts.sum()), systems[0].shape[1]
     source = np.random.default_rng([seed, units])
-    found = []
+    scores = []
     for start in range(0, replicates, BLOCK):
         count = min(BLOCK, replicates - start)
         drawn = source.multinomial(units, kinds.counts / units, count)
         sums = drawn @ kinds.rows
         parts = [sums[:, at : at + width] for at in range(0, sums.shape[1], width)]
-        found.append(np.column_stack([score(one) for one in parts]))
+        scores.append(np.column_stack([score(one) for one in parts]))
     observed = [score(total_of(one, counts))[0] for one in systems]
-    return Replicates(np.concatenate(found), np.array(observed), units, seed)
+    return Replicates(np.concatenate(scores), np.array(observed), units, seed)
 
 
 def randomize_sums(
@@ -262,8 +262,8 @@ def _fair_coins(count: int) -> Floats:
 
     heads = np.arange(count + 1)
     logs = gammaln(count + 1) - gammaln(heads + 1) - gammaln(count - heads + 1)
-    found: Floats = np.exp(logs - count * math.log(2))
-    return found
+    chances: Floats = np.exp(logs - count * math.log(2))
+    return chances
 
 
 def bootstrap_weights(
@@ -291,31 +291,31 @@ def bootstrap_weights(
     replicates = affordable(units, replicates)
     source = np.random.default_rng([seed, count, units])
     size = max(1, 2**22 // units)
-    found = []
+    scores = []
     for start in range(0, replicates, size):
         rows = min(size, replicates - start)
         places = source.integers(0, count, (rows, count)) + count * np.arange(rows)[:, None]
         drawn = np.bincount(places.ravel(), minlength=rows * count).reshape(rows, count)
         weights = drawn[:, clusters].astype(np.float64)
-        found.append(np.column_stack([function(weights) for function in functions]))
-    whole = np.ones((1, units))
-    observed = np.array([function(whole)[0] for function in functions])
-    return Replicates(np.concatenate(found), observed, count, seed)
+        scores.append(np.column_stack([function(weights) for function in functions]))
+    all_units = np.ones((1, units))
+    observed = np.array([function(all_units)[0] for function in functions])
+    return Replicates(np.concatenate(scores), observed, count, seed)
 
 
 def sums_by_number(table: Floats, numbers: Ints) -> Floats:
     """Return the sums over the rows of each group."""
     if len(numbers) == int(numbers.max()) + 1:
         return table
-    found = np.zeros((int(numbers.max()) + 1, table.shape[1]))
-    np.add.at(found, numbers, table)
-    return found
+    sums = np.zeros((int(numbers.max()) + 1, table.shape[1]))
+    np.add.at(sums, numbers, table)
+    return sums
 
 
 def is_sparse(tables: Sequence[Floats]) -> bool:
     """Return whether tables are wide and nearly empty."""
     wide = tables[0].shape[1] >= WIDE
-    return wide and all(np.count_nonzero(one) <= FILLED * one.size for one in tables)
+    return wide and all(np.count_nonzero(table) <= FILLED * table.size for table in tables)
 
 
 def _rows_at_once(units: int, width: int) -> int:
@@ -329,18 +329,18 @@ def bootstrap_sparse(
     from scipy.sparse import csr_array  # slow to import
 
     units, width = systems[0].shape
-    turned = [csr_array(one.T) for one in systems]
+    turned = [csr_array(table.T) for table in systems]
     source = np.random.default_rng([seed, units])
-    found = []
+    scores = []
     size = _rows_at_once(units, width)
     for start in range(0, replicates, size):
         rows = min(size, replicates - start)
         places = source.integers(0, units, (rows, units)) + units * np.arange(rows)[:, None]
         drawn = np.bincount(places.ravel(), minlength=rows * units).reshape(rows, units)
         weights = np.ascontiguousarray(drawn.T, np.float64)
-        found.append(np.column_stack([score((one @ weights).T) for one in turned]))
-    observed = [score(one.sum(axis=0, keepdims=True))[0] for one in systems]
-    return Replicates(np.concatenate(found), np.array(observed), units, seed)
+        scores.append(np.column_stack([score((table @ weights).T) for table in turned]))
+    observed = [score(table.sum(axis=0, keepdims=True))[0] for table in systems]
+    return Replicates(np.concatenate(scores), np.array(observed), units, seed)
 
 
 def randomize_sparse(
@@ -367,7 +367,7 @@ def randomize_sparse(
         rows = min(size, replicates - start)
         signs = 2.0 * source.integers(0, 2, (units, rows), dtype=np.int8) - 1.0
         sums = (total + (turned @ signs).T) / 2
-        found = score(sums) - score(total - sums)
-        far += int(assignments_out(found, observed, tie, alternative).sum())
+        differences = score(sums) - score(total - sums)
+        far += int(assignments_out(differences, observed, tie, alternative).sum())
     drawn = PValue.monte_carlo(far, replicates, seed)
     return drawn.outcome("randomization", observed, alternative, len(first))

@@ -89,8 +89,10 @@ class SumScoring:
     @cached_property
     def values(self) -> Floats:
         """Values of units that average to the scores (jackknife)."""
-        found = [jackknife(table, self.score, self._counts) for table in self.tables]
-        return np.column_stack([one if self.kind is None else one[self.kind] for one in found])
+        columns = [jackknife(table, self.score, self._counts) for table in self.tables]
+        return np.column_stack(
+            [column if self.kind is None else column[self.kind] for column in columns]
+        )
 
     def outcome(self, test: str, pair: tuple[int, int], alternative: Alternative) -> Outcome:
         """Return the randomization test, or the bootstrap-shift test."""
@@ -134,11 +136,11 @@ class SumScoring:
         first, second = (self.tables[at] for at in pair)
         differ = (first != second).any(axis=1)
         gaps = (first - second)[differ]
-        above, below = (total_of(one, self._counts) for one in (first, second))
-        whole = float(self.score(above)[0] - self.score(below)[0])
+        above, below = (total_of(table, self._counts) for table in (first, second))
+        difference = float(self.score(above)[0] - self.score(below)[0])
         swapped = self.score(above - gaps) - self.score(below + gaps)
-        change = np.where(np.isfinite(swapped), whole - swapped, 0.0)
-        change[np.abs(change) <= TIE * (abs(whole) + 1)] = 0.0
+        change = np.where(np.isfinite(swapped), difference - swapped, 0.0)
+        change[np.abs(change) <= TIE * (abs(difference) + 1)] = 0.0
         units = np.ones(len(gaps), np.int64) if self._counts is None else self._counts[differ]
         return int(units[change > 0].sum()), int(units[change < 0].sum())
 
@@ -192,12 +194,12 @@ class OrderScoring:
                 for start in range(0, parts, size)
             ]
         )
-        whole = self._drawn.observed
-        without = np.where(np.isfinite(without), without, whole)
+        observed = self._drawn.observed
+        without = np.where(np.isfinite(without), without, observed)
         spread = (parts - 1) * (without.mean(axis=0) - without) * math.sqrt(count / parts)
-        found: Floats = whole + spread[part_of]
-        found += whole - found.mean(axis=0)
-        return found
+        values: Floats = observed + spread[part_of]
+        values += observed - values.mean(axis=0)
+        return values
 
     def _left_out(self, of_units: Ints, parts: Ints) -> Floats:
         weights = (of_units != parts[:, None]).astype(np.float64)
@@ -251,14 +253,14 @@ class AreaScoring:
     @cached_property
     def values(self) -> Floats:
         """Values of units that average to the areas and have DeLong's variance."""
-        found = []
+        columns = []
         for parts in self._components:
             area = float(parts[self.positive].mean())
             column = np.empty(len(parts))
             for flags in (self.positive, ~self.positive):
                 column[flags] = area + len(parts) / flags.sum() * (parts[flags] - area)
-            found.append(column)
-        return np.column_stack(found)
+            columns.append(column)
+        return np.column_stack(columns)
 
     def outcome(self, test: str, pair: tuple[int, int], alternative: Alternative) -> Outcome:
         """Return DeLong's test."""
@@ -268,17 +270,17 @@ class AreaScoring:
 
     def difference(self, pair: tuple[int, int], level: float) -> Interval:
         """Return DeLong's interval of the difference."""
-        found = auc_covariance(self.positive, self.scores[:, list(pair)])
-        spread = found.covariance
+        estimate = auc_covariance(self.positive, self.scores[:, list(pair)])
+        spread = estimate.covariance
         error = math.sqrt(max(0.0, float(spread[0, 0] + spread[1, 1] - 2 * spread[0, 1])))
-        gap = float(found.areas[0] - found.areas[1])
+        gap = float(estimate.areas[0] - estimate.areas[1])
         half = normal_quantile(level) * error
         return Interval(gap, gap - half, gap + half, level, "DeLong")
 
     def system(self, at: int, level: float) -> Interval:
         """Return DeLong's interval, on the logit scale where the plain one leaves [0, 1]."""
-        found = auc_covariance(self.positive, self.scores[:, at])
-        area, error = float(found.areas[0]), math.sqrt(float(found.covariance[0, 0]))
+        estimate = auc_covariance(self.positive, self.scores[:, at])
+        area, error = float(estimate.areas[0]), math.sqrt(float(estimate.covariance[0, 0]))
         return area_interval(area, error, level)
 
     def signs(self, pair: tuple[int, int]) -> tuple[int, int]:

@@ -56,8 +56,8 @@ def retuned_variance(differences: Floats, spread: ChoiceSpread | None) -> float:
     >>> round(retuned_variance(values, ChoiceSpread(0.001, 0.002)), 6)
     0.003667
     """
-    own = float(differences.var(ddof=1)) / len(differences)
-    return own if spread is None else max(own, spread.units) + spread.choices
+    over_units = float(differences.var(ddof=1)) / len(differences)
+    return over_units if spread is None else max(over_units, spread.units) + spread.choices
 
 
 def retuned_t_test(

@@ -155,9 +155,9 @@ def _tested(source: Source, error: Source, total: float) -> Source:
         f = math.inf if source.mean_square > 0 else math.nan
     both = source.sum_of_squares + error.sum_of_squares
     eta = source.sum_of_squares / both if both > 0 else 0.0
-    whole = total + error.mean_square
+    all_squares = total + error.mean_square
     gain = source.sum_of_squares - source.df * error.mean_square
-    omega = gain / whole if whole > 0 else 0.0
+    omega = gain / all_squares if all_squares > 0 else 0.0
     return source._replace(
         f=f, p=f_tail(f, source.df, error.df), partial_eta_squared=eta, omega_squared=omega
     )
@@ -260,10 +260,10 @@ def _contrast_variances(values: Floats) -> Floats:
     k = values.shape[1]
     basis = np.linalg.qr(np.column_stack([np.ones(k), np.eye(k)[:, : k - 1]]))[0][:, 1:]
     covariance = np.atleast_2d(np.cov(values @ basis, rowvar=False))
-    found: Floats = np.linalg.eigvalsh(covariance)
+    variances: Floats = np.linalg.eigvalsh(covariance)
     # Variances below this are rounding noise.
-    noise = (TIE * float(np.abs(values).max())) ** 2 + TIE * float(max(found[-1], 0.0))
-    return np.where(found <= noise, 0.0, found)
+    noise = (TIE * float(np.abs(values).max())) ** 2 + TIE * float(max(variances[-1], 0.0))
+    return np.where(variances <= noise, 0.0, variances)
 
 
 def _mauchly(variances: Floats, df: int) -> tuple[float, float, int, float]:

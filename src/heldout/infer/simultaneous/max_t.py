@@ -54,10 +54,10 @@ class _Family(NamedTuple):
 
     def statistics(self, signed: Floats, alternative: Alternative) -> Floats:
         """Return statistics, larger for stronger evidence (see `max_t`)."""
-        found = (signed[:, self.first] - signed[:, self.second]) / self.norm
+        statistics = (signed[:, self.first] - signed[:, self.second]) / self.norm
         if alternative == "two-sided":
-            return np.abs(found, out=found)
-        return found if alternative == "greater" else -found
+            return np.abs(statistics, out=statistics)
+        return statistics if alternative == "greater" else -statistics
 
 
 def _family(values: Floats, baseline: int | None) -> _Family:
@@ -133,13 +133,13 @@ def max_t(
     ordered = family._replace(
         first=family.first[order], second=family.second[order], norm=family.norm[order]
     )
-    found = _count_maxima(
+    counts = _count_maxima(
         ordered, observed[order], alternative, step_down, (replicates, seed, method)
     )
-    adjusted = np.maximum.accumulate(found.p())
+    adjusted = np.maximum.accumulate(counts.p())
     if alternative != "two-sided":
         adjusted = np.where(np.isinf(ordered.norm), 1.0, adjusted)
-    return found.result(symmetric_p(systems, ordered.first, ordered.second, adjusted))
+    return counts.result(symmetric_p(systems, ordered.first, ordered.second, adjusted))
 
 
 def _count_maxima(
@@ -175,9 +175,9 @@ def _count_maxima(
         counts = np.asarray((maxima >= observed - TIE).sum(0, dtype=np.float64))
         return counts, maxima[:, 0].copy()  # a view would keep all maxima in memory
 
-    found = list(run_threads(work, parts))
-    counts = np.asarray(sum(counts for counts, _ in found))
-    null = NullTail.of(np.concatenate([largest for _, largest in found]), TIE, exact=exact)
+    results = list(run_threads(work, parts))
+    counts = np.asarray(sum(counts for counts, _ in results))
+    null = NullTail.of(np.concatenate([largest for _, largest in results]), TIE, exact=exact)
     every = f"all {power_text(2, units)} sign assignments"
     detail = every if exact else f"{total:,} replicates, seed {seed}"
     return Counts(counts, total, exact, detail, null)

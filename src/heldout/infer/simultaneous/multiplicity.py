@@ -71,8 +71,10 @@ def _check(p: ArrayLike) -> Floats:
         raise InputError(f"p: expected a list of p-values, got an array of shape {values.shape}")
     wrong = ~((values >= 0) & (values <= 1))
     if wrong.any():
-        at = int(np.argmax(wrong))
-        raise InputError(f"p: number {at + 1} is {values[at]}, expected a p-value from 0 to 1")
+        position = int(np.argmax(wrong))
+        raise InputError(
+            f"p: number {position + 1} is {values[position]}, expected a p-value from 0 to 1"
+        )
     return values
 
 
@@ -84,14 +86,14 @@ def _hommel(values: Floats) -> Floats:
     is the minimum of m p / rank.
     """
     count = len(values)
-    found: Floats = np.full(count, (count * values / np.arange(1, count + 1)).min())
+    adjusted: Floats = np.full(count, (count * values / np.arange(1, count + 1)).min())
     for m in range(count - 1, 1, -1):
         first = count - m + 1
         largest = (m * values[first:] / np.arange(2, m + 1)).min()
         simes = np.full(count, np.minimum(m * values[first - 1], largest))
         simes[:first] = np.minimum(m * values[:first], largest)
-        found = np.maximum(found, simes)
-    return np.maximum(found, values)
+        adjusted = np.maximum(adjusted, simes)
+    return np.maximum(adjusted, values)
 
 
 def _factors(method: str, count: int) -> Floats:

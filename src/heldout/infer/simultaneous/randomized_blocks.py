@@ -103,10 +103,10 @@ def randomized_tukey(
     sums = shifted.sum(0)
     gaps = np.abs(sums[:, None] - sums)
     noise = TIE * float(np.abs(values).max(1).sum())
-    found = _exact_ranges(shifted, gaps, noise, method)
-    if found is None:
-        found = _drawn_ranges(shifted, gaps, noise, (replicates, seed))
-    return found.result(found.p())
+    counts = _exact_ranges(shifted, gaps, noise, method)
+    if counts is None:
+        counts = _drawn_ranges(shifted, gaps, noise, (replicates, seed))
+    return counts.result(counts.p())
 
 
 def _exact_ranges(shifted: Floats, gaps: Floats, noise: float, method: str) -> Counts | None:
@@ -174,12 +174,12 @@ def _convolved_ranges(cells: Ints, step: float, noise: float) -> Counts:
     ranges = np.bincount((high - low).ravel(), weights=share.ravel())
     tail = np.append(np.cumsum(ranges[::-1])[::-1], 0.0)
     sums = cells.sum(0)
-    found = tail[np.abs(sums[:, None] - sums)]
-    np.fill_diagonal(found, 1.0)
+    p = tail[np.abs(sums[:, None] - sums)]
+    np.fill_diagonal(p, 1.0)
     detail = f"all {power_text(math.factorial(systems), len(cells))} permutations, by convolution"
     falling = np.arange(len(ranges))[::-1]
     return Counts(
-        found, 1, True, detail, NullTail((falling * step).astype(np.float64), tail[falling], noise)
+        p, 1, True, detail, NullTail((falling * step).astype(np.float64), tail[falling], noise)
     )
 
 

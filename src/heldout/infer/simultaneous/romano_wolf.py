@@ -202,22 +202,22 @@ def romano_wolf(
     values, alternative = as_scores(scores), check_alternative(alternative)
     units, systems = values.shape
     check_family(systems, baseline, alternative)
-    seen = pair_statistics(values, *pair_columns(systems, baseline))
-    total = replicates_made(replicates, len(seen.first), units)
-    evidence = _evidence(seen.t, alternative)
-    vary = np.flatnonzero(seen.error > 0)
+    statistics = pair_statistics(values, *pair_columns(systems, baseline))
+    total = replicates_made(replicates, len(statistics.first), units)
+    evidence = _evidence(statistics.t, alternative)
+    vary = np.flatnonzero(statistics.error > 0)
     order = vary[np.argsort(evidence[vary], kind="stable")]  # smallest first
-    family = _Family(values, seen, order, alternative, seed)
-    found = family.tally(evidence[order], total, progress)
+    family = _Family(values, statistics, order, alternative, seed)
+    counts = family.tally(evidence[order], total, progress)
     if alternative != "two-sided":
-        found = _one_sided(
-            found, family._replace(alternative="two-sided").tally(evidence[order], total)
+        counts = _one_sided(
+            counts, family._replace(alternative="two-sided").tally(evidence[order], total)
         )
     adjusted = np.empty(len(evidence))
-    adjusted[order] = np.maximum.accumulate(found.p()[::-1])[::-1]
-    constant = seen.error == 0
+    adjusted[order] = np.maximum.accumulate(counts.p()[::-1])[::-1]
+    constant = statistics.error == 0
     adjusted[constant] = _constant_p(evidence[constant], units, len(evidence), alternative)
-    return found.result(symmetric_p(systems, seen.first, seen.second, adjusted))
+    return counts.result(symmetric_p(systems, statistics.first, statistics.second, adjusted))
 
 
 def _evidence(t: Floats, alternative: Alternative) -> Floats:
@@ -351,21 +351,21 @@ class _Replicates:
     def _statistics(self, part: slice, means: Numbers, weights: Numbers | None) -> Numbers:
         """Return the evidence of some pairs in the replicates: pairs x replicates."""
         first, second = self.first[part], self.second[part]
-        found = means[first]
-        found -= means[second]
+        statistics = means[first]
+        statistics -= means[second]
         if weights is None:
-            found /= np.sqrt(self.variance[part, None] / (self.units - 1))
+            statistics /= np.sqrt(self.variance[part, None] / (self.units - 1))
         else:
             # Mean of squares minus square of the mean, for all replicates in one matrix product.
             squares = (self.centred[first] - self.centred[second]) ** 2
             variance = squares @ weights
-            variance -= found * found
+            variance -= statistics * statistics
             variance[variance <= self.flat[part, None]] = self.no_variance
             variance /= self.units - 1
             np.sqrt(variance, out=variance)
-            found /= variance
+            statistics /= variance
         if self.alternative == "two-sided":
-            np.abs(found, out=found)
+            np.abs(statistics, out=statistics)
         elif self.alternative == "less":
-            np.negative(found, out=found)
-        return found
+            np.negative(statistics, out=statistics)
+        return statistics

@@ -91,12 +91,12 @@ def _mean_over_scale(
     q: Floats, tail_at: Callable[[Floats], Floats], mixture: Mixture, chunk: int
 ) -> Floats:
     """Return the mean of tail_at(q s) over s, in chunks that bound the memory."""
-    found = np.empty_like(q)
+    means = np.empty_like(q)
     rows = max(1, chunk // len(mixture.scale))
     for begin in range(0, len(q), rows):
         part = slice(begin, begin + rows)
-        found[part] = tail_at(q[part, None] * mixture.scale) @ mixture.weight
-    return np.minimum(found, 1.0)
+        means[part] = tail_at(q[part, None] * mixture.scale) @ mixture.weight
+    return np.minimum(means, 1.0)
 
 
 def _range_tail(w: Floats, k: int) -> Floats:
@@ -197,8 +197,8 @@ def studentized_range_sf(q: ArrayLike, k: int, df: float) -> Floats:
         raise InputError("q: found nan, expected finite numbers or inf")
     table = _range_table(k)
     flat = np.maximum(values.ravel(), 0.0)
-    found = _mean_over_scale(flat, lambda w: _tabulated_tail(w, table), _mixture(df, k), CHUNK)
-    return np.where(flat == 0, 1.0, found).reshape(values.shape)
+    tails = _mean_over_scale(flat, lambda w: _tabulated_tail(w, table), _mixture(df, k), CHUNK)
+    return np.where(flat == 0, 1.0, tails).reshape(values.shape)
 
 
 def studentized_range_isf(p: ArrayLike, k: int, df: float) -> Floats:
@@ -223,8 +223,8 @@ def studentized_range_isf(p: ArrayLike, k: int, df: float) -> Floats:
     """
     k, df = _check(k, df, 2, "means")
     tails = _check_tails(p)
-    found = _solve(lambda q: studentized_range_sf(q, k, df), tails.ravel(), 0.0)
-    return found.reshape(tails.shape)
+    quantiles = _solve(lambda q: studentized_range_sf(q, k, df), tails.ravel(), 0.0)
+    return quantiles.reshape(tails.shape)
 
 
 def _check_tails(p: ArrayLike) -> Floats:
@@ -245,8 +245,8 @@ def _solve(tail_at: Callable[[Floats], Floats], p: Floats, low: float) -> Floats
             break
         high = tail_at(middle) > p
         below, above = np.where(high, middle, below), np.where(high, above, middle)
-    found: Floats = (below + above) / 2
-    return found
+    solution: Floats = (below + above) / 2
+    return solution
 
 
 def _dunnett_tail(w: Floats, comparisons: int, alternative: Alternative) -> Floats:
@@ -261,8 +261,8 @@ def _dunnett_tail(w: Floats, comparisons: int, alternative: Alternative) -> Floa
         outside = np.minimum(outside + ndtr(-z - reach), 1.0)
     with np.errstate(divide="ignore"):  # log 0 where the probability is 1
         inside = comparisons * np.log1p(-outside)
-    found: Floats = -np.expm1(inside) @ density
-    return found
+    tail: Floats = -np.expm1(inside) @ density
+    return tail
 
 
 def dunnett_sf(
@@ -301,10 +301,10 @@ def dunnett_sf(
     values = np.asarray(t, np.float64)
     flat = np.maximum(values.ravel(), 0.0) if alternative == "two-sided" else values.ravel()
     mixture = _mixture(df, comparisons + 1)
-    found = _mean_over_scale(
+    tails = _mean_over_scale(
         flat, lambda w: _dunnett_tail(w, comparisons, alternative), mixture, CHUNK // 64
     )
-    return found.reshape(values.shape)
+    return tails.reshape(values.shape)
 
 
 def dunnett_isf(
@@ -319,5 +319,5 @@ def dunnett_isf(
     """
     comparisons, df = _check(comparisons, df, 1, "comparisons")
     tails = _check_tails(p)
-    found = _solve(lambda t: dunnett_sf(t, comparisons, df, alternative), tails.ravel(), 0.0)
-    return found.reshape(tails.shape)
+    quantiles = _solve(lambda t: dunnett_sf(t, comparisons, df, alternative), tails.ravel(), 0.0)
+    return quantiles.reshape(tails.shape)

@@ -54,8 +54,8 @@ def delong_interval(
     """
     if scale not in {"plain", "logit"}:
         raise InputError(f"scale={scale!r}: expected plain or logit")
-    found = auc_covariance(positive, scores)
-    area, error = float(found.areas[0]), math.sqrt(float(found.covariance[0, 0]))
+    estimate = auc_covariance(positive, scores)
+    area, error = float(estimate.areas[0]), math.sqrt(float(estimate.covariance[0, 0]))
     if area in {0.0, 1.0}:
         return Undefined("the classes are perfectly separated, so the variance is unknown")
     return area_interval(area, error, level, scale=scale)
@@ -104,16 +104,16 @@ def delong_test(
     (1.0, 'no variance')
     """
     side = check_alternative(alternative)
-    found = auc_covariance(positive, np.column_stack([first, second]))
-    gap = float(found.areas[0] - found.areas[1])
-    table = found.covariance
+    estimate = auc_covariance(positive, np.column_stack([first, second]))
+    gap = float(estimate.areas[0] - estimate.areas[1])
+    table = estimate.covariance
     variance = float(table[0, 0] + table[1, 1] - 2 * table[0, 1])
-    n = found.positives + found.negatives
+    n = estimate.positives + estimate.negatives
     # Where the components of both systems are equal, rounding leaves a tiny variance.
     if variance <= 1e-15 * float(table[0, 0] + table[1, 1] + 1e-15):
         return _without_variance(gap, side, n)
     statistic = gap / math.sqrt(variance)
-    counts = f"{found.positives} positive and {found.negatives} negative units"
+    counts = f"{estimate.positives} positive and {estimate.negatives} negative units"
     return Outcome("delong", _normal_tail(statistic, side), statistic, side, n, "normal", 0, counts)
 
 

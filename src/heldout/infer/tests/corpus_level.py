@@ -103,8 +103,8 @@ def corpus_randomization_test(
 
     def count_out(signed: Floats) -> int:
         sums = (total + signed) / 2
-        found = score(sums) - score(total - sums)
-        return _count_out(found, observed, tie, alternative)
+        differences = score(sums) - score(total - sums)
+        return _count_out(differences, observed, tie, alternative)
 
     if len(gaps) <= FEW:
         out = count_out(_all_assignments(gaps))
@@ -137,19 +137,21 @@ def _signed_rows(gaps: Floats, replicates: int, seed: int) -> Iterator[Floats]:
         yield np.column_stack(blocks)[:, places]
 
 
-def assignments_out(found: Floats, observed: float, tie: float, alternative: Alternative) -> Flags:
+def assignments_out(
+    differences: Floats, observed: float, tie: float, alternative: Alternative
+) -> Flags:
     """Return which differences are as extreme as the observed one; undefined ones count."""
     if alternative == "two-sided":
-        inside = np.abs(found) < abs(observed) - tie
+        inside = np.abs(differences) < abs(observed) - tie
     elif alternative == "greater":
-        inside = found < observed - tie
+        inside = differences < observed - tie
     else:
-        inside = found > observed + tie
+        inside = differences > observed + tie
     return ~inside
 
 
-def _count_out(found: Floats, observed: float, tie: float, alternative: Alternative) -> int:
-    return int(np.count_nonzero(assignments_out(found, observed, tie, alternative)))
+def _count_out(differences: Floats, observed: float, tie: float, alternative: Alternative) -> int:
+    return int(np.count_nonzero(assignments_out(differences, observed, tie, alternative)))
 
 
 class Replicates(NamedTuple):
@@ -178,8 +180,8 @@ class Replicates(NamedTuple):
 
     def difference(self, first: int, second: int, level: float = 0.95) -> Interval:
         """Return the percentile interval of the difference of two scores."""
-        found = self.scores[:, first] - self.scores[:, second]
-        return _percentile(found, float(self.observed[first] - self.observed[second]), level)
+        differences = self.scores[:, first] - self.scores[:, second]
+        return _percentile(differences, float(self.observed[first] - self.observed[second]), level)
 
     def shift_test(
         self, first: int, second: int, alternative: Alternative = "two-sided"
@@ -191,15 +193,15 @@ class Replicates(NamedTuple):
         check_alternative(alternative)
         observed = float(self.observed[first] - self.observed[second])
         tie = TIE * float(np.abs(self.observed[[first, second]]).sum())
-        found = self.scores[:, first] - self.scores[:, second] - observed
-        out = _count_out(found, observed, tie, alternative)
+        differences = self.scores[:, first] - self.scores[:, second] - observed
+        out = _count_out(differences, observed, tie, alternative)
         drawn = PValue.monte_carlo(out, len(self.scores), self.seed)
         return drawn.outcome("bootstrap-shift", observed, alternative, self.segments)
 
 
-def _percentile(found: Floats, observed: float, level: float) -> Interval:
+def _percentile(replicates: Floats, observed: float, level: float) -> Interval:
     check_fraction(level)
-    defined = found[np.isfinite(found)]
+    defined = replicates[np.isfinite(replicates)]
     if not len(defined):
         return Interval(observed, math.nan, math.nan, level, "bootstrap percentile")
     low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
@@ -232,16 +234,16 @@ def corpus_bootstrap(
     >>> interval.estimate, round(interval.low, 1), round(interval.high, 1)
     (3.5, 2.2, 4.8)
     """
-    tables = [_pair(one, systems[0])[0] for one in systems]
+    tables = [_pair(table, systems[0])[0] for table in systems]
     check_draws(replicates, seed)
-    observed = np.array([_score_of(one, score) for one in tables])
-    columns = [np.ascontiguousarray(column) for one in tables for column in one.T]
+    observed = np.array([_score_of(table, score) for table in tables])
+    columns = [np.ascontiguousarray(column) for table in tables for column in table.T]
     width = tables[0].shape[1]
-    found = []
+    scores = []
     for sums in drawn_sums(columns, replicates, seed):
         rows = [np.column_stack(sums[at : at + width]) for at in range(0, len(columns), width)]
-        found.append(np.column_stack([score(one) for one in rows]))
-    return Replicates(np.concatenate(found), observed, len(tables[0]), seed)
+        scores.append(np.column_stack([score(table) for table in rows]))
+    return Replicates(np.concatenate(scores), observed, len(tables[0]), seed)
 
 
 def _pair(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:

@@ -133,7 +133,7 @@ def _sign_piece(work: tuple[int, list[Floats], int, int, int]) -> Floats:
     sums = np.zeros(count)
     # Allocating memory costs more than the lookups: large arrays are allocated once and reused.
     slice_ = min(SLICE, count)
-    index, found, space = np.empty(slice_, np.intp), np.empty(slice_), np.empty(2**WORD)
+    index, looked_up, space = np.empty(slice_, np.intp), np.empty(slice_), np.empty(2**WORD)
     for part in units:
         table = all_signed_sums(part, space)
         for at in range(0, count, SLICE):
@@ -142,8 +142,8 @@ def _sign_piece(work: tuple[int, list[Floats], int, int, int]) -> Floats:
             words >>= WORD - len(part)
             # take is fastest with intp indices; with out=, mode="wrap" avoids a buffered copy
             index[:size] = words
-            table.take(index[:size], out=found[:size], mode="wrap")
-            sums[at : at + size] += found[:size]
+            table.take(index[:size], out=looked_up[:size], mode="wrap")
+            sums[at : at + size] += looked_up[:size]
     return sums
 
 
@@ -230,9 +230,9 @@ def _add_rows(table: Floats, places: Places, sums: Floats) -> None:
     if table.shape[1] == 1:
         table, sums = table[:, 0], sums[:, 0]
     size = max(1, DRAWN_SLICE // (table.size // len(table)))
-    found = np.empty((size, *table.shape[1:]))
+    rows = np.empty((size, *table.shape[1:]))
     for start in range(0, len(sums), size):
         part = sums[start : start + size]
         for place in places[:, start : start + size]:
-            table.take(place, axis=0, out=found[: len(part)], mode="wrap")
-            np.add(part, found[: len(part)], out=part)
+            table.take(place, axis=0, out=rows[: len(part)], mode="wrap")
+            np.add(part, rows[: len(part)], out=part)

@@ -53,8 +53,8 @@ def is_constant(values: Floats) -> bool:
 
 def constant_columns(values: Floats) -> Flags:
     """Return whether the values of each column are equal up to rounding."""
-    found: Flags = np.ptp(values, axis=0) <= SAME * np.abs(values).max(0)
-    return found
+    constant: Flags = np.ptp(values, axis=0) <= SAME * np.abs(values).max(0)
+    return constant
 
 
 def check_share(test_share: float) -> float:
@@ -124,14 +124,14 @@ def t_tests(
         p = stdtr(units - 1, -t if alternative == "greater" else t)
     p = np.where(t == 0, np.where(errors > 0, p, 1.0), p)
     detail = _freedom(units)
-    found = [
-        Outcome("t", one, statistic, alternative, units, "t", detail=detail)
-        for one, statistic in zip(p.tolist(), t.tolist(), strict=True)
+    outcomes = [
+        Outcome("t", p_value, statistic, alternative, units, "t", detail=detail)
+        for p_value, statistic in zip(p.tolist(), t.tolist(), strict=True)
     ]
-    for at in np.flatnonzero(errors == 0).tolist():
-        why = "all differences are zero" if means[at] == 0 else "all differences are equal"
-        found[at] = found[at]._replace(method="no variance", detail=why)
-    return found
+    for pair in np.flatnonzero(errors == 0).tolist():
+        why = "all differences are zero" if means[pair] == 0 else "all differences are equal"
+        outcomes[pair] = outcomes[pair]._replace(method="no variance", detail=why)
+    return outcomes
 
 
 def corrected_t_test(

@@ -180,8 +180,8 @@ def _enumerate(case: _Case) -> PValue:
     left = all_signed_sums(case.values[:half])
     right = np.sort(all_signed_sums(case.values[half:]))
     left.sort()  # consecutive searches then access the same memory
-    found = len(right) - np.searchsorted(right, case.threshold - left, side="left")
-    p = int(found.sum()) * (2 if case.two else 1) / 2 ** len(case.values)
+    reaching = len(right) - np.searchsorted(right, case.threshold - left, side="left")
+    p = int(reaching.sum()) * (2 if case.two else 1) / 2 ** len(case.values)
     return PValue(p, "exact", 0.0, f"all {power_text(2, case.units)} sign assignments")
 
 
@@ -264,8 +264,8 @@ def _tail_from(upward: Floats, steps: int, *, two: bool) -> float:
 def _monte_carlo(case: _Case, replicates: int, seed: int) -> PValue:
     count = 0
     for sums in signed_sums(case.values, replicates, seed):
-        found = np.abs(sums) if case.two else sums
-        count += int(np.count_nonzero(found >= case.threshold))
+        statistics = np.abs(sums) if case.two else sums
+        count += int(np.count_nonzero(statistics >= case.threshold))
     return PValue.monte_carlo(count, replicates, seed)
 
 
