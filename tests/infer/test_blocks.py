@@ -211,7 +211,7 @@ def test_sphericity_of_two_and_of_few_units():
     ("scores", "says"),
     [
         ([[1.0], [2.0]], "1 systems, but at least 2"),
-        ([[1.0, 2.0]], "1 units, but at least 2"),
+        ([[1.0, 2.0]], "at least 2 units, found 1"),
         ([1.0, 2.0], "expected an array units x systems"),
         ([[1.0, 2.0], [1.0, math.nan]], "unit number 2 of system number 2"),
     ],

@@ -139,7 +139,7 @@ def test_areas_of_grouped_units_draw_groups():
     assert found.systems[0].mean.estimate == pytest.approx(
         only(TWO, "AUC").systems[0].mean.estimate
     )
-    assert "drawn whole" in " ".join(map(str, found.warnings))
+    assert "resampled as a whole" in " ".join(map(str, found.warnings))
 
 
 def test_groups_widen_the_interval():

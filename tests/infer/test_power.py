@@ -143,7 +143,7 @@ def test_pilot():
     # chi-square with two degrees of freedom: lower 20 % point is -2 ln .8.
     bound = 0.1 * math.sqrt(2 / (-2 * math.log(0.8)))
     assert pilot_sd([0.1, 0.3, 0.2], level=0.8) == pytest.approx(bound)
-    with pytest.raises(InputError, match="all are the same"):
+    with pytest.raises(InputError, match="all are equal"):
         pilot_sd([0.1, 0.1, 0.1])
 
 

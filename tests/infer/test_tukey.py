@@ -240,7 +240,7 @@ def test_letters_of_many_systems():
 
 
 def test_refused():
-    with pytest.raises(InputError, match="1 systems"):
+    with pytest.raises(InputError, match="at least 2 systems, found 1"):
         tukey_hsd([[1], [2]])
     with pytest.raises(InputError, match="level=95"):
         tukey_hsd([[1, 2], [2, 4]], level=95)
