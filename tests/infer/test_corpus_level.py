@@ -135,7 +135,7 @@ def test_undefined_assignments_count_as_far_out():
     def score(sums):
         return np.where(sums[:, 1] == 1, sums[:, 0], np.nan)
 
-    with pytest.raises(InputError, match="not defined"):
+    with pytest.raises(InputError, match="undefined and cannot be tested"):
         corpus_randomization_test(one, other, score)
     one, other = np.array([[9.0, 1], [5, 0]]), np.array([[0.0, 0], [3, 1]])
     # both swapped or none: |14 - 3|; one swapped: a side has two, the other none
@@ -195,7 +195,7 @@ def test_statistics_that_do_not_pair_are_refused(shape):
 
 def test_wrong_input_is_refused():
     one = np.ones((5, 2))
-    with pytest.raises(InputError, match="at least 2 are needed"):
+    with pytest.raises(InputError, match="at least 2 segments, found 1"):
         corpus_bootstrap([one[:1]], ratio)
     with pytest.raises(InputError, match="not finite"):
         corpus_randomization_test(one, one * np.nan, ratio)

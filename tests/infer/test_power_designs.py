@@ -146,7 +146,7 @@ def test_impossible_plans_are_refused():
         ScaledDesign(0.1, 5, 10).needed(0.1, Goal(power=1.0))
     with pytest.raises(InputError, match="more than 100,000,000"):
         ScaledDesign(0.1, 5, 10).needed(1e-9, Goal())
-    with pytest.raises(InputError, match="above zero"):
+    with pytest.raises(InputError, match="above 0"):
         UnitDesign(0.1).for_width(0, 0.95)
 
 

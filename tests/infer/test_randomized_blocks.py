@@ -236,8 +236,8 @@ def test_holds_its_level():
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: randomized_tukey([[1], [2]]), "1 systems"),
-        (lambda: randomized_tukey([[1, 2]]), "1 units"),
+        (lambda: randomized_tukey([[1], [2]]), "found 1"),
+        (lambda: randomized_tukey([[1, 2]]), "found 1"),
         (lambda: max_t([[1, 2], [math.nan, 3]]), "unit number 2 of system number 1"),
         (lambda: randomized_tukey([[1, 2], [2, 3]], replicates=0), "replicates=0"),
         (lambda: max_t([[1, 2], [2, 3]], seed=-1), "seed=-1"),

@@ -263,7 +263,7 @@ def test_fewer_replicates_where_there_is_much_to_do():
         (lambda values: romano_wolf(values, 9), "baseline=9: expected a column"),
         (lambda values: romano_wolf(values, alternative="less"), "compared two-sided"),
         (lambda values: romano_wolf(values, replicates=0), "replicates=0"),
-        (lambda values: romano_wolf(values[:1]), "1 units"),
+        (lambda values: romano_wolf(values[:1]), "found 1"),
     ],
 )
 def test_what_is_refused(call, message):
