@@ -11,7 +11,7 @@ import pytest
 
 import heldout
 from heldout.cli import main, parser
-from heldout.data.aside import made_folder, write_atomically
+from heldout.data.atomic import made_folder, write_atomically
 from heldout.data.export import export_collection
 from heldout.errors import InputError
 from heldout.infer.ledger import Ledger

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from heldout.cli import main
-from heldout.data.prediction_kind import told_task
+from heldout.data.prediction_task import detect_task
 
 
 def run(capsys, *arguments, code=None):
@@ -165,7 +165,7 @@ def test_numbers(tmp_path, capsys):
 def test_predictions_are_told_by_their_columns(tmp_path, text, task):
     path = tmp_path / "file"
     path.write_text(text)
-    assert told_task([path]) == task
+    assert detect_task([path]) == task
 
 
 def test_parquet_is_told_too(tmp_path):
@@ -173,7 +173,7 @@ def test_parquet_is_told_too(tmp_path):
 
     path = tmp_path / "p"
     pl.DataFrame({"unit": [1], "truth": ["a"], "prediction": ["a"]}).write_parquet(path)
-    assert told_task([path]) == "classification"
+    assert detect_task([path]) == "classification"
 
 
 def test_what_does_not_fit_is_refused(files, tmp_path, capsys):

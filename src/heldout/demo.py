@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from heldout.data.aside import made_folder
+from heldout.data.atomic import made_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

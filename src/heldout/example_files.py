@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from heldout.data.aside import made_folder, write_atomically
+from heldout.data.atomic import made_folder, write_atomically
 from heldout.data.example import example
 from heldout.measure.ranking.evaluate import evaluate_runs
 from heldout.report.evaluation import evaluation_text, policy_lines

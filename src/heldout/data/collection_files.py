@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heldout.data.collection import Collection
-from heldout.data.files import detect_format, read_qrels
 from heldout.data.io import trec
 from heldout.data.io.beir import beir_folder, is_beir_folder, judged_only
 from heldout.data.io.blocks import Reading
@@ -23,6 +22,7 @@ from heldout.data.io.query_files import read_queries
 from heldout.data.io.source import open_source
 from heldout.data.io.trec_documents import TrecDocuments
 from heldout.data.paths import is_there, names_folder, place_among
+from heldout.data.run_files import detect_format, read_qrels
 from heldout.errors import HeldoutError, InputError
 from heldout.notes import Note
 

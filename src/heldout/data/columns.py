@@ -1,9 +1,9 @@
-"""Columns that runs and judgements are made of, brought into one form."""
+"""Columns of runs and judgements, and the frames that they come from and are returned as."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -26,7 +26,10 @@ __all__ = [
     "QRELS_COLUMNS",
     "QUERY_NAMES",
     "RUN_COLUMNS",
+    "Library",
     "Stretches",
+    "check_library",
+    "frame_of",
     "id_columns",
     "is_frame",
     "is_nested",
@@ -146,3 +149,39 @@ def three_columns(
     if not len(values):
         raise InputError(f"{what} has no rows")
     return stretches, doc_column, values
+
+
+Library: TypeAlias = Literal["polars", "pandas"]
+"""The library of a frame."""
+
+
+def check_library(library: str) -> None:
+    """Raise an error for the name of another library."""
+    if library not in {"polars", "pandas"}:
+        raise InputError(f"library={library!r}: expected polars or pandas")
+
+
+def frame_of(frame: pl.DataFrame, library: Library) -> Any:
+    """Return a Polars frame, or the same as a pandas frame.
+
+    Parameters
+    ----------
+    frame
+        The data.
+    library
+        ``polars`` or ``pandas``.
+    """
+    check_library(library)
+    if library == "polars":
+        return frame
+    import pandas as pd
+
+    # Not to_pandas(), which needs pyarrow.
+    return pd.DataFrame(
+        {
+            name: frame[name].to_numpy()
+            if frame[name].dtype.is_numeric()
+            else frame[name].to_list()
+            for name in frame.columns
+        }
+    )

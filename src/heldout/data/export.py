@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from heldout.data.files import make_aside, write_qrels
+from heldout.data.atomic import make_aside
+from heldout.data.run_files import write_qrels
 from heldout.errors import InputError
 
 if TYPE_CHECKING:

@@ -1,14 +1,16 @@
-"""Whether something is at a path, whatever the path is made of."""
+"""Paths: what exists there, how places in files are shown, and the cache folder."""
 
 from __future__ import annotations
 
 import os
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["is_there", "names_file", "names_folder", "place_among"]
+__all__ = ["cache_folder", "is_there", "names_file", "names_folder", "place_among"]
 
 
 def is_there(path: str | os.PathLike[str]) -> bool:
@@ -46,3 +48,25 @@ def place_among(place: str, files: Sequence[str]) -> str:
     shared = os.path.commonprefix(folders)  # noqa: RUF071 - cut off behind a separator next
     shared = shared[: shared.rfind(os.sep) + 1]
     return place.removeprefix(shared)
+
+
+def cache_folder() -> Path:
+    """``HELDOUT_CACHE``, or else the folder that the platform has for caches; it may not exist."""
+    own = os.environ.get("HELDOUT_CACHE")
+    if own:
+        return Path(own)
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA")
+        return (Path(local) if local else _home() / "AppData" / "Local") / "heldout" / "Cache"
+    if sys.platform == "darwin":
+        return _home() / "Library" / "Caches" / "heldout"
+    given = os.environ.get("XDG_CACHE_HOME", "")
+    # The rules of XDG: a relative path is to be ignored.
+    return (Path(given) if given.startswith("/") else _home() / ".cache") / "heldout"
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:  # a user without a home
+        return Path(os.sep) / "nonexistent"

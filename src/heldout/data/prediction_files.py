@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from heldout.data.io.cells import Cells, Labels
-    from heldout.data.io.table import Table
-    from heldout.data.places import Places
+    from heldout.data.io.table import Places, Table
     from heldout.data.words import Floats, Ints
 
 __all__ = ["read_class_predictions", "read_number_predictions"]

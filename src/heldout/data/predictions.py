@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from heldout.data.places import Places
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
@@ -167,6 +166,8 @@ def _chosen(given: ClassPredictions | NumberPredictions, at: Ints) -> dict[str, 
         for name in ("units", "folds", "groups", "repeats")
         for column in (getattr(given, name),)
     }
+    from heldout.data.io.table import Places  # readers of tables, which rankings do without
+
     places = given.places
     if isinstance(places, Places):
         found["places"] = places.select(at)

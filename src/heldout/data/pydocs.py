@@ -10,27 +10,25 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from heldout.data.cache import cache_folder
 from heldout.data.collection import Collection, replace_notes
 from heldout.data.collection_files import read_collection
 from heldout.data.export import FolderExistsError, write_beir, write_folder
-from heldout.data.numpydoc import take_apart
+from heldout.data.paths import cache_folder
 from heldout.errors import HeldoutError, InputError
 from heldout.notes import Note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from heldout.data.numpydoc import Parts
-
-__all__ = ["build_pydocs", "installed_packages", "read_pydocs"]
+__all__ = ["build_pydocs", "installed_packages", "parse_docstring", "read_pydocs"]
 
 PACKAGES: Final = {"numpy": "numpy", "scipy": "scipy", "scikit-learn": "sklearn"}
 """Distributions, and the names they are imported by."""
@@ -40,6 +38,10 @@ MOST_WORDS: Final = 40
 _FINGERPRINT: Final = "fingerprint.txt"
 VERSION: Final = 2
 """Of the rules here: other rules make another collection."""
+
+_UNDERLINE = re.compile(r"^\s*(?:-{3,}|={3,})\s*$")
+_SIGNATURE = re.compile(r"^[A-Za-z_][\w.]*\(.*", re.DOTALL)
+_REFERENCE = re.compile(r"^(?::[\w:]+:)?`?~?([A-Za-z_][\w.]*)(?:\(\))?`?$")
 
 
 def installed_packages() -> dict[str, str]:
@@ -69,6 +71,84 @@ def walk_docstrings(packages: Iterable[str]) -> list[tuple[str, str]]:
     return [tuple(json.loads(line)) for line in done.stdout.splitlines()]
 
 
+class Parts(NamedTuple):
+    """A docstring taken apart.
+
+    Parameters
+    ----------
+    summary
+        Its first paragraph, in one line; a signature does not count.
+    rest
+        The text without the summary and without "See Also".
+    whole
+        The text with the summary, but without "See Also".
+    related
+        The names in "See Also", as they are written.
+    """
+
+    summary: str
+    rest: str
+    whole: str
+    related: tuple[str, ...]
+
+
+def parse_docstring(text: str) -> Parts:
+    r"""Take a docstring apart.
+
+    Examples
+    --------
+    >>> see_also = "See Also\n--------\ng, h : others"
+    >>> parts = parse_docstring(f"f(x)\n\nTwice x.\n\n{see_also}\n\nNotes\n-----\nx")
+    >>> parts.summary, parts.related
+    ('Twice x.', ('g', 'h'))
+    >>> parts.rest
+    'f(x)\n\nNotes\n-----\nx'
+    """
+    lines, related = _without_see_also(text.splitlines())
+    whole = "\n".join(lines).strip()
+    head, summary, tail = _around_summary(whole)
+    rest = "\n\n".join(part for part in (head, tail) if part)
+    return Parts(" ".join(summary.split()), rest, whole, related)
+
+
+def _without_see_also(lines: list[str]) -> tuple[list[str], tuple[str, ...]]:
+    kept: list[str] = []
+    related: list[str] = []
+    inside = False
+    for place, line in enumerate(lines):
+        heading = place + 1 < len(lines) and bool(_UNDERLINE.match(lines[place + 1]))
+        if heading and line.strip():
+            inside = line.strip().lower() == "see also"
+        if inside:
+            related += _names(line)
+        else:
+            kept.append(line)
+    return kept, tuple(dict.fromkeys(related))
+
+
+def _names(line: str) -> list[str]:
+    """The names in a line of "See Also": those before the colon of a line that is not indented."""
+    if line[:1].isspace() or line.strip().lower() == "see also":
+        return []
+    listed = re.split(r"\s:(?:\s|$)|:$|:\s", line, maxsplit=1)[0]
+    found = (_REFERENCE.match(one.strip().rstrip(".")) for one in listed.split(","))
+    return [one[1] for one in found if one]
+
+
+def _around_summary(text: str) -> tuple[str, str, str]:
+    """What stands before the summary (a signature), the summary, and what stands behind it."""
+    paragraphs = re.split(r"\n\s*\n", text)
+    at = 0
+    while at < len(paragraphs) - 1 and _SIGNATURE.match(paragraphs[at].strip()):
+        at += 1
+    summary = paragraphs[at]
+    if any(_UNDERLINE.match(line) for line in summary.splitlines()):
+        return text, "", ""  # a section, no summary
+    before = "\n\n".join(paragraphs[:at]).strip()
+    behind = "\n\n".join(paragraphs[at + 1 :]).strip()
+    return before, summary.strip(), behind
+
+
 def build_pydocs(
     named: Iterable[tuple[str, str]], *, name: str = "pydocs", notes: Iterable[Note] = ()
 ) -> Collection:
@@ -89,7 +169,7 @@ def build_pydocs(
     'More of f.'
     """
     objects = _share(named)
-    parts = {one: take_apart(text) for one, (text, _) in objects.items()}
+    parts = {one: parse_docstring(text) for one, (text, _) in objects.items()}
     home = {alias: one for one, (_, aliases) in objects.items() for alias in aliases}
     related = {
         one: sorted(_resolve(objects[one][1], part.related, home) - {one})

@@ -12,14 +12,16 @@ from heldout.data.columns import (
     ID_COLUMNS,
     QRELS_COLUMNS,
     RUN_COLUMNS,
+    Library,
     Stretches,
+    check_library,
+    frame_of,
     id_columns,
     is_nested,
     pick_columns,
     three_columns,
 )
 from heldout.data.duplicates import duplicate_row, repeats
-from heldout.data.frames import Library, check_library, frame_of
 from heldout.data.notes import count_of
 from heldout.data.ordering import put_in_order
 from heldout.data.words import Floats, Ints, Words, query_keys
@@ -98,7 +100,7 @@ class Run:
         skip_bad_lines: bool = False,
     ) -> Run:
         """Read a run file; see `heldout.read_run`."""
-        from heldout.data.files import read_run  # files make runs
+        from heldout.data.run_files import read_run  # files make runs
 
         return read_run(
             path,
@@ -275,7 +277,7 @@ class Run:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the run; the name's ending tells the format (see `heldout.read_run`)."""
-        from heldout.data.files import write_run  # files make runs
+        from heldout.data.run_files import write_run  # files make runs
 
         write_run(self, path)
 
@@ -325,7 +327,7 @@ class Qrels:
         skip_bad_lines: bool = False,
     ) -> Qrels:
         """Read and join qrels files; see `heldout.read_qrels`."""
-        from heldout.data.files import read_qrels  # files make qrels
+        from heldout.data.run_files import read_qrels  # files make qrels
 
         return read_qrels(path, *more, skip_bad_lines=skip_bad_lines)
 
@@ -462,7 +464,7 @@ class Qrels:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the qrels; the name's ending tells the format (see `heldout.read_qrels`)."""
-        from heldout.data.files import write_qrels  # files make qrels
+        from heldout.data.run_files import write_qrels  # files make qrels
 
         write_qrels(self, path)
 

@@ -2,7 +2,7 @@
 
 Polars reads millions of rows faster, but renames repeated columns and fills short lines up without
 a word. Here every oddity is named with its line. Large texts without any oddity are read by
-`heldout.data.io.regular_text`.
+`heldout.data.io.delimited_fast`.
 """
 
 from __future__ import annotations

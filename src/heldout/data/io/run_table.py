@@ -12,7 +12,7 @@ import numpy as np
 from heldout.data.columns import ID_COLUMNS, pick_names
 from heldout.data.io.cells import as_list, cell_text, number_problem, to_numbers
 from heldout.data.io.delimited import BadRow, refuse_repeated
-from heldout.data.io.json_lists import Columns, parse_lists
+from heldout.data.io.run_json import Columns, parse_lists
 from heldout.data.io.table import read_table
 from heldout.errors import FormatError
 

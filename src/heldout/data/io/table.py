@@ -6,26 +6,29 @@ column means is the business of those.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, overload
+
+import numpy as np
 
 from heldout.data.io.decode import decode_text, json_object
 from heldout.data.io.delimited import read_delimited, refuse_repeated
+from heldout.data.io.delimited_fast import read_regular
 from heldout.data.io.parquet import parquet_errors, read_parquet
-from heldout.data.io.regular_text import read_regular
-from heldout.data.places import Places
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     import polars as pl
 
     from heldout.data.io.cells import Cells
     from heldout.data.io.delimited import BadRow
     from heldout.data.io.source import Source
+    from heldout.data.words import Ints
 
-__all__ = ["Table", "find_column", "read_names", "read_table", "table_of"]
+__all__ = ["Places", "Table", "find_column", "read_names", "read_table", "table_of"]
 
 LARGE: Final = 1 << 20
 """Bytes from which on a text is worth the import of Polars."""
@@ -35,6 +38,65 @@ HEAD: Final = 1 << 16
 
 NESTED: Final = {"scores": "score_", "probabilities": "prob_"}
 """Objects in JSON lines that hold a number for each class, and what their columns are called."""
+
+
+class Places(Sequence[str]):
+    """The places of rows, as ``file:line``.
+
+    Parameters
+    ----------
+    source
+        The file.
+    count
+        How many rows there are.
+    lines
+        The line of each row of the file; empty for a file without lines.
+    rows
+        The rows of the file that are meant; by default all.
+
+    Examples
+    --------
+    >>> places = Places("a.csv", 2, [3, 5])
+    >>> places[1], Places("a.parquet", 2)[1], list(places.select([1]))
+    ('a.csv:5', 'a.parquet, row 2', ['a.csv:5'])
+    """
+
+    __slots__ = ("_count", "_lines", "_rows", "_source")
+
+    def __init__(
+        self, source: str, count: int, lines: Sequence[int] = (), rows: Ints | None = None
+    ) -> None:
+        self._source = source
+        self._count = count
+        self._lines = lines
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Places: ...
+
+    def __getitem__(self, at: int | slice) -> str | Places:
+        if isinstance(at, slice):
+            return self.select(np.arange(*at.indices(self._count)))
+        number = self.number(at)
+        return f"{self._source}:{number}" if self._lines else f"{self._source}, row {number}"
+
+    def number(self, at: int) -> int:
+        """The line of a row, or its number from 1 in a file without lines."""
+        place = range(self._count)[at]  # also from the end; an error beyond it
+        row = place if self._rows is None else int(self._rows[place])
+        return self._lines[row] if self._lines else row + 1
+
+    def select(self, at: Sequence[int] | Ints) -> Places:
+        """The places of some rows only."""
+        chosen = np.asarray(at, np.int64)
+        rows = chosen if self._rows is None else self._rows[chosen]
+        return Places(self._source, len(chosen), self._lines, rows)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

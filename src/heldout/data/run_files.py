@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from heldout.data.aside import make_aside, write_atomically
+from heldout.data.atomic import write_atomically
 from heldout.data.columns import QRELS_COLUMNS, RUN_COLUMNS
 from heldout.data.io import trec
 from heldout.data.io.compression import PACKERS, pack
@@ -30,10 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Format",
-    "make_aside",
     "read_qrels",
     "read_run",
-    "write_atomically",
     "write_qrels",
     "write_run",
 ]

@@ -65,7 +65,7 @@ def as_run(given: Any, options: Mapping[str, Any] | None = None) -> Run:
     if isinstance(given, Run):
         return given
     if isinstance(given, str | os.PathLike):
-        from heldout.data.files import read_run  # files make runs
+        from heldout.data.run_files import read_run  # files make runs
 
         return read_run(given, **options)
     making = {key: options[key] for key in ("ties", "single_precision") if key in options}

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from heldout.data.io.table import Table
 
-__all__ = ["told_task"]
+__all__ = ["detect_task"]
 
 
-def told_task(paths: Sequence[str | os.PathLike[str]]) -> str:
+def detect_task(paths: Sequence[str | os.PathLike[str]]) -> str:
     """The task of files of predictions, or nothing if they are something else.
 
     They are predictions if the first has columns of units, of the truth, and of predictions or
