@@ -129,9 +129,9 @@ def test_bad_rows_of_a_table_can_be_left_out(tmp_path):
     run = read_run(tmp_path / "x.csv", skip_bad_lines=True, report=said.append)
     assert run.to_dict() == {"q": {"a": 1.0}}
     assert [line.split(": ")[1] for line in said] == [
-        "'x' is not a number; left out",
-        "no doc; left out",
-        "'nan' is not a finite number; left out",
+        "'x' is not a number; ignored",
+        "no doc; ignored",
+        "'nan' is not a finite number; ignored",
     ]
 
 
@@ -148,9 +148,9 @@ def test_a_missing_id_in_a_frame_is_refused(frame):
 
 
 def test_grades_and_scores_that_do_not_fit_are_refused():
-    with pytest.raises(InputError, match="too great"):
+    with pytest.raises(InputError, match="too large"):
         Qrels.from_dict({"q": {"a": 10**300}})
-    with pytest.raises(InputError, match="too great for a 32-bit float"):
+    with pytest.raises(InputError, match="too large for a 32-bit float"):
         Run.from_dict({"q": {"a": 1e300}}, single_precision=True)
 
 

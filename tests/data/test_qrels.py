@@ -73,9 +73,11 @@ def test_negative_grades_are_kept():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("q 0 a 1\nq 0 b 1.5\n", r":2: grade '1\.5' is not a whole number"),
-        ("query-id\tcorpus-id\tscore\nq\tb\t1.5\n", r"document b.*1\.5.*whole number"),
-        ("q 0 a 1\nq 0 b 99999999999\n", r":2: grade '99999999999' .*too great"),
+        ("q 0 a 1\nq 0 b 1.5\n", r":2: grade '1\.5' is not an integer"),
+        ("query-id\tcorpus-id\tscore\nq\tb\t1.5\n", r":2: grade 1\.5 is not an integer"),
+        ("query_id,doc_id,grade\nq,a,1\nq,b,1.5\nq,c,2\n", r":3: grade 1\.5 is not an integer"),
+        ('{"q": {"a": 1,\n"b": 2},\n"r": {"a": 1,\n"b": 1e12}}', r":4: .*'b': .*is too large"),
+        ("q 0 a 1\nq 0 b 99999999999\n", r":2: grade '99999999999' is too large"),
     ],
 )
 def test_a_grade_that_is_no_grade_is_refused(tmp_path, text, message):
@@ -83,8 +85,13 @@ def test_a_grade_that_is_no_grade_is_refused(tmp_path, text, message):
         read_qrels(saved(tmp_path, text))
 
 
-def test_a_grade_between_two_whole_numbers_can_be_left_out(tmp_path):
-    path = saved(tmp_path, "q 0 a 1\nq 0 b 1.5\nq 0 c 2\n")
+@pytest.mark.parametrize(
+    "text",
+    ["q 0 a 1\nq 0 b 1.5\nq 0 c 2\n", "query_id,doc_id,grade\nq,a,1\nq,b,1.5\nq,c,2\n"],
+    ids=["TREC", "CSV"],
+)
+def test_a_grade_between_two_integers_can_be_ignored(tmp_path, text):
+    path = saved(tmp_path, text)
     said = []
     qrels = read_qrels(path, skip_bad_lines=True, report=said.append)
     assert qrels.to_dict() == {"q": {"a": 1, "c": 2}}
@@ -93,7 +100,7 @@ def test_a_grade_between_two_whole_numbers_can_be_left_out(tmp_path):
 
 @pytest.mark.parametrize("grade", [1.5, float("nan"), float("inf")])
 def test_a_grade_that_is_not_whole_is_refused_by_row(grade):
-    with pytest.raises(InputError, match=r"document b \(row 2\).*not a whole number"):
+    with pytest.raises(InputError, match=r"document b \(row 2\).*not an integer"):
         Qrels.from_columns(["q", "q"], ["a", "b"], [1, grade])
 
 

@@ -168,7 +168,7 @@ WRONG = {
     "nothing": ("", "empty"),
     "open quote": ('unit,A\nq,"1\n', r"t\.csv:2: .* a cell that is never closed"),
     "latin 1": ("unit,é\nq,1\n".encode("latin1"), r"t\.csv:1: byte 0xe9 is not UTF-8"),
-    "UTF-16": (WIDE.encode("utf-16"), r"t\.csv:1: byte 0xff is not UTF-8"),
+    "UTF-16": (WIDE.encode("utf-16"), r"t\.csv:1: this is UTF-16"),
     "binary": (b"unit,A\nq\0,1\n", r"t\.csv:2: not a text file"),
     "broken parquet": (b"PAR1" + bytes(20) + b"PAR1", "not a Parquet table"),
 }

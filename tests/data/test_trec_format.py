@@ -238,7 +238,7 @@ def test_skipping_leaves_out_the_bad_lines_and_only_those(tmp_path_factory, line
     assert run.docs.tolist() == [f"d{at}" for at, (good, _) in enumerate(lines) if good]
     numbers = [at + 1 for at, (good, _) in enumerate(lines) if not good]
     assert [sentence.partition(": ")[0] for sentence in said] == [f"{path}:{n}" for n in numbers]
-    assert all(sentence.endswith("; left out") for sentence in said)
+    assert all(sentence.endswith("; ignored") for sentence in said)
 
 
 def test_bad_lines_of_qrels_are_skipped_too(tmp_path):

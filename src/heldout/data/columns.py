@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-    from heldout.data.words import Floats, Ints
+    from heldout.data.words import Flags, Floats, Ints
 
     Frame: TypeAlias = pl.DataFrame | pd.DataFrame
 
@@ -30,15 +30,18 @@ __all__ = [
     "Stretches",
     "check_library",
     "frame_of",
+    "grade_problem",
     "id_columns",
     "is_frame",
     "is_nested",
     "pick_columns",
     "pick_names",
     "three_columns",
+    "wrong_grades",
 ]
 
 GREATEST_GRADE: Final = 2**31
+"""The largest grade, as trec_eval has it."""
 
 QUERY_NAMES: Final = ("query_id", "qid", "query-id", "q_id", "query", "topic", "topic_id")
 """What a column of query ids is called, by the tools of the field."""
@@ -96,6 +99,23 @@ def pick_names(
             )
         picked[role] = found
     return picked
+
+
+def wrong_grades(values: Floats) -> Flags:
+    """Return which values are not grades: integers that are not too large."""
+    wrong: Flags = ~(np.abs(values) <= GREATEST_GRADE) | (values != np.rint(values))
+    return wrong
+
+
+def grade_problem(value: float) -> str:
+    """Say why a number is not a grade.
+
+    Examples
+    --------
+    >>> grade_problem(0.5), grade_problem(1e12)
+    ('is not an integer', 'is too large')
+    """
+    return "is too large" if GREATEST_GRADE < abs(value) < np.inf else "is not an integer"
 
 
 class Stretches(NamedTuple):

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from heldout.data.columns import (
-    GREATEST_GRADE,
     ID_COLUMNS,
     QRELS_COLUMNS,
     RUN_COLUMNS,
@@ -16,10 +15,12 @@ from heldout.data.columns import (
     Stretches,
     check_library,
     frame_of,
+    grade_problem,
     id_columns,
     is_nested,
     pick_columns,
     three_columns,
+    wrong_grades,
 )
 from heldout.data.duplicates import duplicate_row, repeats
 from heldout.data.notes import count_of
@@ -211,7 +212,7 @@ class Run:
             with np.errstate(over="ignore"):
                 scores = scores.astype(np.float32).astype(np.float64)
             if not np.isfinite(scores).all():
-                raise InputError(f"run {name}: a score is too great for a 32-bit float")
+                raise InputError(f"run {name}: a score is too large for a 32-bit float")
         names = tuple(dict.fromkeys(queries.names))
         offsets = np.append(queries.starts, queries.rows)
         if len(names) < len(queries.names):  # bring the rows of each query together
@@ -356,13 +357,12 @@ class Qrels:
     ) -> Qrels:
         """Make qrels of three columns of equal length."""
         stretches, doc_column, values = three_columns(queries, docs, grades, "qrels", "grade")
-        whole = np.isfinite(values) & (values == np.rint(values))
-        broken = np.flatnonzero(~whole | (np.abs(values) > GREATEST_GRADE))
-        if len(broken):
-            row = int(broken[0])
+        wrong = np.flatnonzero(wrong_grades(values))
+        if len(wrong):
+            row = int(wrong[0])
             raise InputError(
                 f"qrels, document {doc_column[row]} (row {row + 1}): "
-                f"grade {values[row]:g} is not a whole number, or too great"
+                f"grade {values[row]:g} {grade_problem(values[row])}"
             )
         return cls.assemble(stretches, doc_column, values.astype(np.int64))
 

@@ -14,6 +14,7 @@ from heldout.data.atomic import write_atomically
 from heldout.data.columns import QRELS_COLUMNS, RUN_COLUMNS
 from heldout.data.io import trec
 from heldout.data.io.compression import PACKERS, pack
+from heldout.data.io.delimited import refuse_or_report
 from heldout.data.io.source import open_source
 from heldout.data.run import Qrels, Run
 from heldout.errors import DuplicateError, FormatError, InputError
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator
 
-    from heldout.data.io.scan import BadLine
     from heldout.data.io.source import Source
     from heldout.data.run import TiePolicy
 
@@ -104,12 +104,10 @@ def read_run(
     rows = trec.read_run_rows(source)
     if not len(rows.values):
         if trec.looks_like_qrels(source):
-            raise InputError(
-                f"{source.name} looks like judgements, not a run: "
-                "give the judgements first, then runs"
-            )
+            raise trec.qrels_as_run(source.name)
         _refuse_other_table(source, RUN_COLUMNS)
-    _treat_bad(source, rows.bad, skip_bad_lines, report)
+    bad = trec.bad_rows(source, rows.bad)
+    refuse_or_report(bad, len(rows.bad), skip=skip_bad_lines, report=report)
     trec.refuse_empty(source, rows, trec.RUN_LINE)
     with _located(source, "trec"):
         return Run.assemble(
@@ -156,17 +154,14 @@ def _read_one_qrels(path: Path_, skip: bool, report: Callable[[str], None] | Non
         from heldout.data.io.run_table import read_run_table
 
         columns = read_run_table(source, kind, QRELS_COLUMNS, skip_bad_lines=skip, report=report)
-        fractions = sum(value % 1 != 0 for value in columns[2])
-        if fractions > max(1, len(columns[2]) // 2):  # grades are whole numbers, but for a slip
-            raise _looks_like_run(source)
         with _located(source, ""):
             return Qrels.from_columns(*columns)
     rows = trec.read_qrels_rows(source)
     if not len(rows.values):
         if trec.looks_like_run(source):
-            raise _looks_like_run(source)
+            raise trec.run_as_qrels(source.name)
         _refuse_other_table(source, QRELS_COLUMNS)
-    _treat_bad(source, rows.bad, skip, report)
+    refuse_or_report(trec.bad_rows(source, rows.bad), len(rows.bad), skip=skip, report=report)
     trec.refuse_empty(source, rows, trec.QRELS_LINE[4])
     with _located(source, "trec"):
         return Qrels.assemble(rows.queries, rows.docs, rows.values.astype(np.int64))
@@ -190,26 +185,6 @@ def _first_line(head: bytes) -> str:
     """The first line that is neither blank nor a comment."""
     lines = (line for line in head.decode(errors="replace").splitlines() if line.strip())
     return next((line for line in lines if not line.lstrip().startswith("#")), "")
-
-
-def _looks_like_run(source: Source) -> InputError:
-    return InputError(
-        f"{source.name} looks like a run, not judgements: give the judgements first, then runs"
-    )
-
-
-def _treat_bad(
-    source: Source, bad: list[BadLine], skip: bool, report: Callable[[str], None] | None
-) -> None:
-    if not skip:
-        trec.refuse_bad(source, bad)
-    elif report is not None:
-        # Lines are counted on from one to the next: each from the top would take for ever.
-        at, number = 0, 1
-        for line in bad:
-            number += source.lines_between(at, line.offset)
-            at = line.offset
-            report(f"{source.name}:{number}: {line.reason}; left out")
 
 
 @contextmanager

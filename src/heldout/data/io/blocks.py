@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from heldout.data.io.compression import BOM, open_stream, readable
+from heldout.data.io.decode import UTF16, looks_like_utf16
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
@@ -124,8 +125,8 @@ class Replaced:
 
 def _complaint(error: UnicodeDecodeError) -> str:
     found = error.object[error.start]
-    if error.start == 0 and error.object[:2] in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}:
-        return "this is UTF-16: convert it first, e.g. iconv -f UTF-16 -t UTF-8"
+    if error.start == 0 and looks_like_utf16(error.object):
+        return UTF16
     other = "latin-1" if error.encoding == "utf-8" else "utf-8"
     return (
         f"the byte 0x{found:02x} is not {error.encoding.upper()}: name the encoding of the file "

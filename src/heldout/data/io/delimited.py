@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from heldout.data.io.blocks import LONGEST
 from heldout.data.io.decode import decode_text
+from heldout.data.notes import count_of
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 __all__ = [
     "LINES_TO_TELL",
@@ -27,6 +28,7 @@ __all__ = [
     "find_separator",
     "first_lines",
     "read_delimited",
+    "refuse_or_report",
     "refuse_repeated",
 ]
 
@@ -37,10 +39,39 @@ LINES_TO_TELL: Final = 20
 
 
 class BadRow(NamedTuple):
-    """A row that cannot be used: its line or number, and why."""
+    """A line or row that cannot be used: its number, and the error that names it."""
 
     number: int
     error: FormatError
+
+
+def refuse_or_report(
+    bad: Iterator[BadRow], count: int, *, skip: bool, report: Callable[[str], None] | None
+) -> None:
+    """Raise an error that names the bad rows, or report each of them and go on.
+
+    Parameters
+    ----------
+    bad
+        The rows in the order of the file, made one by one: counting lines takes time.
+    count
+        How many there are.
+    skip, report
+        `skip_bad_lines` and `report` of `heldout.read_run`.
+    """
+    if skip:
+        for row in bad if report is not None else ():
+            report(f"{row.error}; ignored")  # type: ignore[misc] # it is not None
+        return
+    named = list(islice(bad, 10))
+    if not named:
+        return
+    first, more = named[0].error, ""
+    if count > 1:
+        numbers = ", ".join(str(row.number) for row in named[1:])
+        others = count_of(count - 1, "more bad line")
+        more = f" (and {others}: {numbers}{', …' if count > len(named) else ''})"
+    raise FormatError(first.where, first.what + more)
 
 
 class DelimitedText(NamedTuple):

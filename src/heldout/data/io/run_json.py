@@ -17,7 +17,7 @@ from heldout.errors import FormatError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["parse_lists"]
+__all__ = ["line_of", "parse_lists"]
 
 Columns = tuple[list[str], list[str], list[Any]]
 
@@ -112,6 +112,11 @@ def _skip(text: str, at: int) -> int:
 
 def _top(text: str) -> int:
     return text.index("{")
+
+
+def line_of(content: bytes, query: str, doc: str) -> int:
+    """Return the line of a document of a query in a file that `parse_lists` has read."""
+    return _line_of(content.decode(), query, doc)
 
 
 def _line_of(text: str, query: str, doc: str | None = None) -> int:

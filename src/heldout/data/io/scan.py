@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from heldout.data.io.decode import UTF16, looks_like_utf16
 from heldout.errors import FormatError
 
 if TYPE_CHECKING:
@@ -79,6 +80,8 @@ def _check_text(source: Source, piece: Piece, places: Ints, marks: Bytes) -> Non
     """Refuse control characters, which no text has, and anything that is not UTF-8."""
     control = (marks < _SPACE) & (marks - np.uint8(_TAB) > _RETURN - _TAB)
     if control.any():
+        if looks_like_utf16(source.head(64)):
+            raise FormatError(f"{source.name}:1", UTF16)
         at = int(places[np.argmax(control)])
         raise FormatError(
             source.place(piece.offset + at),

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from heldout.data.columns import GREATEST_GRADE, Stretches
+from heldout.data.columns import Stretches, grade_problem, wrong_grades
 from heldout.data.ids import SHORT, IdColumn, ShortIds, id_column
+from heldout.data.io.delimited import BadRow
 from heldout.data.io.scan import BadLine, split_fields
 from heldout.data.io.source import LONGEST
 from heldout.data.parallel import stream_threads
@@ -227,7 +228,7 @@ def _numbers(piece: Piece, starts: Ints, ends: Ints, what: str) -> tuple[Floats,
         values[row] = np.nan if what == "grade" and not _GRADE.fullmatch(raw) else _number(raw)
     wrong = ~np.isfinite(values) if hard.any() else np.zeros(len(values), np.bool_)
     if what == "grade":
-        wrong |= (values != np.rint(values)) | (np.abs(values) > GREATEST_GRADE)
+        wrong |= wrong_grades(values)
     bad = []
     for row in np.flatnonzero(wrong).tolist():
         raw = piece.data[starts[row] : ends[row]].tobytes()
@@ -240,7 +241,7 @@ def _complaint(raw: bytes, what: str) -> str:
     shown = raw[:40].decode(errors="replace")
     value = _number(raw)
     if np.isfinite(value):
-        return f"{what} {shown!r} is not a whole number, or too great"
+        return f"{what} {shown!r} {grade_problem(value)}"
     named = shown.lower().lstrip("+-") in {"nan", "inf", "infinity"}
     return f"{what} {shown!r} is not a {'finite ' if named or not np.isnan(value) else ''}number"
 
@@ -256,15 +257,32 @@ def _number(raw: bytes) -> float:
     return float("nan")
 
 
-def refuse_bad(source: Source, bad: list[BadLine]) -> None:
-    """Raise an error that names the bad lines, if there are any."""
-    if not bad:
-        return
-    more = ""
-    if len(bad) > 1:
-        lines = ", ".join(str(source.line_at(line.offset)) for line in bad[1:10])
-        more = f" (and {len(bad) - 1} more bad lines: {lines}{', …' if len(bad) > 10 else ''})"
-    raise FormatError(source.place(bad[0].offset), bad[0].reason + more)
+def bad_rows(source: Source, bad: list[BadLine]) -> Iterator[BadRow]:
+    """Yield the bad lines with their numbers.
+
+    Lines are counted from one bad line to the next: counting each from the top would be quadratic.
+    """
+    offset, number = 0, 1
+    for line in bad:
+        number += source.lines_between(offset, line.offset)
+        offset = line.offset
+        yield BadRow(number, FormatError(f"{source.name}:{number}", line.reason))
+
+
+def run_as_qrels(name: str) -> InputError:
+    """Return the error for a run that was given in the place of judgements."""
+    return InputError(
+        f"{name} looks like a run, not judgements: are the arguments swapped? Judgements come "
+        "first, then runs"
+    )
+
+
+def qrels_as_run(name: str) -> InputError:
+    """Return the error for judgements that were given in the place of a run."""
+    return InputError(
+        f"{name} looks like judgements, not a run: are the arguments swapped? Judgements come "
+        "first, then runs"
+    )
 
 
 def refuse_empty(source: Source, rows: Rows, expected: str) -> None:
