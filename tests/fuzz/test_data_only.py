@@ -309,9 +309,9 @@ def test_an_index_names_its_function_and_does_not_load_it(tmp_path, mark):
 
 def test_bytes_of_a_pickle_begin_no_format(mark):
     """By its first bytes no pickle is taken for a packed file or a table."""
-    from heldout.data.io.compression import packing_of
+    from heldout.data.io.compression import compression_of
 
     for protocol in range(6):
         buffer = io.BytesIO()
         pickle.dump(Mark(mark), buffer, protocol)
-        assert packing_of(buffer.getvalue()) == ""
+        assert compression_of(buffer.getvalue()) == ""

@@ -1,4 +1,4 @@
-"""Bytes as text and as JSON; what is wrong with them is said here, with file and line."""
+"""Decode bytes as text and JSON, with errors that name file and line."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def decode_text(content: bytes, name: str, line: int = 1) -> str:
     content
         Whole lines.
     name
-        What to call the file in messages.
+        The name of the file in messages.
     line
         The number of the first line.
     """
@@ -69,14 +69,14 @@ def parse_json(
     *,
     object_pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None = None,
 ) -> Any:
-    """The value of a JSON text whose first line has this number.
+    """Parse a JSON text.
 
     Parameters
     ----------
     text, name, line
-        The text, what to call its file in messages, and the number of its first line.
+        The text, the name of its file in messages, and the number of its first line.
     object_pairs_hook
-        What makes a value of the pairs of each object, as `json.loads` has it.
+        As for `json.loads`.
     """
     try:
         return json.loads(text, object_pairs_hook=object_pairs_hook)
@@ -85,13 +85,13 @@ def parse_json(
         raise FormatError(place, f"not JSON ({error.msg}, column {error.colno})") from None
     except (RecursionError, ValueError):
         place = f"{name}:{line}"
-        raise FormatError(place, "JSON nested too deep, or a number too long") from None
+        raise FormatError(place, "JSON is nested too deeply, or a number is too long") from None
 
 
 def json_object(text: str, name: str, line: int) -> dict[str, Any]:
-    """The JSON object in a line."""
+    """Parse the JSON object in a line."""
     found = parse_json(text, name, line)
     if not isinstance(found, dict):
         place = f"{name}:{line}"
-        raise FormatError(place, f"a JSON object is expected, not {type(found).__name__}")
+        raise FormatError(place, f"expected a JSON object, found {type(found).__name__}")
     return found

@@ -40,7 +40,7 @@ def read_run_table(
     skip_bad_lines: bool = False,
     report: Callable[[str], None] | None = None,
 ) -> Columns:
-    """Read query, document and number from a table or a JSON object.
+    """Read the columns query, document and number from a table or a JSON object.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def read_run_table(
     known
         The names that each of the three columns may have.
     skip_bad_lines, report
-        As `heldout.read_run` takes them.
+        As for `heldout.read_run`.
     """
     is_grade = "grade" in known
     if kind == "json":

@@ -1,7 +1,7 @@
 """Tables of any format (CSV, TSV, semicolons, JSON lines, Parquet), column by column.
 
-This is the one reader of tables: of runs, judgements, scores, predictions and instances. What a
-column means is the business of those.
+This is the reader of all tables: runs, judgements, scores, predictions and instances. Their modules
+interpret the columns.
 """
 
 from __future__ import annotations
@@ -31,28 +31,28 @@ if TYPE_CHECKING:
 __all__ = ["Places", "Table", "find_column", "read_names", "read_table", "table_of"]
 
 LARGE: Final = 1 << 20
-"""Bytes from which on a text is worth the import of Polars."""
+"""Size in bytes of texts for which importing Polars pays off."""
 
 HEAD: Final = 1 << 16
-"""Bytes in which the header of a text must end, where it is read alone."""
+"""Bytes that include the header of a text, if only the header is read."""
 
 NESTED: Final = {"scores": "score_", "probabilities": "prob_"}
-"""Objects in JSON lines that hold a number for each class, and what their columns are called."""
+"""Objects in JSON lines with one number per class, and the prefix of their columns."""
 
 
 class Places(Sequence[str]):
-    """The places of rows, as ``file:line``.
+    """The places of rows as ``file:line``, formatted when they are needed.
 
     Parameters
     ----------
     source
         The file.
     count
-        How many rows there are.
+        The number of rows.
     lines
         The line of each row of the file; empty for a file without lines.
     rows
-        The rows of the file that are meant; by default all.
+        The selected rows of the file (default: all).
 
     Examples
     --------
@@ -87,13 +87,13 @@ class Places(Sequence[str]):
         return f"{self._source}:{number}" if self._lines else f"{self._source}, row {number}"
 
     def number(self, at: int) -> int:
-        """The line of a row, or its number from 1 in a file without lines."""
-        place = range(self._count)[at]  # also from the end; an error beyond it
+        """Return the line of a row, or its number from 1 in a file without lines."""
+        place = range(self._count)[at]  # negative numbers count from the end
         row = place if self._rows is None else int(self._rows[place])
         return self._lines[row] if self._lines else row + 1
 
     def select(self, at: Sequence[int] | Ints) -> Places:
-        """The places of some rows only."""
+        """Return the places of some rows."""
         chosen = np.asarray(at, np.int64)
         rows = chosen if self._rows is None else self._rows[chosen]
         return Places(self._source, len(chosen), self._lines, rows)
@@ -101,22 +101,22 @@ class Places(Sequence[str]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """Columns with names, and rows that know where they stand.
+    """Named columns, and the places of the rows.
 
     Parameters
     ----------
     source
         The file.
     names
-        The columns, without blanks around their names.
+        The names of the columns, without surrounding white space.
     cells
-        Gives the cells of a column, by its number: texts, or what JSON or Parquet hold.
+        Returns the cells of a column by its number: strings, or values of JSON or Parquet.
     places
-        Where each row stands.
+        The place of each row.
     header
-        Where the names stand.
+        The place of the names.
     is_text
-        Whether all cells are texts.
+        Whether all cells are strings.
     """
 
     source: str
@@ -130,27 +130,27 @@ class Table:
         return len(self.places)
 
     def refuse_empty(self, what: str) -> None:
-        """Refuse a table that has nothing but its header."""
+        """Raise an error for a table without rows."""
         if not len(self):
-            raise InputError(f"{self.source}: a header, but no {what} below it")
+            raise InputError(f"{self.source}: no {what} below the header")
 
 
 def find_column(names: Sequence[str], known: Sequence[str]) -> int | None:
-    """The number of the first column that goes by one of these names."""
+    """Return the number of the first column that has one of these names."""
     spelled = [name.strip().lower() for name in names]
     return next((spelled.index(one) for one in known if one in spelled), None)
 
 
 def read_table(source: Source, separator: str = "", bad: list[BadRow] | None = None) -> Table:
-    """Read a table, told by its content and not by its name.
+    """Read a table; its format is found by its content, not by its name.
 
     Parameters
     ----------
     separator
-        The mark between the cells of a text; told by its first lines if it is not given.
+        The character between the cells of a text (default: found in the first lines).
     bad
-        Takes up what is wrong with rows of a text that have too few or too many cells; without it
-        the first is refused.
+        Collects rows of a text with too few or too many cells; if it is None, the first one raises
+        an error.
     """
     if source.head(4) == b"PAR1":
         return _of_parquet(source.read(0, source.size), source.name)
@@ -160,7 +160,7 @@ def read_table(source: Source, separator: str = "", bad: list[BadRow] | None = N
 
 
 def read_names(source: Source) -> list[str]:
-    """The names of the columns; of a text the header alone is read, for runs are large."""
+    """Return the names of the columns; only the header of a text is read."""
     head = source.head(HEAD)
     if head.startswith(b"PAR1"):
         return read_table(source).names
@@ -171,7 +171,7 @@ def read_names(source: Source) -> list[str]:
 
 
 def table_of(source: str, columns: dict[str, list[Any]]) -> Table:
-    """A table of columns of equal length that stand in no file."""
+    """Return a table of columns of equal length that are not from a file."""
     cells = list(columns.values())
     places = Places(source, len(cells[0]) if cells else 0)
     return Table(source, list(columns), cells.__getitem__, places, source)
@@ -194,7 +194,7 @@ def _of_text(content: bytes, name: str, separator: str, bad: list[BadRow] | None
 
 
 def _of_json_lines(content: bytes, name: str) -> Table:
-    """One object a line; names that a line lacks are empty cells there."""
+    """Read one object per line; missing names are empty cells."""
     objects: list[dict[str, Any]] = []
     lines: list[int] = []
     for number, raw in enumerate(content.split(b"\n"), 1):
@@ -210,13 +210,13 @@ def _of_json_lines(content: bytes, name: str) -> Table:
 
 
 def _flat_object(raw: bytes, name: str, line: int) -> dict[str, Any]:
-    """A line of JSON as cells by column; scores of classes become a column each."""
+    """Return a JSON line as cells by column; each class in nested scores is a column."""
     flat: dict[str, Any] = {}
     for key, value in json_object(decode_text(raw, name, line), name, line).items():
         if key in NESTED and isinstance(value, dict):
             flat.update({f"{NESTED[key]}{label}": one for label, one in value.items()})
         elif isinstance(value, dict | list):
-            reason = f"{key!r} holds {type(value).__name__}, expected one value"
+            reason = f"{key!r} is a {type(value).__name__}, expected one value"
             raise FormatError(f"{name}:{line}", reason)
         else:
             flat[key] = value
@@ -243,10 +243,10 @@ def _of_parquet(content: bytes, name: str) -> Table:
             return column
         if column.dtype.is_nested():
             raise InputError(
-                f"{name}: not a Parquet table that can be read (column {column.name} holds "
-                f"{column.dtype}, expected one value)"
+                f"{name}: the Parquet file cannot be read (column {column.name} has type "
+                f"{column.dtype}, expected single values)"
             )
-        with parquet_errors(name):  # bytes that are no text, dates beyond those of Python
+        with parquet_errors(name):  # bytes that are not text, dates beyond those of Python
             if column.dtype == pl.Binary:
                 return column.cast(pl.String)
             found: list[object] = column.to_list()
@@ -256,7 +256,7 @@ def _of_parquet(content: bytes, name: str) -> Table:
 
 
 def _of_classes(frame: pl.DataFrame) -> list[pl.Series]:
-    """A column a class from structs; those of an experiment say row by row what they hold."""
+    """Return one column per class from structs; in those of experiments each row has its kind."""
     import polars as pl
 
     found = []
