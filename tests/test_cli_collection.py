@@ -45,7 +45,7 @@ def test_show_prints_counts_lengths_and_oddities(capsys):
         "  grades            0: 1, 2: 1\n"
         f"fingerprint         {'F' * 64}\n"
         "note                empty documents: 1 (docs.tsv:3) [empty-documents]\n"
-        "warning             judgements of documents that the corpus lacks, left out: 1 "
+        "warning             judgements of documents that the collection lacks, ignored: 1 "
         "(query q1 document d9 in qrels:3) [absent-documents]\n"
         "note                queries without a judgement: 1 (q2) [unjudged-queries]\n"
     )
@@ -82,7 +82,7 @@ def test_export_and_read_back(folder, capsys):
     ("arguments", "complaint"),
     [
         (["show", "gone"], "gone: no such file or folder"),
-        (["show", "docs.tsv"], "no queries of its own"),
+        (["show", "docs.tsv"], "has no queries: give a file of queries (--queries …)"),
         (["show", *OPTIONS, "--encoding", "utf-16"], "iconv"),
         (["show", *OPTIONS, "--query-field", "narrative"], "no field 'narrative'"),
         (["show", *OPTIONS, "--fields", "abstract"], "no column 'abstract'"),

@@ -265,7 +265,7 @@ def test_a_folder_is_made_and_goes_if_something_fails(tmp_path):
     with pytest.raises(ZeroDivisionError):
         fail_in(tmp_path / "mine")
     assert (tmp_path / "mine" / "file").exists()
-    with pytest.raises(InputError, match="file: the folder cannot be made"):
+    with pytest.raises(InputError, match="file: the folder cannot be created"):
         fail_in(tmp_path / "mine" / "file")
 
 

@@ -119,7 +119,7 @@ def test_all_plans_are_there(capsys):
         (["--leave-one-out", "--stratify", "relevance"], "--stratify goes with"),
         (["--leave-one-out", "--seed", "1"], "nothing is random here"),
         (["--folds-file", "x", "--groups", "duplicates"], "--groups goes with"),
-        (["--bootstrap", "3", "--assignments", "-"], "not put every unit into one fold"),
+        (["--bootstrap", "3", "--assignments", "-"], "does not assign every unit to one fold"),
         (
             ["--stratify", "kind"],
             "stratify='kind' is unknown: expected 'labels', 'relevance', 'length'",

@@ -34,7 +34,7 @@ def test_documents_come_as_mapping_pairs_lists_or_texts():
     ("given", "complaint"),
     [
         ({}, "no documents"),
-        ([("a", "x"), ("a", "y")], r"'a' stands twice \(documents 1 and 2\)"),
+        ([("a", "x"), ("a", "y")], r"'a' appears twice \(documents 1 and 2\)"),
         ([("", "x")], "empty id"),
         ({"a": "\ud800"}, "surrogate"),
         ({"a": None}, "NoneType"),
@@ -187,7 +187,7 @@ def test_topics_have_fields():
     assert topics.by_field("narrative + title").texts == ("n t",)
     with pytest.raises(InputError, match="no field 'description'; they have title, narrative"):
         topics.by_field("description")
-    with pytest.raises(InputError, match="'1' stands twice"):
+    with pytest.raises(InputError, match="'1' appears twice"):
         Queries(("1", "1"), ("a", "b"))
 
 

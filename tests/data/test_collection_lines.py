@@ -117,7 +117,7 @@ def test_an_empty_file_is_refused(corpus):
 @pytest.mark.parametrize("packing", ["gz", "xz", "bz2", "zst"])
 def test_a_packed_file_that_is_cut_short_is_refused(corpus, packing):
     whole = PACKERS[packing](bytes(range(10, 128)) * 2000)
-    with pytest.raises(InputError, match="compressed and broken or cut short"):
+    with pytest.raises(InputError, match="the compressed file is damaged or truncated"):
         corpus(whole[: len(whole) // 2])
 
 
@@ -198,7 +198,7 @@ def test_a_config_cannot_lead_out_of_its_folder(meta, name, tmp_path):
 
 
 def test_a_config_that_names_absent_files_says_what_was_tried(meta):
-    with pytest.raises(InputError, match=r"queries that are not there: gone\.txt; tried .*gone"):
+    with pytest.raises(InputError, match=r"the queries 'gone\.txt' do not exist; tried .*gone"):
         read_collection(meta(queries="gone.txt"))
 
 

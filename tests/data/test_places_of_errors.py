@@ -97,7 +97,7 @@ COLUMNS = {
         r"found the columns qid, document, points; a table needs query \(query_id or qid\), doc ",
     ),
     "no header": ("q1,d1,0.5\nq1,d2,0.4\n", r"found the columns q1, d1, 0\.5; a table needs"),
-    "semicolons": ("query_id;doc_id;score\nq;d;1\n", "; separate them by commas or tabs"),
+    "semicolons": ("query_id;doc_id;score\nq;d;1\n", "; separate them with commas or tabs"),
 }
 
 
@@ -144,7 +144,7 @@ def test_toml_may_begin_with_a_byte_order_mark_and_end_lines_in_any_way():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"\x00\xfe\x80garbage", "x.index: its first bytes tell no format"),
+        (b"\x00\xfe\x80garbage", "x.index: unrecognized format"),
         (b"", "x.index is empty"),
         (None, "x.index: no such file or folder"),
     ],

@@ -129,9 +129,12 @@ BAD = [
     ("unit,truth,prob_x,prob_y\n1,x,nan,.4\n", ":2: prob_x: 'nan' is not a finite number"),
     ("unit,truth,prob_x,prob_y\n1,x,much,.4\n", ":2: prob_x: 'much' is not a number"),
     ("unit,truth,prob_x,score_y\n1,x,.5,.5\n", "mix scores and probabilities"),
-    ("unit,truth,score\n1,x,.5\n2,y,.5\n3,z,.1\n", "score is of one class, but there are 3"),
-    ("unit,truth,score\n1,x,.5\n", "name the other class with --positive"),
-    ("unit,truth,prediction,weight\n1,x,x,-1\n", ":2: a weight is below 0"),
+    (
+        "unit,truth,score\n1,x,.5\n2,y,.5\n3,z,.1\n",
+        "column score is for two classes, but there are 3",
+    ),
+    ("unit,truth,score\n1,x,.5\n", "name the positive class (positive=…)"),
+    ("unit,truth,prediction,weight\n1,x,x,-1\n", ":2: a weight is negative"),
     ("unit,truth,prediction,weight\n1,x,x,0\n", "all weights are 0"),
     ('{"unit": 1, "truth": "x", "prediction": ["x"]}\n', ":1: 'prediction' holds list"),
     ('{"unit": 1,\n', ":1: not JSON"),
@@ -164,7 +167,7 @@ def test_labels_of_other_types_are_texts(tmp_path):
     text = '{"unit": 1, "truth": true, "prediction": false}\n'
     [found] = read_class_predictions(write(tmp_path / "b.jsonl", text))
     assert found.classes == ("false", "true")
-    assert "are they written alike?" in found.notes[0].text
+    assert "use the same names" in found.notes[0].text
 
 
 def test_systems_get_one_set_of_classes():
@@ -176,7 +179,7 @@ def test_systems_get_one_set_of_classes():
     assert first.classes == second.classes == ("a", "b", "c")
     assert first.truth.tolist() == [0, 2]
     assert second.scores.tolist() == [[0, 1, 0], [0, 0, 1]]
-    with pytest.raises(InputError, match="no scores of class a"):
+    with pytest.raises(InputError, match="no scores for class a"):
         one_set_of_classes([made(("a", "c")), made(("b", "c"), np.eye(2))])
     assert class_order(["10", "9", "1e1"]) == ("9", "10", "1e1")
 
@@ -205,7 +208,7 @@ def test_columns_of_classes_are_those_of_typed_truths(tmp_path, truth, names, cl
 def test_classes_that_are_written_in_other_ways_are_refused(tmp_path):
     path = tmp_path / "other.csv"
     path.write_text("unit,truth,prob_1,prob_0\na,1.0,.9,.1\nb,0.0,.2,.8\n")
-    with pytest.raises(InputError, match=r"none of which is true .*written alike"):
+    with pytest.raises(InputError, match=r"but the true classes are .*use the same names"):
         read_class_predictions(path)
 
 

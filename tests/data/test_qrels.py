@@ -125,14 +125,14 @@ def test_two_grades_for_one_document_are_refused_with_both_lines(tmp_path, doc):
         read_qrels(saved(tmp_path, text))
     message = str(caught.value)
     assert message.startswith(f"{tmp_path / 'qrels'}:5: ")
-    assert f"document {doc} stands twice for query q" in message
+    assert f"document {doc} appears twice for query q" in message
     assert "grades 1 and 2" in message
     assert "first in line 2" in message
 
 
 def test_two_grades_in_a_table_are_refused_with_the_file(tmp_path):
     text = "query-id\tcorpus-id\tscore\nq\ta\t1\nq\ta\t2\n"
-    with pytest.raises(InputError, match=r"qrels: .*document a stands twice for query q"):
+    with pytest.raises(InputError, match=r"qrels: .*document a appears twice for query q"):
         read_qrels(saved(tmp_path, text))
 
 
@@ -146,7 +146,7 @@ def test_files_are_joined(tmp_path):
 
 def test_grades_that_clash_between_joined_files_are_refused(tmp_path):
     one, two = saved(tmp_path, "q 0 a 1\n", "one"), saved(tmp_path, "q 0 a 0\n", "two")
-    with pytest.raises(DuplicateError, match="document a stands twice for query q"):
+    with pytest.raises(DuplicateError, match="document a appears twice for query q"):
         read_qrels(one, two)
 
 
@@ -159,7 +159,9 @@ def test_select_keeps_the_judgements_of_some_queries():
 
 
 def test_select_of_nothing_that_is_judged_is_refused_with_some_queries():
-    with pytest.raises(InputError, match="none of the wanted queries is judged; judged are q1, q2"):
+    with pytest.raises(
+        InputError, match="none of the given queries has judgements; judged queries are q1, q2"
+    ):
         Qrels.from_dict(JUDGED).select(["q7"])
 
 

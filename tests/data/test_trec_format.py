@@ -279,7 +279,7 @@ def test_a_document_twice_is_named_with_both_lines(tmp_path):
         read_run(path)
     message = str(caught.value)
     assert message.startswith(f"{path}:5: ")
-    assert "document a stands twice for query q1" in message
+    assert "document a appears twice for query q1" in message
     assert "first in line 2" in message
 
 

@@ -217,10 +217,10 @@ def test_the_command_and_the_call_agree(tmp_path, monkeypatch, capsys):
         ((QRELS, RUNS, "nonsense"), "unknown measure 'nonsense'"),
         ((QRELS, RUNS, "BLEU"), "unknown measure 'BLEU'"),
         ((TRUTH, PROBABLE, "nDCG@10"), "qrels: an object of type ndarray"),
-        ((TRUTH, [TRUTH, TRUTH], "accuracy"), "system: 2 predictions, but the truth of 60 units"),
+        ((TRUTH, [TRUTH, TRUTH], "accuracy"), "system: 2 predictions, but 60 true values"),
         (
             (TRUTH, {"A": TRUTH, "B": TRUTH[:9]}, "accuracy"),
-            "B: 9 predictions, but the truth of 60",
+            "B: 9 predictions, but 60 true values",
         ),
         (
             (TRUTH, {"A": TRUTH, "B": np.ones((60, 3))}, "accuracy"),

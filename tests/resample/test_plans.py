@@ -29,7 +29,7 @@ from heldout import (
 from heldout.data.ids import id_column
 from heldout.resample.assign import even_sizes
 from heldout.resample.hashing import draws, id_keys, random_order, seed_word
-from heldout.resample.sources import Made, Partition, Sides
+from heldout.resample.sources import Computed, Partition, Sides
 
 
 def ids(least=2, most=40):
@@ -63,7 +63,7 @@ def table(*folds):
 
 def sides(*pairs):
     made = [Sides(*(np.array(one, np.int32) for one in pair)) for pair in pairs]
-    return Broken(Made(len(made), made.__getitem__))
+    return Broken(Computed(len(made), made.__getitem__))
 
 
 @given(ids(), st.data())
@@ -330,7 +330,7 @@ def test_splits_behave_like_a_sequence():
         splits.find(1, 0)
     with pytest.raises(PlanError, match="no repeat 1"):
         splits.folds(1)
-    with pytest.raises(PlanError, match="not put every unit into one fold"):
+    with pytest.raises(PlanError, match="does not assign every unit to one fold"):
         Bootstrap(2).splits(9, "instance").folds()
     with pytest.raises(ValueError, match="read-only"):
         splits[0].train[0] = 5

@@ -119,7 +119,7 @@ def test_splitters_of_scikit_learn_become_plans():
     check.strata_even(from_sklearn(theirs.StratifiedKFold(3)).splits(names, labels=labels), labels)
     later = from_sklearn(theirs.TimeSeriesSplit(3)).splits(names)
     assert [split.n_test for split in later] == [3, 3, 3]
-    with pytest.raises(PlanError, match="not put every unit into one fold"):
+    with pytest.raises(PlanError, match="does not assign every unit to one fold"):
         later.folds()
     shuffled = from_sklearn(theirs.ShuffleSplit(2, random_state=0)).splits(names)
     check.covering(shuffled)

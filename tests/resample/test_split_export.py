@@ -110,7 +110,7 @@ def test_a_map_that_belongs_elsewhere_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"doc_map\.tsv:3: 1 columns"):
         maps_beside(tmp_path)
     (tmp_path / "doc_map.tsv").write_text("new\toriginal\na\tb\na\tc\n")
-    with pytest.raises(InputError, match=r"doc_map\.tsv:3: the new id 'a' stands twice"):
+    with pytest.raises(InputError, match=r"doc_map\.tsv:3: the new id 'a' appears twice"):
         maps_beside(tmp_path)
     assert maps_beside("pydocs") == IdMaps()
 

@@ -98,8 +98,8 @@ class KFold(Plan):
         """Return the fold of each unit."""
         if self.k > len(units):
             raise PlanError(
-                f"k={self.k}: more folds than {units.plural}; use at most {len(units)} "
-                "(LeaveOneOut() holds out each in turn)"
+                f"{self.k} folds but only {len(units)} {units.plural}: use at most {len(units)} "
+                "folds (LeaveOneOut() holds out each in turn)"
             )
         strata = stratification(self.stratify, units)
         grouped = units.together
