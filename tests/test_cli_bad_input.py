@@ -31,7 +31,7 @@ BAD_RUNS = {
     "UTF-16": (RUN.encode("utf-16"), "bad.run:1: this is UTF-16: "),
     "UTF-16 without a mark": (RUN.encode("utf-16-le"), "bad.run:1: this is UTF-16: "),
     "bad JSON": (b'{"q1": {"a": 1.0}', "bad.run:1: not JSON"),
-    "JSON of another shape": (b'{"q1": [1]}', "query 'q1' holds list"),
+    "JSON of another shape": (b'{"q1": [1]}', "query 'q1' has list"),
     "CSV with a missing column": (b"query_id,doc_id,rank\nq1,a,1\n", "no column for the score"),
     "CSV with no number": (b"query_id,doc_id,score\nq1,a,x\n", "bad.run:2: 'x' is not a number"),
     "broken parquet": (b"PAR1" + bytes(50) + b"PAR1", "the Parquet file cannot be read"),

@@ -71,7 +71,7 @@ def test_export_and_read_back(folder, capsys):
     main(["collection", "show", "out", "--json"])
     found = json.loads(capsys.readouterr().out)
     assert found["fingerprint"] in told.err
-    assert "say --force" in refused(
+    assert "overwrite it (--force)" in refused(
         capsys, "collection", "export", *OPTIONS, "--to", "trec", "-o", "out"
     )
     main(["collection", "export", *OPTIONS, "--to", "trec", "-o", "out", "--force"])
@@ -86,7 +86,7 @@ def test_export_and_read_back(folder, capsys):
         (["show", *OPTIONS, "--encoding", "utf-16"], "iconv"),
         (["show", *OPTIONS, "--query-field", "narrative"], "no field 'narrative'"),
         (["show", *OPTIONS, "--fields", "abstract"], "no column 'abstract'"),
-        (["show", "bad.tsv", "--queries", "queries.tsv"], "bad.tsv:1: the byte 0xff"),
+        (["show", "bad.tsv", "--queries", "queries.tsv"], "bad.tsv:1: byte 0xff"),
         (["export", *OPTIONS, "--to", "beir"], "-o"),
         ([], "COMMAND"),
     ],
@@ -101,7 +101,7 @@ def test_what_is_wrong_is_said_in_one_line(folder, capsys, arguments, complaint)
 def test_wrong_bytes_can_be_replaced(folder, capsys):
     (folder / "bad.tsv").write_bytes(b"a\t\xff\n")
     main(["collection", "show", "bad.tsv", "--queries", "queries.tsv", "--errors", "replace"])
-    assert "replaced by \ufffd: 1 (the first in bad.tsv:1)" in capsys.readouterr().out
+    assert "replaced by \ufffd: 1 (first in bad.tsv:1)" in capsys.readouterr().out
 
 
 def test_names_cannot_steer_a_terminal(folder, capsys):

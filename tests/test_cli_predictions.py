@@ -216,7 +216,7 @@ BAD = [
     ("twice", "unit,truth,prediction\n1,a,a\n1,a,b\n", (), ":3: twice has unit 1 twice"),
     ("zero", "unit,truth,prediction\nx,1.5,1\ny,0,1\n", ("-m", "MAPE"), "y in "),
     ("words", "unit,truth,prediction\nx,1.5,1\ny,0,1\n", ("-m", "accuracy"), "unknown measure"),
-    ("empty", "unit,truth,prediction\n", (), "no predictions below it"),
+    ("empty", "unit,truth,prediction\n", (), "no predictions below the header"),
 ]
 
 

@@ -38,7 +38,7 @@ def test_documents_come_as_mapping_pairs_lists_or_texts():
         ([("", "x")], "empty id"),
         ({"a": "\ud800"}, "surrogate"),
         ({"a": None}, "NoneType"),
-        ("text", "not one string"),
+        ("text", "got a string"),
         ([("a", "b", "c")], "pairs of id and text"),
     ],
 )
@@ -69,7 +69,7 @@ def test_judgements_of_strangers_are_left_out_counted_and_named():
 
 @pytest.mark.parametrize("qrels", [{"q1": {"x": 1}}, {"other": {"d1": 1}}])
 def test_judgements_that_speak_of_something_else_are_refused(qrels):
-    with pytest.raises(InputError, match=r"none of the judged (documents|queries)"):
+    with pytest.raises(InputError, match=r"have no (documents|queries) in common"):
         Collection(DOCS, QUERIES, qrels)
 
 
@@ -196,7 +196,7 @@ def test_description_sums_up():
     assert found.document_words.total == 6
     assert (found.document_words.least, found.document_words.most) == (0, 4)
     assert found.grades == ((0, 1), (1, 1), (2, 1))
-    assert (found.judged_a_query.median, found.judged_queries) == (1.5, 2)
+    assert (found.judged_per_query.median, found.judged_queries) == (1.5, 2)
 
 
 def test_qrels_object_is_taken_as_it_is():

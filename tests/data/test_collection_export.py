@@ -85,7 +85,7 @@ def test_topics_keep_their_fields(tmp_path):
 
 
 def test_ids_with_blanks_cannot_be_written_as_trec(tmp_path):
-    with pytest.raises(InputError, match="document id 'a b' holds a blank"):
+    with pytest.raises(InputError, match="document id 'a b' has white space"):
         export_collection(Collection({"a b": "x"}, {"q": "x"}), tmp_path / "out", "trec")
     assert not list(tmp_path.iterdir())
 

@@ -36,7 +36,7 @@ def test_beir_takes_the_test_split_and_its_queries(beir):
     found = read_collection(folder)
     assert (found.name, found.queries.to_dict()) == ("small", {"q2": "second"})
     assert notes(found) == {
-        "split": "the split is test; the others are dev, train",
+        "split": "using the split test (also available: dev, train)",
         "other-splits": "queries without judgements in this split, ignored: 2",
     }
     assert read_collection(folder, split="train").qrels.to_dict() == {"q1": {"d1": 1}}
@@ -88,8 +88,8 @@ def test_several_qrels_are_joined(beir, tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "complaint"),
     [
-        ("x.bin", b"\x00\x01\x02", "tell no format; expected a BEIR folder"),
-        ("x.txt", b"plain text\n", "tell no format"),
+        ("x.bin", b"\x00\x01\x02", "unrecognized format; expected a BEIR folder"),
+        ("x.txt", b"plain text\n", "unrecognized format"),
         ("x.jsonl", b"", "is empty"),
         ("x.jsonl", CORPUS.encode(), r"has no queries: give a file of queries \(queries=…\)"),
     ],
@@ -106,7 +106,7 @@ def test_folders_that_hold_nothing_or_anything_are_refused(tmp_path):
         read_collection(tmp_path)
     (tmp_path / "a.jsonl").write_text(CORPUS)
     (tmp_path / "b.trec").write_text("<DOC><DOCNO>1</DOCNO></DOC>")
-    with pytest.raises(InputError, match="different kinds"):
+    with pytest.raises(InputError, match="different types"):
         read_collection(tmp_path)
 
 

@@ -126,7 +126,7 @@ def test_bad_json_lines_are_named(write, line, complaint):
 
 def test_wrong_bytes_in_json_are_named_or_replaced(write):
     path = write("bad.jsonl", json_lines(ROWS[:1]).encode() + b'{"_id": "x", "text": "\xe9"}\n')
-    with pytest.raises(FormatError, match=r"bad\.jsonl:2: the byte 0xe9 .*--encoding latin-1"):
+    with pytest.raises(FormatError, match=r"bad\.jsonl:2: byte 0xe9 .*encoding='latin-1'"):
         JsonLines([path], Reading())
     assert JsonLines([path], Reading("latin-1")).text(1) == "é"
     found = JsonLines([path], Reading(errors="replace"))
@@ -219,10 +219,10 @@ def test_trec_documents_may_lie_across_blocks(write, monkeypatch):
     ("content", "complaint"),
     [
         ("\n<DOC>\n<DOCNO>1</DOCNO>\n", ":2: the document that begins here has no </DOC>"),
-        ("<DOC><DOCNO>1</DOCNO>\n<DOC>\n</DOC>", ":1: another <DOC> begins"),
+        ("<DOC><DOCNO>1</DOCNO>\n<DOC>\n</DOC>", ":1: </DOC> is missing: another <DOC> begins"),
         ("<DOC>\ntext</DOC>", ":1: the document has no <DOCNO>"),
         ("<DOC><DOCNO> </DOCNO></DOC>", ":1: the document has an empty id"),
-        ("<DOC><DOCNO>1</DOCNO>a\nb\n\xe9</DOC>", ":3: the byte 0xe9 is not UTF-8"),
+        ("<DOC><DOCNO>1</DOCNO>a\nb\n\xe9</DOC>", ":3: byte 0xe9 is not valid UTF-8"),
         ("<DOCS>\n", "no documents found"),
     ],
 )
@@ -291,12 +291,18 @@ def test_topics_in_xml(write):
             ":1: the topic that begins here is not closed",
         ),
         ("<top>\n<title> a\n</top>", ":1: the topic has no number"),
-        ("<top><num>1<title>a</top>\n<top><num>1<title>b</top>", ":2: the query id '1' stands"),
-        ('{"_id": "1", "text": "a"}\n{"_id": "1", "text": "b"}', ":2: the query id '1' stands"),
+        (
+            "<top><num>1<title>a</top>\n<top><num>1<title>b</top>",
+            ":2: the query id '1' appears twice",
+        ),
+        (
+            '{"_id": "1", "text": "a"}\n{"_id": "1", "text": "b"}',
+            ":2: the query id '1' appears twice",
+        ),
         ('{"_id": "1", "words": "a"}', ":1: no text"),
         ("qid,text\n1,a\n,b\n", ":3: no query id"),
         ("a query\n", "the queries have no ids"),
-        ("\n", "no queries"),
+        ("\n", "the queries have no ids"),
     ],
 )
 def test_bad_queries_are_named(write, content, complaint):

@@ -89,7 +89,7 @@ def test_an_ending_of_a_packed_file_packs(tmp_path, kind, ending):
         ('{"q": {"\\ud800": 1}}', "not valid Unicode"),
         ('{"\\ud800": {"a": 1}}', "not valid Unicode"),
         ('{"q": {"a": 1' + "0" * 400 + "}}", "not a number"),
-        ('{"q": {"a": 1' + "0" * 5000 + "}}", "number too long"),
+        ('{"q": {"a": 1' + "0" * 5000 + "}}", "a number is too long"),
     ],
 )
 def test_strange_json_is_refused_in_words(tmp_path, content, message):

@@ -78,7 +78,7 @@ def test_one_column_of_the_positive_class(tmp_path):
     path = write(tmp_path / "s.csv", "unit,truth,score\n1,0,-3\n2,1,7\n")
     [found] = read_class_predictions(path)
     assert found.predicted is None
-    assert "--threshold" in found.notes[0].text
+    assert "threshold=…" in found.notes[0].text
     assert found.scores.tolist() == [[3.0, -3.0], [-7.0, 7.0]]
 
 
@@ -87,7 +87,7 @@ def test_a_class_unseen_in_training_has_probability_zero(tmp_path):
     [found] = read_class_predictions(path)
     assert found.classes == ("new", "x", "y")
     assert found.scores[:, 0].tolist() == [0.0, 0.0]
-    assert "unseen in training" in found.notes[0].text
+    assert "counts as probability 0" in found.notes[0].text
     path = write(tmp_path / "s.csv", "unit,truth,score_x,score_y\n1,x,5,4\n2,new,3,1\n")
     with pytest.raises(FormatError, match=r"s\.csv:3: class new has no column"):
         read_class_predictions(path)
@@ -122,7 +122,7 @@ BAD = [
     ("truth,prediction\nx,x\n", "no column of unit ids"),
     ("unit,prediction\n1,x\n", "no column of the truth"),
     ("unit,truth\n1,x\n", "no column of predictions, nor of scores"),
-    ("unit,truth,prediction\n", "no predictions below it"),
+    ("unit,truth,prediction\n", "no predictions below the header"),
     ("unit,truth,prediction\n1,x\n", ":2: 2 cells, but the header has 3"),
     ("unit,truth,prob_x,prob_y\n1,x,1.2,-.2\n", r":2: 1\.2 is not a probability"),
     ("unit,truth,prob_x,prob_y\n1,x,.5,.4\n", r":2: the probabilities add up to 0\.9"),
@@ -133,10 +133,10 @@ BAD = [
         "unit,truth,score\n1,x,.5\n2,y,.5\n3,z,.1\n",
         "column score is for two classes, but there are 3",
     ),
-    ("unit,truth,score\n1,x,.5\n", "name the positive class (positive=…)"),
+    ("unit,truth,score\n1,x,.5\n", r"name the positive class \(positive=…\)"),
     ("unit,truth,prediction,weight\n1,x,x,-1\n", ":2: a weight is negative"),
     ("unit,truth,prediction,weight\n1,x,x,0\n", "all weights are 0"),
-    ('{"unit": 1, "truth": "x", "prediction": ["x"]}\n', ":1: 'prediction' holds list"),
+    ('{"unit": 1, "truth": "x", "prediction": ["x"]}\n', ":1: 'prediction' is a list"),
     ('{"unit": 1,\n', ":1: not JSON"),
 ]
 
@@ -215,5 +215,5 @@ def test_classes_that_are_written_in_other_ways_are_refused(tmp_path):
 def test_a_threshold_is_a_number(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("unit,truth,score\na,1,.9\nb,0,.2\n")
-    with pytest.raises(InputError, match="threshold nan"):
+    with pytest.raises(InputError, match="threshold=nan"):
         read_class_predictions(path, threshold=float("nan"))

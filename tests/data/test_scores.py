@@ -156,19 +156,19 @@ WRONG = {
     ),
     "two measures": (
         "system,unit,measure,value\nA,q,AP,1\nA,q,RR,1\n",
-        r"has scores in 2 measures \(AP, RR\): name one",
+        r"has scores in 2 measures \(AP, RR\): choose one",
     ),
-    "no unit column": ("a,b,c,d,e,f\n1,2,3,4,5,6\n", r"found a, b, c, d, e, …\): add one named"),
-    "no value column": ("system,unit\nA,q\n", "name that value, score"),
+    "no unit column": ("a,b,c,d,e,f\n1,2,3,4,5,6\n", r"found a, b, c, d, e, …\): name it unit"),
+    "no value column": ("system,unit\nA,q\n", "name it value, score"),
     "no measure": ("system,unit,measure,value\nA,q,,1\n", r"t\.csv:2: the measure is missing"),
-    "only means": ("run,query,AP\nA,all,1\n", "only their mean"),
+    "only means": ("run,query,AP\nA,all,1\n", "only means"),
     "two columns of ids": ("unit,fold,A\nq,1,0.5\n", "columns unit and fold both look like unit"),
     "another column of ids": (
         "unit,number,A\nq,11,0.5\nr,12,0.1\ns,13,0.1\n",
-        r"column number has a different integer in every row.*systems=, .*--system\)",
+        r"column number has a different integer in every row.*systems=…\)",
     ),
     "only units": ("unit\nq\n", "no columns of scores"),
-    "only a header": ("unit,A\n", "no scores below it"),
+    "only a header": ("unit,A\n", "no scores below the header"),
     "only comments": ("# a\n\n", "has no header"),
     "empty column": ("unit,A,B\nq,1,\n", "system B has no scores"),
     "nothing": ("", "empty"),
@@ -207,7 +207,7 @@ def test_parquet(tmp_path):
     for values, message in (
         ([0.1, float("nan")], "row 2, column A: nan is not a finite number"),
         ([True, False], "row 1, column A: True is not a number"),
-        ([[1.0], [2.0]], r"column A holds List\(Float64\), expected one value"),
+        ([[1.0], [2.0]], r"column A has type List\(Float64\), expected single values"),
     ):
         pl.DataFrame({"unit": ["a", "b"], "A": values}).write_parquet(tmp_path / "t.parquet")
         with pytest.raises(InputError, match=message):
@@ -266,7 +266,7 @@ def test_one_of_several_measures_is_read(tmp_path, content):
     assert (scores.measure, scores.systems, scores.units) == ("AP", ("A", "B"), ("q1", "q2"))
     assert scores.values.tolist() == EXPECTED
     assert read_scores(path, "RR").values.tolist() == [[1.0, 0.5], [0.0, 0.25]]
-    with pytest.raises(InputError, match=r"has scores in 2 measures \(AP, RR\): name one"):
+    with pytest.raises(InputError, match=r"has scores in 2 measures \(AP, RR\): choose one"):
         read_scores(path)
     with pytest.raises(InputError, match="no scores in nDCG; it has AP, RR"):
         read_scores(path, "nDCG")

@@ -137,4 +137,4 @@ def test_inner_splits_are_described():
 )
 def test_advice_goes_by_size(units, plan):
     assert plan in advice(units, "queries")
-    assert ("wrong every time" in advice(units, "queries")) is (units == 10)
+    assert ("always wrong" in advice(units, "queries")) is (units == 10)

@@ -47,7 +47,7 @@ def test_all_forms_of_a_file_say_the_same(tmp_path, text):
         ('{"q1": {"a": 1}}', "expected {id: fold}"),
         (
             "q1\t1\nq2\t2\nq3\t1\nq9\t1\n",
-            r"folds:4: 1 unknown ids, which are not among the queries \(q9\).*strict=False",
+            r"folds:4: 1 id not among the queries \(q9\).*strict=False",
         ),
         ("q1\t1\nq2\t2\n", r"no fold for 1 of 3 queries \(q3\).*strict=False"),
         ("q1\t1\nq2\t1\nq3\t1\n", "at least 2 folds are needed, found 1"),

@@ -54,7 +54,7 @@ def test_rows_that_were_drawn_twice_stand_twice():
 
 
 def test_the_number_of_folds_of_leave_one_out_needs_the_data():
-    with pytest.raises(PlanError, match="without the data"):
+    with pytest.raises(PlanError, match="depends on the data"):
         LeaveOneOut().get_n_splits()
 
 

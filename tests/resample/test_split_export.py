@@ -175,7 +175,7 @@ def test_an_old_export_is_replaced_only_when_asked(tmp_path):
     whole = made()
     splits = KFold(2).splits(whole, "document")
     export_splits(splits, whole, tmp_path / "out", "lines")
-    with pytest.raises(FolderExistsError, match="--force"):
+    with pytest.raises(FolderExistsError, match="force=True"):
         export_splits(splits, whole, tmp_path / "out")
     export_splits(splits, whole, tmp_path / "out", "trec", force=True)
     assert (tmp_path / "out" / "r0-f0" / "test" / "documents.trec").exists()

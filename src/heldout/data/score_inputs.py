@@ -63,7 +63,7 @@ def score_pairs(
         named = {units} if isinstance(units, str) else set()
         systems = [name for name in columns if name not in named and name.lower() not in UNIT_NAMES]
         if not systems:
-            raise InputError(f"no scores found: {', '.join(columns)} look like unit ids")
+            raise InputError(f"no scores found, only unit ids ({', '.join(columns)})")
     return understand_columns(columns, measure, systems, units, "the table")
 
 

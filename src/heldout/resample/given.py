@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heldout.data.ids import as_id
-from heldout.data.notes import named_few
+from heldout.data.notes import count_of, named_few
 from heldout.resample.fold_files import Entry, read_values
 from heldout.resample.notices import PlanError
 from heldout.resample.plan import Plan
@@ -94,8 +94,8 @@ def _refuse_unknown(entries: list[Entry], units: Units) -> None:
     if unknown:
         named = named_few((one.unit for one in unknown), len(unknown))
         raise PlanError(
-            f"{unknown[0].place}: {len(unknown):,} unknown ids, which are not among the "
-            f"{units.plural} ({named}): remove them, or ignore them (strict=False)"
+            f"{unknown[0].place}: {count_of(len(unknown), 'id')} not among the {units.plural} "
+            f"({named}): remove such ids, or ignore them (strict=False)"
         )
 
 
