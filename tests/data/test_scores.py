@@ -48,7 +48,7 @@ class TestScores:
             ({"values": [[0.1, 0.2], [0.3]]}, "not a table of numbers"),
             ({"values": [[0.1, np.nan], [0.3, 0.1]]}, "unit q1, system B: nan is not a finite"),
             ({"values": [[0.1, 0.1], [0.3, -np.inf]]}, "unit q2, system B: -inf is not a finite"),
-            ({"values": [[0.1, 0.1], [3e100, 0.1]]}, "unit q2, system A: 3e\\+100 is beyond"),
+            ({"values": [[0.1, 0.1], [3e100, 0.1]]}, "unit q2, system A: 3e\\+100 is too large"),
             ({"units": ("q1", "q1")}, "two units have the same id: q1"),
             ({"units": (1, "1")}, "two units have the same id: 1"),
             ({"units": "q1"}, "units='q1': expected a list"),

@@ -127,7 +127,7 @@ def test_npz_that_does_not_fit(tmp_path, arrays, message):
     [
         ("x 1 0\ny 1\n", r"v:2: expected a word and 2 numbers, found 1"),
         ("x\n", r"v:1: expected a word and its numbers"),
-        ("2 3\n", r"v holds no vector"),
+        ("2 3\n", r"v has no vectors"),
     ],
 )
 def test_text_that_does_not_fit(tmp_path, text, message):
