@@ -195,7 +195,7 @@ def test_undefined_is_a_word(folder, capsys):
         ),
         (["bad.jsonl"], {}, "bad.jsonl:2: not JSON"),
         (["a.txt"], {"measure": ["Perplexity"]}, "a has no log-probabilities"),
-        (["a.txt", "b.txt"], {"seed": -1}, "seed=-1"),
+        (["a.txt", "b.txt"], {"seed": -1}, "--seed -1"),
         (
             ["a.txt", "b.txt"],
             {"compare": True, "measure": ["Embedding(vectors='v.txt')"]},
