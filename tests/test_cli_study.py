@@ -150,7 +150,7 @@ def test_collections_that_will_not_do(capsys):
         (("--sizes", ""), "expected fractions"),
         (("--test", "1"), "the test share is 1"),
         (("--draws", "1"), "1 draw: at least 2"),
-        (("--seed", "-1"), "seed=-1"),
+        (("--seed", "-1"), "--seed -1"),
         (("-m", "AP(ties=average)"), "needs whole ranked lists"),
         (("--by", "word"), "invalid choice: 'word'"),
     ],

@@ -226,7 +226,7 @@ def test_the_command_and_the_call_agree(tmp_path, monkeypatch, capsys):
             (TRUTH, {"A": TRUTH, "B": np.ones((60, 3))}, "accuracy"),
             "3 columns of scores, but there are 2",
         ),
-        ((["a", "b", "c"], {"A": [0.1, 0.2, 0.3], "B": [0.1] * 3}, "AUC"), "works for two classes only"),
+        ((["a", "b", "c"], {"A": [0.1, 0.2, 0.3], "B": [0.1] * 3}, "AUC"), "for two classes only"),
         (([1.0, 2.0], {"A": [1.0, np.nan], "B": [1.0, 2.0]}, "RMSE"), "A: expected one finite"),
         ((Scores.of({"A": [1, 2], "B": [2, 1]}, "AP"), "RR"), "these are scores in AP, not in RR"),
         ((QRELS, {"A": RUNS["old"]}, "RR"), "one system cannot be compared"),
