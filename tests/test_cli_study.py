@@ -117,7 +117,7 @@ def test_curve(capsys):
         (("--folds", "151"), "too few for 151 folds"),
         (("--sets", "50"), "too few for 5 folds"),
         (("--inner", "1", "--tune"), "1 inner fold:"),
-        (("--seed", "-1"), "--seed -1: "),
+        (("--seed", "-1"), "--seed -1: expected an integer of at least 0"),
         (("--model", "bm26"), "bm26"),
         (("--model", "bm25", "--param", "c=1"), "bm25 has no parameter c"),
         (("--param", "k1=abc"), "'abc' is not a number"),
@@ -128,7 +128,7 @@ def test_curve(capsys):
         (("--pre-split",), "--pre-split goes with --tune"),
         (("--param", "k1=0.5:3:6"), "k1 has several values: add --tune"),
         (("--tune", "--param", "k1=1", "--param", "b=0.5"), "every parameter is fixed"),
-        (("--figures", "small/corpus.jsonl"), "small/corpus.jsonl: the folder cannot be made"),
+        (("--figures", "small/corpus.jsonl"), "small/corpus.jsonl: the folder cannot be created"),
         (("-o", "nowhere/table.txt"), "nowhere/table.txt: cannot be written"),
     ],
 )
