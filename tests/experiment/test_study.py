@@ -274,7 +274,7 @@ def test_refusals(fixed, settings, message):
 
 
 def test_several_values_are_not_fixed(index, collection):
-    with pytest.raises(InputError, match="nothing is tuned, but there are 9 values"):
+    with pytest.raises(InputError, match="nothing is tuned, but there are 9 settings"):
         study(Candidates.make(index, collection, GRID))
 
 
