@@ -306,7 +306,7 @@ def test_all_problems_at_once_with_their_lines(capsys, folder):
     said = refused(capsys, "experiment.toml")
     assert said.splitlines()[0] == "heldout: experiment.toml: 3 problems, nothing was run"
     assert "line 2, sede: unknown field; did you mean seed?" in said
-    assert "line 9, plan: 99 folds of 12 queries" in said
+    assert "line 9, plan: 99 folds but only 12 queries" in said
     assert "line 12, systems: bm25 has no parameter k9" in said
 
 
