@@ -161,7 +161,7 @@ def test_wrong_input_is_refused(folder):
         tune_runs(QRELS, {})
     with pytest.raises(InputError, match="no such file"):
         tune_runs(QRELS, [folder / "plain.run", folder / "gone.run"])
-    with pytest.raises(InputError, match="40 folds of 30 queries"):
+    with pytest.raises(InputError, match="40 folds but only 30 queries"):
         tune_runs(QRELS, f"{folder}/w=*.run", plan=KFold(40))
     with pytest.raises(MeasureError, match="no better or worse"):
         tune_runs(QRELS, f"{folder}/w=*.run", "NumQ")
