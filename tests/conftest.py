@@ -1,5 +1,7 @@
 """What holds in every test."""
 
+import gc
+
 from hypothesis import settings
 
 # A busy machine is slow, not wrong: no deadline anywhere. No examples are kept between runs.
@@ -7,3 +9,9 @@ from hypothesis import settings
 settings.register_profile("heldout", deadline=None, database=None, max_examples=40)
 settings.register_profile("thorough", settings.get_profile("heldout"), max_examples=500)
 settings.load_profile("heldout")
+
+
+def pytest_collection_finish():
+    """Leave what was imported out of every later search for garbage: it stays, and it is a lot."""
+    gc.collect()
+    gc.freeze()
