@@ -243,7 +243,7 @@ def test_without_a_file(capsys, by):
 
 def test_only_one_tuned_is_pointed_out(capsys):
     main(["run", *COLLECTION, "--system", "A=bm25", "--system", "B=bm25(k1=0.1:3:9)"])
-    assert "B was tuned and A was not" in capsys.readouterr().out
+    assert "B was tuned but A was not" in capsys.readouterr().out
 
 
 def test_an_edge_of_the_grid_is_pointed_out(capsys):

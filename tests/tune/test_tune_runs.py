@@ -87,7 +87,7 @@ def test_systems_share_the_folds_and_can_be_compared(folder):
     whole = evaluate(QRELS, folder / "plain.run", "nDCG@10").values(0, 0)
     assert second.folds.units.tolist() == whole.tolist()  # nothing to choose: its own scores
     comparison = compare(tuned.scores(), tuned=["A"])
-    assert any("A was tuned and B was not" in one.text for one in comparison.warnings)
+    assert any("A was tuned but B was not" in one.text for one in comparison.warnings)
 
 
 def test_very_different_search_effort_is_pointed_out(folder):
