@@ -1,0 +1,233 @@
+"""Join ranked lists of several runs, and combine what they say of each document."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from heldout.compiled import kernel, part
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+    Numbers = NDArray[np.int32]
+    Words = NDArray[np.uint64]
+
+__all__ = [
+    "ANZ",
+    "LOGMNZ",
+    "MAX",
+    "MED",
+    "MIN",
+    "MNZ",
+    "SUM",
+    "combine",
+    "join",
+    "majority",
+    "ranks",
+]
+
+SUM: Final = 0
+MNZ: Final = 1
+ANZ: Final = 2
+MAX: Final = 3
+MIN: Final = 4
+MED: Final = 5
+LOGMNZ: Final = 6
+
+_EMPTY: Final = -1
+
+
+@kernel
+def join(hashes: Words, offsets: Ints, row_of: Numbers, entry_offsets: Ints) -> None:
+    """Give each document of a query one entry, in the order of first appearance.
+
+    Parameters
+    ----------
+    hashes
+        The document of each row, all runs one after another.
+    offsets
+        Runs × (queries + 1): the rows of each query.
+    row_of
+        Rows × runs, all −1: receives the row of each entry in each run.
+    entry_offsets
+        Receives the entries of each query: ``entry_offsets[q]`` to ``entry_offsets[q + 1]``.
+    """
+    runs, queries = offsets.shape[0], offsets.shape[1] - 1
+    table = np.full(16, _EMPTY, np.int32)
+    first = np.empty(row_of.shape[0], np.uint64)  # the hash of each entry
+    entries = 0
+    for q in range(queries):
+        entry_offsets[q] = entries
+        rows = 0
+        for r in range(runs):
+            rows += offsets[r, q + 1] - offsets[r, q]
+        while len(table) < 2 * rows:
+            table = np.full(2 * len(table), _EMPTY, np.int32)
+        table[:] = _EMPTY
+        mask = np.uint64(len(table) - 1)
+        for r in range(runs):
+            for row in range(offsets[r, q], offsets[r, q + 1]):
+                slot = np.int64((hashes[row] >> np.uint64(20)) & mask)
+                while table[slot] != _EMPTY and first[table[slot]] != hashes[row]:
+                    slot = (slot + 1) & np.int64(mask)
+                if table[slot] == _EMPTY:
+                    table[slot] = entries
+                    first[entries] = hashes[row]
+                    entries += 1
+                row_of[table[slot], r] = row
+    entry_offsets[queries] = entries
+
+
+@kernel
+def combine(
+    row_of: Numbers,
+    entry_offsets: Ints,
+    values: Floats,
+    weights: Floats,
+    absent: Floats,
+    how: int,
+    scores: Floats,
+) -> None:
+    """Combine the values of each entry.
+
+    Values are sorted before they are added, so that the order of the runs does not matter and equal
+    sums are equal to the last bit.
+
+    Parameters
+    ----------
+    row_of, entry_offsets
+        As from `join`.
+    values
+        What its run gives to each row.
+    weights
+        Of each run.
+    absent
+        Runs × queries: what a run gives to documents that it lacks; NaN: it is not counted.
+    how
+        `SUM`, …
+    scores
+        Receives the score of each entry.
+    """
+    runs = row_of.shape[1]
+    own = np.empty(runs)
+    for q in range(len(entry_offsets) - 1):
+        for entry in range(entry_offsets[q], entry_offsets[q + 1]):
+            n = 0
+            for r in range(runs):
+                row = row_of[entry, r]
+                value = weights[r] * (values[row] if row >= 0 else absent[r, q])
+                if np.isnan(value):
+                    continue
+                place = n
+                while place > 0 and own[place - 1] > value:
+                    own[place] = own[place - 1]
+                    place -= 1
+                own[place] = value
+                n += 1
+            scores[entry] = _combined(own, n, how)
+
+
+@part
+def _combined(own: Floats, n: int, how: int) -> float:
+    """Combine `n` values in ascending order."""
+    if how == MAX:
+        return own[n - 1]
+    if how == MIN:
+        return own[0]
+    if how == MED:
+        return (own[(n - 1) // 2] + own[n // 2]) / 2
+    total = 0.0
+    for i in range(n):
+        total += own[i]
+    if how == MNZ:
+        return total * n
+    if how == ANZ:
+        return total / n
+    if how == LOGMNZ:
+        return total * np.log(n)
+    return total
+
+
+@part
+def _preferred(row_of: Numbers, one: int, other: int) -> bool:
+    """Return whether more runs rank `other` above `one` than the opposite.
+
+    Rows of a run are in the order of rank; a run that lacks both has no vote.
+    """
+    votes = 0
+    for r in range(row_of.shape[1]):
+        mine, its = row_of[one, r], row_of[other, r]
+        if its >= 0 and (mine < 0 or its < mine):
+            votes += 1
+        elif mine >= 0 and (its < 0 or mine < its):
+            votes -= 1
+    return votes > 0
+
+
+@kernel
+def majority(row_of: Numbers, entry_offsets: Ints, order: Numbers, scores: Floats) -> None:
+    """Sort the entries of each query by majority vote.
+
+    Merge sort: of two neighbours in the result, no majority prefers the second, even where the
+    majorities form a cycle.
+
+    Parameters
+    ----------
+    row_of, entry_offsets
+        As from `join`.
+    order
+        The entries of each query, in the order that decides where votes are equal.
+    scores
+        Receives a score for each entry: 1 for the last of a query, 2 for the one before it, …
+    """
+    other = np.empty_like(order)
+    for q in range(len(entry_offsets) - 1):
+        begin, end = entry_offsets[q], entry_offsets[q + 1]
+        width = 1
+        while width < end - begin:
+            for low in range(begin, end, 2 * width):
+                middle, high = min(low + width, end), min(low + 2 * width, end)
+                i, j = low, middle
+                for at in range(low, high):
+                    right = j < high and (i >= middle or _preferred(row_of, order[i], order[j]))
+                    if right:
+                        other[at] = order[j]
+                        j += 1
+                    else:
+                        other[at] = order[i]
+                        i += 1
+            order[begin:end] = other[begin:end]
+            width *= 2
+        for at in range(begin, end):
+            scores[order[at]] = end - at
+
+
+@kernel
+def ranks(scores: Floats, ids: Words, offsets: Ints, judged: Numbers, found: Ints) -> None:
+    """Find the ranks of the judged entries; nothing is sorted.
+
+    Parameters
+    ----------
+    scores, ids
+        The score of each entry, and a number that is higher for a bytewise greater id.
+    offsets
+        The entries of each query.
+    judged
+        The judgement of each entry; −1: it is not judged.
+    found
+        Receives the rank of each judgement.
+    """
+    for q in range(len(offsets) - 1):
+        begin, end = offsets[q], offsets[q + 1]
+        for entry in range(begin, end):
+            if judged[entry] < 0:
+                continue
+            score, above = scores[entry], 0
+            for i in range(begin, end):
+                if scores[i] > score or (scores[i] == score and ids[i] > ids[entry]):
+                    above += 1
+            found[judged[entry]] = above + 1

@@ -1,0 +1,198 @@
+"""Fusion against plain definitions, ranx, and what must hold for any runs."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+from fusion_reference import fused_query, in_order, random_runs, votes
+
+import heldout
+from heldout.errors import InputError
+from heldout.retrieve.contributions import NORMS
+from heldout.retrieve.fuse import METHODS, Fusion, fuse_runs, judged_ranks
+
+OF_SCORES = [name for name, method in METHODS.items() if method.uses_scores]
+OF_RANKS = [name for name in METHODS if name not in {*OF_SCORES, "condorcet"}]
+OPTIONS = {"wsum": {"weights": (0.2, 0.5, 0.3)}, "rbc": {"phi": 0.8}}
+SEEDS = range(6)
+
+
+def expected(runs, how, **options):
+    queries = dict.fromkeys(query for run in runs for query in run)
+    return {
+        query: fused_query(how, [run.get(query, {}) for run in runs], **options)
+        for query in queries
+    }
+
+
+def assert_fused(run, wanted):
+    found = run.to_dict()
+    assert list(found) == list(wanted)
+    for query, scores in wanted.items():
+        assert found[query] == pytest.approx(scores, abs=1e-12, rel=1e-12)
+        assert list(found[query]) == in_order(found[query])  # the one order of heldout
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("how", OF_SCORES)
+def test_methods_of_scores_follow_their_definition(how, norm):
+    options = OPTIONS.get(how, {})
+    for seed in SEEDS:
+        runs = random_runs(seed)
+        wanted = expected(runs, how, norm=norm, **options)
+        assert_fused(heldout.fuse(runs, how, norm=norm, **options), wanted)
+
+
+@pytest.mark.parametrize("how", OF_RANKS)
+def test_methods_of_ranks_follow_their_definition(how):
+    options = OPTIONS.get(how, {})
+    for seed in SEEDS:
+        runs = random_runs(seed)
+        assert_fused(heldout.fuse(runs, how, **options), expected(runs, how, **options))
+
+
+def test_no_majority_prefers_a_document_to_the_one_above_it():
+    for seed in range(20):
+        runs = random_runs(seed, runs=2 + seed % 3)
+        for query, ranked in heldout.fuse(runs, "condorcet").to_dict().items():
+            lists = [run.get(query, {}) for run in runs]
+            for above, below in itertools.pairwise(ranked):
+                lead = votes(lists, above, below)
+                assert lead >= 0
+            for other in ranked:  # a document that beats all others comes first
+                if all(votes(lists, other, one) > 0 for one in ranked if one != other):
+                    assert other == next(iter(ranked))
+
+
+def test_equal_votes_go_by_document_id():
+    runs = [{"q": {"a": 2.0, "b": 1.0}}, {"q": {"b": 2.0, "a": 1.0}}]
+    assert list(heldout.fuse(runs, "condorcet").to_dict()["q"]) == ["b", "a"]
+    assert list(heldout.fuse(runs, "condorcet", ties="docid-asc").to_dict()["q"]) == ["a", "b"]
+
+
+def test_reciprocal_rank_fusion_by_hand():
+    # Ranks 1 and 3, 2 and 1, 3 alone, 2 alone; k = 60.
+    runs = [{"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, {"q": {"b": 9.0, "d": 8.0, "a": 7.0}}]
+    assert heldout.fuse(runs).to_dict()["q"] == pytest.approx(
+        {"b": 1 / 62 + 1 / 61, "a": 1 / 61 + 1 / 63, "d": 1 / 62, "c": 1 / 63}
+    )
+
+
+@pytest.mark.parametrize("how", [one for one in METHODS if one != "wsum"])
+def test_the_order_of_the_runs_does_not_matter(how):
+    # Sums of three numbers depend on their order in the last bit, and the last bit decides ranks.
+    runs = random_runs(5, runs=4, queries=8)
+    options = OPTIONS.get(how, {})
+    first = heldout.fuse(runs, how, **options).to_dict()
+    for order in itertools.permutations(runs):
+        again = heldout.fuse(list(order), how, **options).to_dict()
+        assert {query: list(again[query].items()) for query in first} == {
+            query: list(ranked.items()) for query, ranked in first.items()
+        }
+
+
+def test_scaled_weights_give_the_same_ranking():
+    runs = random_runs(3)
+    one = heldout.fuse(runs, "wsum", weights=[1, 2, 5]).to_dict()
+    half = heldout.fuse(runs, "wsum", weights=[0.5, 1, 2.5]).to_dict()
+    assert [list(ranked) for ranked in one.values()] == [list(ranked) for ranked in half.values()]
+
+
+def test_a_run_with_weight_one_keeps_its_ranking():
+    runs = random_runs(1, runs=2)
+    fused = heldout.fuse(runs, "wsum", norm="rank", weights=[1, 0]).to_dict()
+    for query, ranked in runs[0].items():
+        assert list(fused[query])[: len(ranked)] == in_order(ranked)
+
+
+def test_depth_keeps_the_best():
+    runs = random_runs(2)
+    whole, cut = heldout.fuse(runs).to_dict(), heldout.fuse(runs, depth=3).to_dict()
+    assert cut == {query: dict(list(ranked.items())[:3]) for query, ranked in whole.items()}
+
+
+def test_blocks_of_queries_change_nothing(monkeypatch):
+    runs = random_runs(4, queries=30)
+    whole = heldout.fuse(runs, "combmnz").to_dict()
+    monkeypatch.setattr("heldout.retrieve.joined.BLOCK", 40)
+    assert heldout.fuse(runs, "combmnz").to_dict() == whole
+
+
+def test_ids_of_any_length_are_joined():
+    long = "https://example.org/" + "x" * 70
+    runs = [
+        {"q": {"a": 3.0, long: 2.0, "middle-sized-id": 1.0}},
+        {"q": {long: 5.0, "middle-sized-id": 4.0}},
+    ]
+    found = heldout.fuse(runs, "combmnz", norm="rank").to_dict()["q"]
+    assert found == pytest.approx(
+        {long: 2 * (2 / 3 + 1), "middle-sized-id": 2 * (1 / 3 + 0.5), "a": 1}
+    )
+    short = [{"q": {"a": 1.0, "b": 0.5}}, {"q": {"long-document-id": 1.0, "b": 0.5}}]
+    assert set(heldout.fuse(short).to_dict()["q"]) == {"a", "b", "long-document-id"}
+
+
+@pytest.mark.parametrize("how", METHODS)
+def test_ranks_of_judged_documents_are_those_of_the_fused_run(how):
+    for seed in SEEDS:
+        runs = [heldout.Run.from_dict(run) for run in random_runs(seed)]
+        qrels = heldout.Qrels.from_dict(random_judgements(seed))
+        base = Fusion(how, **OPTIONS.get(how, {}))
+        points = [base, Fusion("wsum", "zscore", (0, 1, 1)), Fusion("rrf", k=1), base]
+        ranks, retrieved = judged_ranks(runs, qrels, points)
+        for number, point in enumerate(points):
+            ranked = fuse_runs(runs, point).to_dict()
+            rows = zip(qrels.query_of_row().tolist(), qrels.docs.tolist(), strict=True)
+            wanted = [_rank(list(ranked.get(qrels.queries[q], ())), doc) for q, doc in rows]
+            assert ranks[:, number].tolist() == wanted
+            assert retrieved.tolist() == [len(ranked.get(q, ())) for q in qrels.queries]
+
+
+def random_judgements(seed):
+    rng = np.random.default_rng(seed + 100)
+    return {
+        f"q{query}": {f"doc-{doc}": int(rng.integers(0, 3)) for doc in rng.permutation(18)[:5]}
+        for query in range(8)
+    }
+
+
+def _rank(ranked, doc):
+    return ranked.index(doc) + 1 if doc in ranked else 0
+
+
+RANX = {
+    "combsum": "sum",
+    "combmnz": "mnz",
+    "combmax": "max",
+    "combmin": "min",
+    "combanz": "anz",
+    "combmed": "med",
+    "wsum": "wsum",
+    "rrf": "rrf",
+    "isr": "isr",
+    "logisr": "log_isr",
+    "rbc": "rbc",
+}
+RANX_NORMS = {"minmax": "min-max", "max": "max", "sum": "sum", "zscore": "zmuv", "rank": "rank"}
+
+
+@pytest.fixture(scope="module")
+def ranx_fuse():
+    """Fuse with ranx, from runs with queries in common; its compiler takes a while, once."""
+    ranx = pytest.importorskip("ranx")
+
+    def fused(runs, method, norm, params):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = ranx.fuse(runs, norm=norm, method=method, params=params)
+        return {query: dict(ranked) for query, ranked in found.run.items()}
+
+    def made(runs):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return [ranx.Run(run) for run in runs]
+
+    return made, fused
