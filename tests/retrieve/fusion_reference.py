@@ -1,4 +1,4 @@
-"""Fusion written plainly, one query at a time, from the definitions; and random runs to try it on."""
+"""Fusion written plainly, one query at a time, and random runs to try it on."""
 
 from __future__ import annotations
 

@@ -10,7 +10,6 @@ import pytest
 from fusion_reference import fused_query, in_order, random_runs, votes
 
 import heldout
-from heldout.errors import InputError
 from heldout.retrieve.contributions import NORMS
 from heldout.retrieve.fuse import METHODS, Fusion, fuse_runs, judged_ranks
 

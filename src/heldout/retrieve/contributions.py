@@ -82,7 +82,7 @@ def _scaled(
 
 
 def _max(joined: Joined) -> Contributions:
-    """s / max, for positive scores; see `check_norm`."""
+    """Score / max, for positive scores; see `check_norm`."""
     high = joined.scores[_starts(joined)]
     return joined.scores / _each(joined, high), no_absent(joined)
 
@@ -122,7 +122,7 @@ def _borda(joined: Joined) -> Contributions:
 
 
 def borda_points(joined: Joined) -> Contributions:
-    """c − rank + 1 of c candidates; those a run lacks share its remaining points equally."""
+    """Of c candidates: c − rank + 1; those a run lacks share its remaining points equally."""
     candidates = np.diff(joined.entry_offsets)
     of_list = np.broadcast_to(candidates, joined.counts.shape)
     of_row = np.repeat(of_list, joined.counts.ravel())

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.data.ids import IdColumn
-    from heldout.data.run import Qrels, Run
+    from heldout.data.run import Qrels, Run, TiePolicy
     from heldout.data.words import Floats, Ints
 
     Numbers = NDArray[np.int32]
@@ -164,11 +164,37 @@ class Joined:
         starts = np.cumsum(counts) - counts
         return np.arange(1, len(self.scores) + 1) - np.repeat(starts, counts)
 
-    def first(self, lists: int) -> Joined:
-        """Return the same without the lists after the first few; they add no entries."""
-        rows = int(self.counts[:lists].sum())
-        keep = (self.row_of[:, :lists] >= 0).any(axis=1)
-        ends = np.concatenate(([0], np.cumsum(keep)))[self.entry_offsets]
-        return Joined(
-            self.docs, self.scores[:rows], self.counts[:lists], self.row_of[keep, :lists], ends
-        )
+    def in_id_order(self, ties: TiePolicy) -> Numbers:
+        """The entries of each query in the order of their ids, or as they are for ``input``."""
+        entries = np.arange(len(self))
+        if ties != "input":
+            counts = np.diff(self.entry_offsets)
+            query = np.repeat(np.arange(len(counts)), counts)
+            entries = self.entry_docs().order(entries, query, descending=ties == "docid-desc")
+        return entries.astype(np.int32)
+
+    def split_last(self) -> tuple[Joined, Looked]:
+        """Take the last list out: what it alone has is no entry, the rest is looked up."""
+        ranked = (self.row_of[:, :-1] >= 0).any(axis=1)
+        offsets = np.concatenate(([0], np.cumsum(ranked)))[self.entry_offsets]
+        size = int(self.counts[-1].sum())
+        first = len(self.scores) - size
+        row_of = np.ascontiguousarray(self.row_of[ranked, :-1])
+        rest = Joined(self.docs, self.scores[:first], self.counts[:-1], row_of, offsets)
+        of_entry = np.maximum(self.row_of[ranked, -1] - first, -1).astype(np.int32)
+        return rest, Looked(size, of_entry)
+
+
+class Looked(NamedTuple):
+    """Where the documents of a list are among the entries of others.
+
+    Parameters
+    ----------
+    size
+        How many rows the list has.
+    of_entry
+        The row of each entry; −1: the list lacks it.
+    """
+
+    size: int
+    of_entry: Numbers

@@ -28,6 +28,7 @@ __all__ = [
     "join",
     "majority",
     "ranks",
+    "spread",
 ]
 
 SUM: Final = 0
@@ -83,19 +84,10 @@ def join(hashes: Words, offsets: Ints, row_of: Numbers, entry_offsets: Ints) -> 
 
 
 @kernel
-def combine(
-    row_of: Numbers,
-    entry_offsets: Ints,
-    values: Floats,
-    weights: Floats,
-    absent: Floats,
-    how: int,
-    scores: Floats,
+def spread(
+    row_of: Numbers, entry_offsets: Ints, values: Floats, absent: Floats, table: Floats
 ) -> None:
-    """Combine the values of each entry.
-
-    Values are sorted before they are added, so that the order of the runs does not matter and equal
-    sums are equal to the last bit.
+    """Write what each run gives to each entry.
 
     Parameters
     ----------
@@ -103,53 +95,67 @@ def combine(
         As from `join`.
     values
         What its run gives to each row.
-    weights
-        Of each run.
     absent
         Runs × queries: what a run gives to documents that it lacks; NaN: it is not counted.
+    table
+        Entries × runs: receives the values.
+    """
+    for q in range(len(entry_offsets) - 1):
+        for entry in range(entry_offsets[q], entry_offsets[q + 1]):
+            for r in range(row_of.shape[1]):
+                row = row_of[entry, r]
+                table[entry, r] = values[row] if row >= 0 else absent[r, q]
+
+
+@kernel
+def combine(table: Floats, weights: Floats, how: int, scores: Floats) -> None:
+    """Combine the values of each entry.
+
+    Values are sorted before they are added, so that the order of the runs does not matter and equal
+    sums are equal to the last bit.
+
+    Parameters
+    ----------
+    table
+        Entries × runs; NaN: the run is not counted.
+    weights
+        Of each run.
     how
-        `SUM`, …
+        `SUM`, `MNZ`, …
     scores
         Receives the score of each entry.
     """
-    runs = row_of.shape[1]
+    entries, runs = table.shape
     own = np.empty(runs)
-    for q in range(len(entry_offsets) - 1):
-        for entry in range(entry_offsets[q], entry_offsets[q + 1]):
-            n = 0
-            for r in range(runs):
-                row = row_of[entry, r]
-                value = weights[r] * (values[row] if row >= 0 else absent[r, q])
-                if np.isnan(value):
-                    continue
-                place = n
-                while place > 0 and own[place - 1] > value:
-                    own[place] = own[place - 1]
-                    place -= 1
-                own[place] = value
-                n += 1
-            scores[entry] = _combined(own, n, how)
-
-
-@part
-def _combined(own: Floats, n: int, how: int) -> float:
-    """Combine `n` values in ascending order."""
-    if how == MAX:
-        return own[n - 1]
-    if how == MIN:
-        return own[0]
-    if how == MED:
-        return (own[(n - 1) // 2] + own[n // 2]) / 2
-    total = 0.0
-    for i in range(n):
-        total += own[i]
-    if how == MNZ:
-        return total * n
-    if how == ANZ:
-        return total / n
-    if how == LOGMNZ:
-        return total * np.log(n)
-    return total
+    for entry in range(entries):
+        n = 0
+        for r in range(runs):
+            value = weights[r] * table[entry, r]
+            if np.isnan(value):
+                continue
+            place = n
+            while place > 0 and own[place - 1] > value:
+                own[place] = own[place - 1]
+                place -= 1
+            own[place] = value
+            n += 1
+        middle = (own[(n - 1) // 2] + own[n // 2]) / 2
+        total = 0.0
+        for i in range(n):
+            total += own[i]
+        if how == MNZ:
+            total *= n
+        elif how == ANZ:
+            total /= n
+        elif how == LOGMNZ:
+            total *= np.log(n)
+        elif how == MAX:
+            total = own[n - 1]
+        elif how == MIN:
+            total = own[0]
+        elif how == MED:
+            total = middle
+        scores[entry] = total
 
 
 @part
