@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import itertools
-import warnings
+import re
 
 import numpy as np
 import pytest
 from fusion_reference import fused_query, in_order, random_runs, votes
 
 import heldout
+from heldout.data.words import mix
+from heldout.errors import InputError
 from heldout.retrieve.contributions import NORMS
 from heldout.retrieve.fuse import METHODS, Fusion, fuse_runs, judged_ranks
 
@@ -162,36 +164,78 @@ def _rank(ranked, doc):
     return ranked.index(doc) + 1 if doc in ranked else 0
 
 
-RANX = {
-    "combsum": "sum",
-    "combmnz": "mnz",
-    "combmax": "max",
-    "combmin": "min",
-    "combanz": "anz",
-    "combmed": "med",
-    "wsum": "wsum",
-    "rrf": "rrf",
-    "isr": "isr",
-    "logisr": "log_isr",
-    "rbc": "rbc",
-}
-RANX_NORMS = {"minmax": "min-max", "max": "max", "sum": "sum", "zscore": "zmuv", "rank": "rank"}
+@pytest.mark.parametrize(
+    ("how", "options", "words"),
+    [
+        ("rff", {}, "how='rff': expected one of rrf, wsum"),
+        ("combsum", {"norm": "minmx"}, "norm='minmx': expected one of minmax"),
+        ("rrf", {"norm": "minmax"}, "rrf uses ranks alone: leave out norm"),
+        ("rrf", {"weights": [1, 1]}, "rrf has no weights: it is a parameter of wsum"),
+        ("wsum", {}, "wsum needs a weight per run"),
+        ("wsum", {"weights": [1]}, "1 weight for 2 runs"),
+        ("wsum", {"weights": [1, -1]}, "weights=-1: expected a number of at least 0"),
+        ("wsum", {"weights": [0, 0]}, "all weights are 0"),
+        ("wsum", {"weights": [float("nan"), 1]}, "weights=nan"),
+        ("wsum", {"weights": "ab"}, "weights='ab': expected a number per run"),
+        ("rbc", {}, "rbc needs phi between 0 and 1"),
+        ("rbc", {"phi": 1.5}, "phi=1.5: expected a number between 0 and 1"),
+        ("rrf", {"phi": 0.5}, "rrf has no phi"),
+        ("combsum", {"k": 60}, "combsum has no k: it is a parameter of rrf"),
+        ("rrf", {"k": -1}, "k=-1: expected a number of at least 0"),
+        ("rrf", {"depth": 0}, "depth=0: expected a positive integer"),
+        ("rrf", {"ties": "best"}, "ties='best': expected one of"),
+        ("combsum", {"norm": "max"}, "run ql, query q: norm=max divides by the highest score"),
+    ],
+)
+def test_wrong_parameters_are_named(how, options, words):
+    runs = [
+        heldout.Run.from_dict({"q": {"a": 1.0}}, "bm25"),
+        heldout.Run.from_dict({"q": {"a": -2.0, "b": -3.0}}, "ql"),
+    ]
+    with pytest.raises(InputError, match=re.escape(words)):
+        heldout.fuse(runs, how, **options)
 
 
-@pytest.fixture(scope="module")
-def ranx_fuse():
-    """Fuse with ranx, from runs with queries in common; its compiler takes a while, once."""
-    ranx = pytest.importorskip("ranx")
+def test_one_run_is_not_a_fusion():
+    with pytest.raises(InputError, match="two or more runs, got 1"):
+        heldout.fuse([{"q": {"a": 1.0}}])
 
-    def fused(runs, method, norm, params):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found = ranx.fuse(runs, norm=norm, method=method, params=params)
-        return {query: dict(ranked) for query, ranked in found.run.items()}
 
-    def made(runs):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return [ranx.Run(run) for run in runs]
+def test_scores_that_overflow_are_refused():
+    runs = [{"q": {"a": 1.7e308, "b": 0.0}}, {"q": {"a": 1.7e308, "b": 1.0}}]
+    with pytest.raises(InputError, match="not a finite number"):
+        heldout.fuse(runs, "combsum", norm="none")
 
-    return made, fused
+
+def test_names_of_ranx_are_understood():
+    assert Fusion("log_isr").how == "logisr"
+    assert Fusion("mnz", "min-max") == Fusion("CombMNZ", "minmax")
+    assert Fusion("sum", "zmuv").norm == "zscore"
+    assert str(Fusion("wsum", weights=(0.3, 0.7))) == "wsum(norm=minmax, weights=0.3/0.7)"
+
+
+def test_ids_with_one_hash_are_refused():
+    # Different words with one hash, found by undoing the second half of the mixing.
+    first, second = colliding_ids()
+    runs = [{"q": {first: 1.0}}, {"q": {second: 1.0}}]
+    with pytest.raises(InputError, match="same 64-bit hash"):
+        heldout.fuse(runs)
+
+
+def colliding_ids():
+    """Two ids of 16 bytes with the same hash: the second words make up for the first."""
+    rng = np.random.default_rng(0)
+
+    def letters():
+        return np.frombuffer(bytes(rng.integers(97, 123, 8).tolist()), "<u8")
+
+    one, other, rest = letters(), letters(), letters()
+    while True:
+        fitting = mix(one) ^ rest ^ mix(other)
+        text = other.tobytes() + fitting.tobytes()
+        if b"\0" not in text:
+            try:
+                return (one.tobytes() + rest.tobytes()).decode(), text.decode()
+            except UnicodeDecodeError:
+                pass
+        one, other, rest = letters(), letters(), letters()

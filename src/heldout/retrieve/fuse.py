@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from heldout.data.given import as_run, as_runs
 from heldout.data.ids import id_numbers, stack_ids
 from heldout.data.ordering import put_in_order
 from heldout.data.parallel import run_threads
-from heldout.data.run import Run
+from heldout.data.run import Run, TiePolicy
 from heldout.errors import InputError
 from heldout.retrieve.contributions import check_norm
 from heldout.retrieve.fusion_methods import METHODS, Fusion
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from heldout.data.given import Runs
     from heldout.data.ids import IdColumn
-    from heldout.data.run import Qrels, TiePolicy
+    from heldout.data.run import Qrels
     from heldout.data.words import Floats, Ints
     from heldout.retrieve.fusion_methods import How, Norm
 
@@ -37,7 +37,7 @@ def fuse(
     *,
     norm: Norm | str | None = None,
     weights: Sequence[float] | None = None,
-    k: float = 60,
+    k: float | None = None,
     phi: float | None = None,
     depth: int | None = None,
     ties: TiePolicy = "docid-desc",
@@ -59,7 +59,7 @@ def fuse(
     weights
         For ``wsum``: one number per run. Only their ratios matter for the ranking.
     k
-        For ``rrf``: a higher value lowers the influence of the first ranks.
+        For ``rrf``: 60 by default; a higher value lowers the influence of the first ranks.
     phi
         For ``rbc``: between 0 and 1; a higher value raises the influence of deep ranks.
     depth
@@ -102,10 +102,12 @@ def fuse(
     >>> list(fuse([bm25, dense]).to_dict()["q1"])
     ['b', 'a', 'd', 'c']
     """
-    fusion = Fusion(how, norm, None if weights is None else tuple(weights), k, phi)
-    parts = [as_run(one) for one in as_runs(runs)]
-    if depth is not None and (isinstance(depth, bool) or depth < 1):
+    fusion = Fusion(how, norm, weights, k, phi)  # type: ignore[arg-type] # it makes a tuple
+    if ties not in get_args(TiePolicy):
+        raise InputError(f"ties={ties!r}: expected one of {', '.join(get_args(TiePolicy))}")
+    if depth is not None and (not isinstance(depth, int) or isinstance(depth, bool) or depth < 1):
         raise InputError(f"depth={depth!r}: expected a positive integer")
+    parts = [as_run(one) for one in as_runs(runs)]
     return fuse_runs(parts, fusion, depth=depth, ties=ties, name=name)
 
 

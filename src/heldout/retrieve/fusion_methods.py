@@ -63,7 +63,7 @@ class Method(NamedTuple):
 
 
 def _reciprocal(ranks: Floats, fusion: Fusion) -> Floats:
-    return 1 / (fusion.k + ranks)
+    return 1 / (float(fusion.k or 0) + ranks)
 
 
 def _inverse_square(ranks: Floats, fusion: Fusion) -> Floats:
@@ -72,7 +72,7 @@ def _inverse_square(ranks: Floats, fusion: Fusion) -> Floats:
 
 
 def _rank_biased(ranks: Floats, fusion: Fusion) -> Floats:
-    phi = 0.0 if fusion.phi is None else fusion.phi
+    phi = float(fusion.phi or 0)
     return (1 - phi) * phi ** (ranks - 1)
 
 
@@ -82,10 +82,10 @@ def _unused(ranks: Floats, fusion: Fusion) -> Floats:
     return ranks
 
 
-_ZERO: Final = "a document that a run lacks gets 0 from it"
-_HAVING: Final = "only runs that have a document count"
-_SHARED: Final = "documents that a run lacks share its remaining points equally"
-_BELOW: Final = "a document that a run lacks is ranked below all that it has"
+_ZERO: Final = "get 0 from the run"
+_HAVING: Final = "only runs that have them count"
+_SHARED: Final = "share the remaining points of the run"
+_BELOW: Final = "are ranked below all that the run has"
 
 METHODS: Final[dict[str, Method]] = {
     "rrf": Method(kernels.SUM, _reciprocal, ("k",), "Σ 1 / (k + rank)", _ZERO),
@@ -97,14 +97,12 @@ METHODS: Final[dict[str, Method]] = {
     "combanz": Method(kernels.ANZ, None, (), "mean of the scores", _HAVING),
     "combmed": Method(kernels.MED, None, (), "median of the scores", _HAVING),
     "isr": Method(
-        kernels.MNZ, _inverse_square, (), "n · Σ 1 / rank², n runs that have it", _HAVING
+        kernels.MNZ, _inverse_square, (), "n · Σ 1 / rank², n: runs that have it", _HAVING
     ),
     "logisr": Method(kernels.LOGMNZ, _inverse_square, (), "log(n) · Σ 1 / rank²", _HAVING),
     "bordafuse": Method(kernels.SUM, _unused, (), "Borda count", _SHARED),
     "condorcet": Method(kernels.SUM, _unused, (), "sorted by majority of the runs", _BELOW),
-    "rbc": Method(
-        kernels.SUM, _rank_biased, ("phi",), "rank-biased centroid, Σ (1 − φ) φ^(rank − 1)", _ZERO
-    ),
+    "rbc": Method(kernels.SUM, _rank_biased, ("phi",), "Σ (1 − phi) · phi^(rank − 1)", _ZERO),
 }
 """Fusion methods by name."""
 
@@ -123,23 +121,22 @@ class Fusion:
     how: str = "rrf"
     norm: str | None = None
     weights: tuple[float, ...] | None = None
-    k: float = 60
+    k: float | None = None
     phi: float | None = None
 
     def __post_init__(self) -> None:
         how = _spelled(self.how, _SPELLINGS, "how", METHODS)
-        method = METHODS[how]
         object.__setattr__(self, "how", how)
         object.__setattr__(self, "norm", _checked_norm(self.norm, how))
-        if self.weights is not None and "weights" not in method.parameters:
-            raise InputError(f"{how} has no weights: use wsum")
-        if self.phi is None and "phi" in method.parameters:
-            raise InputError(f"{how} needs phi between 0 and 1, such as phi=0.9")
-        if self.phi is not None:
-            if "phi" not in method.parameters:
-                raise InputError(f"{how} has no phi: it is a parameter of rbc")
-            _check_number("phi", self.phi, 0, 1)
-        _check_number("k", self.k, 0, math.inf)
+        for name, owner in (("weights", "wsum"), ("k", "rrf"), ("phi", "rbc")):
+            if getattr(self, name) is not None and name not in METHODS[how].parameters:
+                raise InputError(f"{how} has no {name}: it is a parameter of {owner}")
+        if how == "rrf":
+            object.__setattr__(self, "k", _number("k", 60 if self.k is None else self.k, 0))
+        if how == "rbc":
+            if self.phi is None:
+                raise InputError("rbc needs phi between 0 and 1, such as phi=0.9")
+            object.__setattr__(self, "phi", _number("phi", self.phi, 0, 1))
         if self.weights is not None:
             object.__setattr__(self, "weights", _checked_weights(self.weights))
 
@@ -231,19 +228,19 @@ def _checked_norm(norm: str | None, how: str) -> str | None:
     return "minmax" if norm is None else _spelled(norm, _NORM_SPELLINGS, "norm", NORMS)
 
 
-def _check_number(name: str, value: Any, low: float, high: float) -> None:
+def _number(name: str, value: Any, low: float, high: float = math.inf) -> float:
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if not number or not low <= value <= high or math.isinf(value):
         limits = f"between {low} and {high}" if math.isfinite(high) else f"of at least {low}"
         raise InputError(f"{name}={value!r}: expected a number {limits}")
+    return float(value)
 
 
 def _checked_weights(weights: Any) -> tuple[float, ...]:
     listed = [weights] if isinstance(weights, int | float) else weights
     if not isinstance(listed, Sequence | np.ndarray) or isinstance(listed, str):
         raise InputError(f"weights={weights!r}: expected a number per run")
-    for one in listed:
-        _check_number("weights", one, 0, math.inf)
-    if not any(listed):
+    found = tuple(_number("weights", one, 0) for one in listed)
+    if not any(found):
         raise InputError("all weights are 0: nothing would be ranked")
-    return tuple(float(one) for one in listed)
+    return found
