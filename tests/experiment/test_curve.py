@@ -114,12 +114,12 @@ def test_as_text_and_json(candidates):
 @pytest.mark.parametrize(
     ("shares", "settings", "message"),
     [
-        ((), {}, "give shares above 0"),
-        ((0.0, 1.0), {}, "give shares above 0"),
-        ((1.5,), {}, "give shares above 0"),
-        ((float("nan"),), {}, "give shares above 0"),
-        ((1.0,), {"test": 0.0}, "test share is 0"),
-        ((1.0,), {"test": 1.0}, "test share is 1"),
+        ((), {}, "expected shares above 0"),
+        ((0.0, 1.0), {}, "expected shares above 0"),
+        ((1.5,), {}, "expected shares above 0"),
+        ((float("nan"),), {}, "expected shares above 0"),
+        ((1.0,), {"test": 0.0}, "held-out share 0"),
+        ((1.0,), {"test": 1.0}, "held-out share 1"),
         ((1.0,), {"draws": 1}, "1 draw: at least 2"),
         ((1.0,), {"seed": -3}, "seed=-3"),
         ((1.0,), {"measure": parse_measure("AP(ties=average)")}, "whole ranked lists"),

@@ -376,11 +376,13 @@ def test_a_point_that_fails_is_never_chosen_and_a_system_that_fails_is_named():
     assert "f: does=fail failed on 30 fits and was not chosen there (first RuntimeError" in text
     with pytest.raises(InputError, match=r"f failed on split r0/f0: RuntimeError: cannot do this$"):
         classify({"f": Fragile("fail")}, plan=FOLDS).run()
-    with pytest.raises(InputError, match="every point failed, the first with RuntimeError"):
+    with pytest.raises(
+        InputError, match="every parameter setting failed, the first with RuntimeError"
+    ):
         classify({"f": (Fragile(), [{"does": ["fail"]}] * 2)}, plan=FOLDS).run()
-    with pytest.raises(InputError, match="'strange', which is no class"):
+    with pytest.raises(InputError, match="'strange', which is not a class"):
         classify({"f": Fragile("stray")}, plan=FOLDS).run()
-    with pytest.raises(InputError, match=r"add up to 1.5, not to 1"):
+    with pytest.raises(InputError, match=r"probabilities with the sum 1.5, not 1"):
         classify({"f": Fragile("more")}, plan=FOLDS).run()
 
 
@@ -451,19 +453,19 @@ def test_bad_systems_are_refused_before_anything_runs(systems, message):
         ({"data": {"X": X, "y": Y, "groups": [1]}}, "1 groups for 150 rows"),
         ({"data": {"X": X}}, "data.y: is missing"),
         ({"data": 3}, "int: expected a table"),
-        ({"data": None}, "there is none"),
+        ({"data": None}, "missing: give"),
         ({"measures": ["nDCG@10"]}, "unknown measure"),
-        ({"measures": ["recall(class=z)"]}, "no class 'z'"),
+        ({"measures": ["recall(class=z)"]}, "unknown class 'z'"),
         ({"measures": []}, "not a list of measures"),
-        ({"plan": {"folds": 5, "groups": "a"}}, "say it with the data"),
+        ({"plan": {"folds": 5, "groups": "a"}}, "give groups with the data"),
         ({"plan": {"folds": 500}}, "500 folds of 150"),
         ({"plan": {"folds": 5}, "inner": 1}, "inner: expected at least 2, not 1"),
         ({"inner": 149}, "149 folds of 135"),
-        ({"rule": "worst"}, "no rule"),
-        ({"baseline": "z"}, "no system 'z'"),
+        ({"rule": "worst"}, "unknown rule"),
+        ({"baseline": "z"}, "unknown system 'z'"),
         ({"task": "generation"}, "not ranking, classification or regression"),
         ({"task": "regression", "data": (X, ["a"] * 150)}, "expected finite numbers"),
-        ({"depth": 3}, "not known here"),
+        ({"depth": 3}, "unknown field"),
     ],
 )
 def test_bad_settings_are_refused_before_anything_runs(fields, message):
@@ -480,7 +482,7 @@ def test_all_problems_are_listed_together():
 
 def test_nothing_is_chosen_by_scores_that_are_not_there():
     svm = {"svm": (LinearSVC(), {"C": [0.1, 1.0]})}
-    with pytest.raises(ExperimentError, match="no predict_proba, so nothing can be chosen by log"):
+    with pytest.raises(ExperimentError, match="no predict_proba, so log-loss cannot be used"):
         classify(svm, tune_for="log-loss").check()
     classify(svm, tune_for="AUC").check()
 
@@ -494,5 +496,5 @@ def test_a_target_of_zero_has_no_percentage_error():
 def test_a_train_side_of_one_class_is_refused():
     rows, labels = np.zeros((4, 1)), ["a", "a", "b", "b"]
     plan = {"kind": "test-set", "ids": ["2", "3"]}
-    with pytest.raises(ExperimentError, match="rows that are seen are of one class, a"):
+    with pytest.raises(ExperimentError, match="all training rows have the same class, a"):
         classify({"k": KNeighborsClassifier(1)}, data=(rows, labels), plan=plan).check()

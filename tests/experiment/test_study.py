@@ -253,9 +253,9 @@ def test_the_standard_error_of_the_coverage_is_that_of_the_level_at_least():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"fraction": 0.0}, "fraction is 0"),
-        ({"fraction": 1.0}, "fraction is 1"),
-        ({"fraction": float("nan")}, "fraction is nan"),
+        ({"fraction": 0.0}, "fraction 0"),
+        ({"fraction": 1.0}, "fraction 1"),
+        ({"fraction": float("nan")}, "fraction nan"),
         ({"draws": 1}, "1 draw: at least 2"),
         ({"folds": 1}, "at least 1 set and 2 folds"),
         ({"sets": 0}, "at least 1 set"),

@@ -24,6 +24,7 @@ from heldout.cli.help import Formatter, Parser, add_help_options, command
 from heldout.cli.index import add_index
 from heldout.cli.ledger import add_ledger
 from heldout.cli.measures import add_measures
+from heldout.cli.places import in_options
 from heldout.cli.power import add_power
 from heldout.cli.report import add_report
 from heldout.cli.run import add_run
@@ -147,7 +148,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except HeldoutError as error:
         from heldout.report.tables import plain_text  # the message may quote ids of a file
 
-        lines = (plain_text(line) for line in str(error).split("\n"))
+        lines = (plain_text(line) for line in in_options(str(error)).split("\n"))
         _end(2, "heldout: " + "\n".join(lines) + "\n")
     except MemoryError as error:
         why = f" ({error})" if str(error) else ""

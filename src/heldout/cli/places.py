@@ -10,10 +10,31 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-__all__ = ["option_of", "plan_option"]
+__all__ = ["in_options", "option_of", "plan_option"]
 
 _ENTRY: Final = re.compile(r"(systems|measures)\[(\d+)\]")
 _TABLES: Final = ("plan", "collection", "analyzer")
+_PARAMETERS: Final = {
+    "resume=True": "--resume",
+    "force=True": "--force",
+    "verify=False": "--unverified",
+    "more than max_memory": "more than --max-memory",
+    "target_size=": "--target-size ",
+    "leave out target_size": "leave out --target-size",
+}
+
+
+def in_options(message: str) -> str:
+    """Return a message of the library with options in place of Python parameters.
+
+    Examples
+    --------
+    >>> in_options("continue with resume=True")
+    'continue with --resume'
+    """
+    for parameter, option in _PARAMETERS.items():
+        message = message.replace(parameter, option)
+    return message
 
 
 def option_of(options: argparse.Namespace) -> Callable[[str], str]:
