@@ -13,7 +13,7 @@ import heldout
 from heldout.data.words import mix
 from heldout.errors import InputError
 from heldout.retrieve.contributions import NORMS
-from heldout.retrieve.fuse import METHODS, Fusion, fuse_runs, judged_ranks
+from heldout.retrieve.fuse import METHODS, Fusion, fuse_runs, fuse_tops, judged_ranks
 
 OF_SCORES = [name for name, method in METHODS.items() if method.uses_scores]
 OF_RANKS = [name for name in METHODS if name not in {*OF_SCORES, "condorcet"}]
@@ -150,6 +150,19 @@ def test_ranks_of_judged_documents_are_those_of_the_fused_run(how):
             wanted = [_rank(list(ranked.get(qrels.queries[q], ())), doc) for q, doc in rows]
             assert ranks[:, number].tolist() == wanted
             assert retrieved.tolist() == [len(ranked.get(q, ())) for q in qrels.queries]
+
+
+@pytest.mark.parametrize("how", METHODS)
+@pytest.mark.parametrize("depth", [1, 4, 30])
+def test_first_documents_are_those_of_the_fused_run(how, depth):
+    runs = [heldout.Run.from_dict(run) for run in random_runs(7)]
+    points = [Fusion(how, **OPTIONS.get(how, {})), Fusion("wsum", "rank", (1, 0, 0))]
+    tops = fuse_tops(runs, points, depth)
+    for point, top in zip(points, tops, strict=True):
+        wanted = fuse_runs(runs, point, depth=depth)
+        assert [list(one.items()) for one in top.to_dict().values()] == [
+            list(one.items()) for one in wanted.to_dict().values()
+        ]
 
 
 def random_judgements(seed):

@@ -20,15 +20,16 @@ from heldout.retrieve.joined import Aligned
 from heldout.retrieve.kernels import fusion as kernels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from heldout.data.given import Runs
     from heldout.data.ids import IdColumn
     from heldout.data.run import Qrels
     from heldout.data.words import Floats, Ints
     from heldout.retrieve.fusion_methods import How, Norm
+    from heldout.retrieve.joined import Joined
 
-__all__ = ["METHODS", "Fusion", "fuse", "fuse_runs", "judged_ranks"]
+__all__ = ["METHODS", "Fusion", "fuse", "fuse_runs", "fuse_tops", "judged_ranks"]
 
 
 def fuse(
@@ -191,11 +192,50 @@ def _rank_block(
     joined, judged = aligned.join(*block).split_last()
     ids, offsets = id_numbers(joined.entry_docs()), joined.entry_offsets
     found = np.zeros((len(fusions), judged.size), np.int64)
+    for own, scores in zip(found, _all_scores(joined, fusions), strict=True):
+        kernels.ranks(scores, ids, offsets, judged.of_entry, own)
+    return np.ascontiguousarray(found.T), np.diff(offsets)
+
+
+def _all_scores(joined: Joined, fusions: Iterable[Fusion]) -> Iterator[Floats]:
+    """The scores of all entries under each fusion; what only weights change is kept."""
     known: dict[Fusion, Floats] = {}
-    for fusion, own in zip(fusions, found, strict=True):
+    for fusion in fusions:
         plain = fusion.without_weights()
         if plain not in known:  # only the last: a table for each k would not fit
             known = {plain: fusion.table(joined)}
-        scores = fusion.scores(joined, known[plain])
-        kernels.ranks(scores, ids, offsets, judged.of_entry, own)
-    return np.ascontiguousarray(found.T), np.diff(offsets)
+        yield fusion.scores(joined, known[plain])
+
+
+def fuse_tops(runs: Sequence[Run], fusions: Sequence[Fusion], depth: int) -> list[Run]:
+    """Fuse runs in several ways, for the first few documents of each list; they are joined once."""
+    for fusion in fusions:
+        _check(runs, fusion)
+    aligned = Aligned.of(runs)
+    work = partial(_top_block, aligned, list(fusions), depth)
+    blocks = run_threads(work, list(aligned.blocks()))
+    return [
+        Run(
+            fusion.how,
+            aligned.queries,
+            np.concatenate(([0], np.cumsum(np.concatenate([one[at][0] for one in blocks])))),
+            stack_ids([one[at][1] for one in blocks]),
+            np.concatenate([one[at][2] for one in blocks]),
+        )
+        for at, fusion in enumerate(fusions)
+    ]
+
+
+def _top_block(
+    aligned: Aligned, fusions: list[Fusion], depth: int, block: tuple[int, int]
+) -> list[tuple[Ints, IdColumn, Floats]]:
+    joined = aligned.join(*block)
+    docs, offsets = joined.entry_docs(), joined.entry_offsets
+    ids = id_numbers(docs)
+    tops = []
+    for scores in _all_scores(joined, fusions):
+        found = np.full((len(offsets) - 1, depth), -1, np.int32)
+        kernels.best(scores, ids, offsets, found)
+        entries = found[found >= 0]
+        tops.append(((found >= 0).sum(axis=1), docs.take(entries), scores[entries]))
+    return tops

@@ -24,6 +24,7 @@ __all__ = [
     "MIN",
     "MNZ",
     "SUM",
+    "best",
     "combine",
     "join",
     "majority",
@@ -237,3 +238,33 @@ def ranks(scores: Floats, ids: Words, offsets: Ints, judged: Numbers, found: Int
                 if scores[i] > score or (scores[i] == score and ids[i] > ids[entry]):
                     above += 1
             found[judged[entry]] = above + 1
+
+
+@kernel
+def best(scores: Floats, ids: Words, offsets: Ints, found: Numbers) -> None:
+    """Find the first entries of each query; the others are not sorted.
+
+    Parameters
+    ----------
+    scores, ids, offsets
+        As for `ranks`.
+    found
+        Queries × places, all −1: receives the entries.
+    """
+    k = found.shape[1]
+    for q in range(len(offsets) - 1):
+        size = 0
+        for entry in range(offsets[q], offsets[q + 1]):
+            place = size
+            while place > 0:
+                other = found[q, place - 1]
+                if scores[other] > scores[entry] or (
+                    scores[other] == scores[entry] and ids[other] > ids[entry]
+                ):
+                    break
+                if place < k:
+                    found[q, place] = other
+                place -= 1
+            if place < k:
+                found[q, place] = entry
+                size = min(size + 1, k)
