@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from heldout.retrieve.contributions import Contributions
     from heldout.retrieve.joined import Joined
 
-__all__ = ["METHODS", "Fusion", "How", "Norm"]
+__all__ = ["METHODS", "Fusion", "How", "Norm", "is_method", "method_name"]
 
 How = Literal[
     *("rrf", "wsum", "combsum", "combmnz", "combmax", "combmin", "combanz", "combmed"),
@@ -125,7 +125,7 @@ class Fusion:
     phi: float | None = None
 
     def __post_init__(self) -> None:
-        how = _spelled(self.how, _SPELLINGS, "how", METHODS)
+        how = method_name(self.how)
         object.__setattr__(self, "how", how)
         object.__setattr__(self, "norm", _checked_norm(self.norm, how))
         for name, owner in (("weights", "wsum"), ("k", "rrf"), ("phi", "rbc")):
@@ -213,8 +213,22 @@ class Fusion:
         return scores
 
 
+def method_name(given: str) -> str:
+    """Return the name of a method, in whatever spelling it was given."""
+    return _spelled(given, _SPELLINGS, "how", METHODS)
+
+
+def is_method(given: str) -> bool:
+    """Return whether this is the name of a method."""
+    return _plain(given) in _SPELLINGS
+
+
+def _plain(given: Any) -> str:
+    return str(given).lower().replace("-", "").replace("_", "")
+
+
 def _spelled(given: Any, spellings: dict[str, str], what: str, known: Iterable[str]) -> str:
-    plain = str(given).lower().replace("-", "").replace("_", "")
+    plain = _plain(given)
     if plain not in spellings:
         raise InputError(f"{what}={given!r}: expected one of {', '.join(known)}")
     return spellings[plain]
