@@ -126,7 +126,8 @@ def borda_points(joined: Joined) -> Contributions:
     candidates = np.diff(joined.entry_offsets)
     of_list = np.broadcast_to(candidates, joined.counts.shape)
     of_row = np.repeat(of_list, joined.counts.ravel())
-    return of_row - joined.ranks() + 1.0, (of_list - joined.counts + 1) / 2
+    points = (of_row - joined.ranks() + 1).astype(np.float64)
+    return points, (of_list - joined.counts + 1) / 2
 
 
 NORMS: Final[dict[str, Callable[[Joined], Contributions]]] = {

@@ -29,8 +29,19 @@ if TYPE_CHECKING:
 __all__ = ["METHODS", "Fusion", "How", "Norm", "is_method", "method_name"]
 
 How = Literal[
-    *("rrf", "wsum", "combsum", "combmnz", "combmax", "combmin", "combanz", "combmed"),
-    *("isr", "logisr", "bordafuse", "condorcet", "rbc"),
+    "rrf",
+    "wsum",
+    "combsum",
+    "combmnz",
+    "combmax",
+    "combmin",
+    "combanz",
+    "combmed",
+    "isr",
+    "logisr",
+    "bordafuse",
+    "condorcet",
+    "rbc",
 ]
 Norm = Literal["minmax", "max", "sum", "zscore", "rank", "borda", "none"]
 

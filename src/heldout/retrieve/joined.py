@@ -135,8 +135,8 @@ class Joined:
         """Refuse different ids with one hash: that happens to ids made for it, not by chance."""
         if not isinstance(self.docs, LongIds) and len(self.docs.words) == 1:
             return  # a hash of eight bytes has 64 bits: different ids have different ones
-        first = self.first_rows()
-        for rows in self.row_of.T:
+        first = self.first_rows().astype(np.int64)
+        for rows in self.row_of.T.astype(np.int64):
             there = np.flatnonzero(rows >= 0)
             same = same_ids(self.docs, rows[there], self.docs, first[there])
             if not same.all():

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from heldout.data.run import Run
     from heldout.experiment.manifest import SystemRecord
-    from heldout.experiment.settings import RankingSettings
+    from heldout.experiment.settings import RankingSettings, Settings
     from heldout.experiment.systems.base import Context, Point
     from heldout.experiment.systems.outcomes import Chosen
 
@@ -208,7 +208,7 @@ class FusionSystem(System["RankingSettings"]):
         points = part_points(self.linked_parts(), settings, records)
         return [replace(task, points=tuple(points.ravel().tolist())) for task in tasks]
 
-    def perform(self, task: Task, context: RankingContext) -> FusionRecord:
+    def perform(self, task: Task, context: RankingContext) -> Record:
         """Evaluate all points for every combination, and keep the lists that are chosen."""
         settings, parts = context.settings, self.linked_parts()
         chosen = np.array(task.points, np.int64).reshape(-1, len(parts))
@@ -313,7 +313,8 @@ def _weights(how: str, values: dict[str, Any], parts: int) -> tuple[float, ...] 
         raise InputError(
             f"{how} needs weights: write {what} to tune them, or {'=…, '.join(names)}=…"
         )
-    return tuple(values.pop(name, 0) for name in names)
+    found = tuple(values.pop(name, 0) for name in names)
+    return found if any(found) else (1.0,) * parts  # a corner of the space, for a search
 
 
 def at_limit(name: str, value: object) -> bool:
@@ -322,7 +323,7 @@ def at_limit(name: str, value: object) -> bool:
 
 
 def part_points(
-    parts: Sequence[System[Any]], settings: RankingSettings, records: Mapping[str, Record]
+    parts: Sequence[System[Any]], settings: Settings, records: Mapping[str, Record]
 ) -> Ints:
     """Return the point of each part (splits, then all data × parts)."""
     columns = [

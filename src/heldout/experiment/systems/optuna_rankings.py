@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from heldout.data.run import Run
     from heldout.experiment.manifest import SystemRecord
-    from heldout.experiment.settings import RankingSettings
+    from heldout.experiment.settings import RankingSettings, Settings
     from heldout.experiment.systems.base import Context, Point, System
     from heldout.experiment.systems.optuna_base import Objective
     from heldout.experiment.systems.outcomes import RankedOutcome
@@ -288,14 +288,14 @@ class SearchedFusion(_RankingSearch, FusionSystem):
         ends = Searched.edges(self, number)
         return tuple(name for name in ends if not at_limit(name, self.tried[number][name]))
 
-    def tasks(self, settings: RankingSettings) -> Iterator[Task]:
+    def tasks(self, settings: Settings) -> Iterator[Task]:
         """Yield one task per split and one for all data; they wait for the choices of the parts."""
         stage = self.stage()
         for task in Searched.tasks(self, settings):
             yield replace(task, stage=stage)
 
     def resolve(
-        self, tasks: Sequence[Task], settings: RankingSettings, records: Mapping[str, Record]
+        self, tasks: Sequence[Task], settings: Settings, records: Mapping[str, Record]
     ) -> list[Task]:
         """Set the points of the parts for the split of each task."""
         points = part_points(self.linked_parts(), settings, records)
@@ -333,11 +333,7 @@ class SearchedFusion(_RankingSearch, FusionSystem):
         return context.last("fused runs", key, lambda: self.runs(task.points, context))
 
     def _fusion(self, point: TrialPoint) -> Fusion:
-        settings: dict[str, Any] = {**dict(self.parameters), **point}
-        weights = [name for name in settings if name[0] == "w"]
-        if weights and not any(settings[name] for name in weights) and "w" not in weights:
-            settings |= dict.fromkeys(weights, 1.0)  # the corner where nothing would be ranked
-        return fusion_at(self.how, settings, len(self.parts))
+        return fusion_at(self.how, {**dict(self.parameters), **point}, len(self.parts))
 
 
 _KINDS: dict[type[System[Any]], Any] = {
