@@ -16,6 +16,7 @@ from heldout.experiment.systems.base import System
 from heldout.experiment.systems.models import ModelSystem
 from heldout.experiment.systems.references import load_reference
 from heldout.experiment.systems.runs import RunSystem
+from heldout.retrieve.fusion_methods import is_method
 from heldout.retrieve.models import MODELS, Model
 from heldout.tune.listed import Listed, read_names
 from heldout.tune.search import drawn_points
@@ -26,9 +27,16 @@ if TYPE_CHECKING:
     from heldout.experiment.systems.calls import CallSystem
     from heldout.tune.space import Value
 
-__all__ = ["SYSTEM_SOURCES", "model_system", "system_from_table", "system_of"]
+__all__ = [
+    "SYSTEM_SOURCES",
+    "fusion_of_parts",
+    "model_system",
+    "run_paths",
+    "system_from_table",
+    "system_of",
+]
 
-SYSTEM_SOURCES: Final = ("model", "runs", "function", "object", "transformer")
+SYSTEM_SOURCES: Final = ("model", "runs", "fusion", "function", "object", "transformer")
 _MODEL: Final = re.compile(
     # A name does not begin or end with a space: otherwise matching could take exponential time.
     r"\s*(?:([^=()\s](?:[^=()]*[^=()\s])?)\s*=\s*)?([\w-]+)\s*(?:\((.*)\))?\s*",
@@ -108,6 +116,8 @@ def _of_text(
     match = _MODEL.fullmatch(text)
     if match is not None and match[2] in MODELS and not is_there(base / text):
         return _of_model(match[2], match[3] or "", name or match[1], options)
+    if match is not None and match[3] and is_method(match[2]) and not is_there(base / text):
+        return _of_fusion(match, name or match[1], options, folder)
     reference = _REFERENCE.fullmatch(text.strip())
     if reference is not None:
         return _of_reference(reference, name, options, kind, folder)
@@ -115,9 +125,39 @@ def _of_text(
     if not paths:
         raise InputError(
             f"{text!r} is not a model, a file or a function: write bm25(k1=0.5:3:6), a run or a "
-            f"pattern of runs, or file.py:function; models are {', '.join(MODELS)}"
+            f"pattern of runs, rrf(bm25.run, dense.run), or file.py:function; models are "
+            f"{', '.join(MODELS)}"
         )
     return _of_runs({path: path for path in paths}, name or own)
+
+
+def _of_fusion(
+    match: re.Match[str], name: str | None, options: SystemOptions, folder: Path | None
+) -> System[Any]:
+    """Make a system from ``wsum(bm25.run, dense.run, norm=minmax, w=0:1:11)``."""
+    from heldout.experiment.systems.fusion_reading import fusion_system, split_parts
+
+    _refuse_comparable(options)
+    parts, arguments = split_parts(match[3])
+    fixed, axes = _arguments(match[2], arguments)
+    space = _space(options.space)
+    axes += [] if space is None else list(space.axes)
+    parameters = {**_pairs(options.parameters), **fixed}
+    home = "" if folder is None else str(folder)
+    made, trials = fusion_system(match[2], parts, parameters, axes, options, name=name, home=home)
+    return _searched(made, trials)
+
+
+def fusion_of_parts(
+    how: str, parts: Sequence[Any], options: SystemOptions, name: str | None = None
+) -> System[Any]:
+    """Make a fusion of Python objects; see `System.fusion`."""
+    from heldout.experiment.systems.fusion_reading import fusion_system
+
+    space = _space(options.space)
+    axes = [] if space is None else list(space.axes)
+    made, trials = fusion_system(how, parts, _pairs(options.parameters), axes, options, name=name)
+    return _searched(made, trials)
 
 
 def _of_reference(
@@ -369,6 +409,8 @@ def system_from_table(table: SystemTable, folder: Path | None = None) -> System[
         return _model_from(table, table.model)
     if table.runs is not None:
         return _runs_from(table, folder)
+    if table.fusion is not None:
+        return _fusion_from(table, table.fusion, folder)
     return _call_from(table, sources[0], folder)
 
 
@@ -383,6 +425,15 @@ def _model_from(table: SystemTable, text: str) -> System[Any]:
     if match is None or match[1] or match[2] not in MODELS:
         raise InputError(f"unknown model {text!r}: expected one of {', '.join(MODELS)}")
     return _of_model(match[2], match[3] or "", table.name, _options(table))
+
+
+def _fusion_from(table: SystemTable, text: str, folder: Path | None) -> System[Any]:
+    match = _MODEL.fullmatch(text)
+    if match is None or match[1] or not match[3] or not is_method(match[2]):
+        raise InputError(
+            f"fusion = {text!r}: expected a method with parts, such as rrf(bm25.run, dense.run)"
+        )
+    return _of_fusion(match, table.name, _options(table), folder)
 
 
 def _runs_from(table: SystemTable, folder: Path | None) -> System[Any]:
