@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 
 from heldout.compiled import announce
-from heldout.data.given import as_run, as_runs
+from heldout.data.run_inputs import as_run, as_runs
 from heldout.data.ids import id_numbers, stack_ids
 from heldout.data.ordering import put_in_order
 from heldout.data.parallel import run_threads
@@ -22,7 +22,7 @@ from heldout.retrieve.kernels import fusion as kernels
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from heldout.data.given import Runs
+    from heldout.data.run_inputs import Runs
     from heldout.data.ids import IdColumn
     from heldout.data.run import Qrels
     from heldout.data.words import Floats, Ints
