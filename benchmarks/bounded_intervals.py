@@ -19,6 +19,10 @@ Cells:
 
     python benchmarks/bounded_intervals.py folder-of-trec-matrices [--draws 20000]
 
+Draws of nothing but 0 and 1 have Wilson's interval, as in heldout. A second table has the means
+again, and Hall's interval for skewed values: everywhere, and as heldout takes it, only where the
+skewness of the values drawn exceeds `SKEWED` roots of n.
+
 The folder holds topic x system tables ``adhoc5_rr.csv``, ``adhoc5_p10.csv``, ``adhoc5_ap.csv``.
 """
 
@@ -30,6 +34,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.special import betaincinv, expit, logit, ndtr, stdtrit
+
+from heldout.infer.intervals.units import HALL_NEEDS, SKEWED, skewness, wilson
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,6 +58,8 @@ class Cell(NamedTuple):
     half: Floats
     truth: float
     range: Range = (0.0, 1.0)
+    skewness: Floats | None = None
+    units: int = 0
 
 
 def score(estimate: Floats, half: Floats, ends: Range) -> Bounds:
@@ -119,9 +127,28 @@ def t_cell(name: str, values: Floats, truth: float, ends: Range = (0.0, 1.0)) ->
     """Draws x units: plain t intervals."""
     n = values.shape[1]
     factor = float(stdtrit(n - 1, (1 + LEVEL) / 2))
-    return Cell(
-        name, values.mean(axis=1), factor * values.std(axis=1, ddof=1) / np.sqrt(n), truth, ends
-    )
+    mean, half = values.mean(axis=1), factor * values.std(axis=1, ddof=1) / np.sqrt(n)
+    if ends == (0.0, 1.0):
+        binary = ((values == 0) | (values == 1)).all(axis=1)
+        found = np.array([wilson(round(n * one), n)[1:3] for one in mean[binary]]).reshape(-1, 2)
+        mean[binary], half[binary] = found.mean(axis=1), (found[:, 1] - found[:, 0]) / 2
+        half[binary] *= 1 - 1e-12  # not outside by rounding
+    return Cell(name, mean, half, truth, ends, skewness(values.T), n)
+
+
+def hall(cell: Cell) -> Bounds:
+    """Hall's (1992) cubic transformation of t, which takes the skewness off; cut at the ends."""
+    assert cell.skewness is not None
+    root = np.sqrt(cell.units)
+    factor = float(stdtrit(cell.units - 1, (1 + LEVEL) / 2))
+    lean = np.where(np.abs(cell.skewness) < 1e-9, 1e-9, cell.skewness) / root
+    error = cell.half / factor
+
+    def quantile(t: float) -> Floats:
+        return np.asarray(3 / lean * (np.cbrt(1 + lean * (t - lean / 6)) - 1))
+
+    low, high = cell.estimate - error * quantile(factor), cell.estimate - error * quantile(-factor)
+    return np.clip(low, *cell.range), np.clip(high, *cell.range)
 
 
 def drawn(population: Floats, n: int, draws: int, generator: np.random.Generator) -> Floats:
@@ -134,7 +161,8 @@ def matrix_cells(folder: Path, draws: int, seed: int) -> Iterator[Cell]:
     for measure in ("p10", "rr", "ap"):
         table = read_matrix(folder / f"adhoc5_{measure}.csv")
         by_mean = table[:, np.argsort(table.mean(axis=0))]
-        for end, part in (("low", by_mean[:, :10]), ("high", by_mean[:, -10:])):
+        ends = {"low": by_mean[:, :10], "high": by_mean[:, -10:], "middle": by_mean[:, 25:35]}
+        for end, part in ends.items():
             # The best systems are far from 1 in AP and P@10: only RR comes near.
             if end == "high" and measure != "rr":
                 continue
@@ -286,6 +314,45 @@ def row(name: str, cells: list[Cell]) -> str:
     return f"| {name} | {100 * left.mean():.1f} | {' | '.join(shown)} |"
 
 
+def skewed_row(name: str, cells: list[Cell]) -> str:
+    """Coverage and width of bounded intervals, of Hall's, and of Hall's where values are skewed."""
+    parts = []
+    for cell in cells:
+        assert cell.skewness is not None
+        bounds = np.array([cell.estimate - cell.half, cell.estimate + cell.half])
+        left = (bounds[0] < cell.range[0]) | (bounds[1] > cell.range[1])
+        bounded = apply(cell, "score", left)
+        low, high = hall(cell)
+        by_hall = (low <= cell.truth) & (cell.truth <= high)
+        skewed = np.abs(cell.skewness) > SKEWED * np.sqrt(cell.units)
+        chosen = np.where(skewed, by_hall, bounded.covered)
+        widths = bounded.width, high - low, np.where(skewed, high - low, bounded.width)
+        parts.append([skewed, bounded.covered, by_hall, chosen, *widths])
+    found = np.concatenate(parts, axis=1)
+    skewed, *rest = found.mean(axis=1)
+    there = found[3, found[0] > 0].mean() if skewed else np.nan
+    shown = [f"{100 * one:.1f}" for one in (skewed, *rest[:3], there)]
+    shown += [f"{rest[4] / rest[3]:.2f}", f"{rest[5] / rest[3]:.2f}"]
+    return f"| {name} | {' | '.join(shown)} |"
+
+
+def skewed_table(folder: Path, draws: int, seed: int) -> None:
+    print(
+        f"\nSkewness above {SKEWED} root(n): coverage in %, widths over that of bounded intervals"
+    )
+    heads = ["skewed, %", "bounded", "Hall", "heldout", "heldout, skewed", "width: Hall", "heldout"]
+    print(f"| cell | {' | '.join(heads)} |")
+    print("|---|" + "---:|" * len(heads))
+    for cells in (
+        matrix_cells(folder, draws, seed),
+        lacking_cells(folder, draws, seed),
+        error_cells(draws, seed),
+    ):
+        for name, group in joined(cells).items():
+            if group[0].units >= HALL_NEEDS:
+                print(skewed_row(name, group), flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
@@ -308,6 +375,7 @@ def main() -> None:
     ):
         for name, group in joined(cells).items():
             print(row(name, group), flush=True)
+    skewed_table(folder, draws, seed)
 
 
 if __name__ == "__main__":
