@@ -17,13 +17,14 @@ Cells:
 - differences of RR and P@10 between two systems of a matrix, range [-1, 1], few topics;
 - absolute errors of an exponential distribution, range [0, ∞).
 
-    python benchmarks/bounded_intervals.py folder-of-trec-matrices [--draws 20000]
+    python benchmarks/bounded_intervals.py folder-of-trec-matrices [--draws 20000] [--skewed]
 
 Draws of nothing but 0 and 1 have Wilson's interval, as in heldout. A second table has the means
 again, and Hall's interval for skewed values: everywhere, and as heldout takes it, only where the
 skewness of the values drawn exceeds `SKEWED` roots of n.
 
-The folder holds topic x system tables ``adhoc5_rr.csv``, ``adhoc5_p10.csv``, ``adhoc5_ap.csv``.
+The folder holds topic x system tables ``adhoc5_rr.csv``, ``adhoc5_p10.csv``, ``adhoc5_ap.csv``, or
+those of ``adhoc6``.
 """
 
 from __future__ import annotations
@@ -159,7 +160,7 @@ def matrix_cells(folder: Path, draws: int, seed: int) -> Iterator[Cell]:
     """Systems near an end; ten of them for each measure and number of topics."""
     generator = np.random.default_rng([seed, 1])
     for measure in ("p10", "rr", "ap"):
-        table = read_matrix(folder / f"adhoc5_{measure}.csv")
+        table = read_matrix(matrix_path(folder, measure))
         by_mean = table[:, np.argsort(table.mean(axis=0))]
         ends = {"low": by_mean[:, :10], "high": by_mean[:, -10:], "middle": by_mean[:, 25:35]}
         for end, part in ends.items():
@@ -176,7 +177,7 @@ def matrix_cells(folder: Path, draws: int, seed: int) -> Iterator[Cell]:
 
 def lacking_cells(folder: Path, draws: int, seed: int) -> Iterator[Cell]:
     generator = np.random.default_rng([seed, 2])
-    table = read_matrix(folder / "adhoc5_ap.csv")
+    table = read_matrix(matrix_path(folder, "ap"))
     column = table[:, np.argsort(table.mean(axis=0))[-1]]
     for share in (0.04, 0.1):
         for n in (50, 200):
@@ -247,7 +248,7 @@ def auc_cells(draws: int, seed: int) -> Iterator[Cell]:
 def difference_cells(folder: Path, draws: int, seed: int) -> Iterator[Cell]:
     generator = np.random.default_rng([seed, 5])
     for measure in ("rr", "p10"):
-        table = read_matrix(folder / f"adhoc5_{measure}.csv")
+        table = read_matrix(matrix_path(folder, measure))
         by_mean = table[:, np.argsort(table.mean(axis=0))]
         for n in (3, 5, 10):
             for first, second in ((-1, 0), (-1, 20), (-2, -20)):
@@ -263,6 +264,11 @@ def error_cells(draws: int, seed: int) -> Iterator[Cell]:
     for n in (3, 5, 10, 25):
         values = generator.exponential(1.0, (draws, n))
         yield t_cell(f"exponential errors, n = {n}", values, 1.0, (0.0, np.inf))
+
+
+def matrix_path(folder: Path, measure: str) -> Path:
+    """Of the first matrix with this measure: ad hoc 5, unless only others are there."""
+    return min(folder.glob(f"adhoc?_{measure}.csv"))
 
 
 def read_matrix(path: Path) -> Floats:
@@ -358,8 +364,12 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--draws", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=18)
+    parser.add_argument("--skewed", action="store_true", help="the second table alone")
     options = parser.parse_args()
     folder, draws, seed = options.folder, options.draws, options.seed
+    if options.skewed:
+        skewed_table(folder, draws, seed)
+        return
     print(
         f"Coverage in %, all draws / draws whose plain interval leaves the range; {draws:,} draws"
     )

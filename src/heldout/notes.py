@@ -87,6 +87,7 @@ Code = Literal[
     "stepwise",
     "unequal-variances",
     "few-resampled",
+    "skewed-scores",
     "many-pairs",
     "no-letters",
     "disagreement",

@@ -232,3 +232,10 @@ def test_a_system_without_any_success_has_a_width():
     row = compare(scores).systems[0].mean
     assert (row.low, row.method) == (0.0, "Wilson")
     assert row.high == pytest.approx(wilson(0, 12).high)
+
+
+@pytest.mark.parametrize(("units", "said"), [(9, False), (20, True), (50, False)])
+def test_a_warning_where_skewed_scores_are_few(units, said):
+    skewed = [0.0] * (units - 2) + [0.3, 0.9]
+    found = compare(Scores.of({"A": skewed, "B": np.linspace(0.2, 0.7, units).tolist()}, "AP"))
+    assert any(note.code == "skewed-scores" for note in found.warnings) == said
