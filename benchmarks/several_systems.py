@@ -306,12 +306,12 @@ def measure_few(matrices: dict[str, Source], options: argparse.Namespace) -> Non
         for measure, null in product(options.measures, options.nulls):
             cell = Cell(null, measure, units, systems)
             sources = [one for name, one in matrices.items() if name.endswith(measure)]
-            claims = []
+            claims: list[bool] = []
             for number, source in enumerate(sources):
                 generator = generator_of(cell, options.seed, number)
                 for scores in draw(source, cell, options.few // len(sources), generator):
                     found = romano_wolf(scores, replicates=options.replicates, seed=len(claims))
-                    claims.append(found.p.min() <= ALPHA)
+                    claims.append(bool(found.p.min() <= ALPHA))
             rates.append(float(np.mean(claims)))
         of_cells = rates[-len(options.measures) * len(options.nulls) :]
         print(f"k={systems} n={units}: mean {np.mean(of_cells):.4f}, largest {max(of_cells):.4f}")
