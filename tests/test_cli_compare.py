@@ -350,7 +350,7 @@ WRONG = {
     "bad sd": (["power", "--sd", "-1"], "sd"),
     "nothing to plan from": (["power"], "or --sd"),
     "share and sd": (["power", "--sd", "1", "--discordant", "0.1"], "not both"),
-    "no share": (["power", "--discordant", "1.5"], "discordant=1.5"),
+    "no share": (["power", "--discordant", "1.5"], "--discordant 1.5: expected a fraction"),
     "folds without a pilot": (["power", "--sd", "1", "--test-share", "0.1"], "a pilot of folds"),
     "nothing to simulate": (["power", "--sd", "1", "--simulate"], "--simulate needs a pilot"),
     "sd and a pilot": (["power", "--sd", "1", "qrels.txt", "baseline.run"], "not both"),
