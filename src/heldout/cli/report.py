@@ -26,6 +26,7 @@ _EXAMPLES = """\
   heldout report results -o report.html
   heldout report queries documents -o report.html --title "BM25 or not?"
   heldout report results -o report.html --collection cranfield/ --ledger looks.sqlite
+  heldout report results --export-runs runs            TREC files of the held-out rankings
 """
 
 _NOTES = """\
@@ -59,8 +60,12 @@ def add_report(command: Callable[..., argparse.ArgumentParser], commands: Any) -
         "-o",
         "--output",
         metavar="FILE",
-        default="report.html",
         help="file to write (default: report.html)",
+    )
+    add(
+        "--export-runs",
+        metavar="FOLDER",
+        help="write the held-out rankings as TREC runs, and no report unless -o is given",
     )
     add_quiet(parser, "write the report and print nothing")
     parser.set_defaults(run=_report)
@@ -84,12 +89,35 @@ def this_command() -> str:
 
 
 def _report(options: argparse.Namespace) -> None:
-    from heldout.report.page.render import render_page, write_page
-
-    check_page(options.output)
+    if options.export_runs is None:
+        options.output = options.output or "report.html"
+    if options.output is not None:
+        check_page(options.output)
     if options.collection is None and (options.queries or options.qrels):
         raise InputError("--queries and --qrels go with --collection")
     several = [_read(folder, verify=not options.unverified) for folder in options.files]
+    if options.export_runs is not None:
+        _export(several, options)
+    if options.output is not None:
+        _write_page(several, options)
+
+
+def _export(several: list[Results], options: argparse.Namespace) -> None:
+    from heldout.experiment.run_export import export_runs
+    from heldout.infer.results import count_of
+
+    folders = [Path(options.export_runs)]
+    if len(several) > 1:
+        folders = [folders[0] / Path(one).name for one in options.files]
+    for results, folder in zip(several, folders, strict=True):
+        written = export_runs(results, folder)
+        if not options.quiet:
+            sys.stderr.write(f"{folder}: {count_of(len(written), 'run file')}\n")
+
+
+def _write_page(several: list[Results], options: argparse.Namespace) -> None:
+    from heldout.report.page.render import render_page, write_page
+
     headings = _headings(options, several)
     parts, notes = [], []
     for folder, results, heading in zip(options.files, several, headings, strict=True):

@@ -75,6 +75,16 @@ class HeldOutRankings:
             for part in mine.partition_by(_PLACE, maintain_order=True)
         ]
 
+    def runs(self, system: str) -> dict[str, Run]:
+        """The rankings of each held-out part by its name; see `Results.runs`."""
+        import polars as pl
+
+        mine = self._results.held_out.filter(pl.col("system") == system)
+        return {
+            _part_name(part): _run(part, system)
+            for part in mine.partition_by(_PLACE, maintain_order=True)
+        }
+
     def predictions(self, system: str, run: int | None = None) -> Run:
         """The ranked list of each query, if each was held out once in a repeat; see `Results`."""
         import polars as pl
@@ -199,8 +209,14 @@ def _key(part: pl.DataFrame) -> SplitKey:
     return SplitKey(repeat or 0, fold or 0, other=other, run=run)
 
 
+def _part_name(part: pl.DataFrame) -> str:
+    """``r0-f3``, as folders of splits are named; ``r0`` if the folds of a repeat were merged."""
+    repeat, fold, *_ = part.select(_PLACE).row(0)
+    return f"r{repeat or 0}" if fold is None else str(_key(part)).replace("/", "-")
+
+
 def _run(part: pl.DataFrame, system: str) -> Run:
-    """Ranked lists as a run; the rank decides where a system has told no scores."""
+    """Ranked lists as a run; the rank decides if a system gave no scores."""
     import polars as pl
 
     kept = part.filter(pl.col("document").is_not_null())

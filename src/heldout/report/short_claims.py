@@ -15,7 +15,7 @@ from heldout.report.claim_words import (
     verdict_of_many,
 )
 from heldout.report.tables import Table, note_lines, plain_text
-from heldout.report.terminal import aligned
+from heldout.report.terminal import aligned, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -197,11 +197,7 @@ def _top_group(comparison: Comparison) -> str:
 
 
 def _name(name: str) -> str:
-    plain = plain_text(name)
-    if len(plain) <= _NAME:
-        return plain
-    half = (_NAME - 1) // 2
-    return f"{plain[: _NAME - 1 - half]}…{plain[-half:]}"
+    return shortened(plain_text(name), _NAME)
 
 
 def pairs_table(comparison: Comparison) -> Table:
