@@ -144,6 +144,7 @@ def test_the_ledger_counts_looks(capsys, monkeypatch):
     main(["ledger", "looks.sqlite"])
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split("\t")[-2:] == ["Holm", "LORD++"]
+    assert "." not in lines[1].split("\t")[2]  # no fractions of seconds
     assert len(lines) == 4
 
 

@@ -84,14 +84,14 @@ def test_settings(capsys, arguments, said):
 
 
 def test_without_replicates_there_is_no_interval(capsys):
-    assert "hold the truth" in run(capsys, *QUICK)
-    assert "hold the truth" not in run(capsys, *QUICK, "--replicates", "0")
+    assert "include the truth" in run(capsys, *QUICK)
+    assert "include the truth" not in run(capsys, *QUICK, "--replicates", "0")
 
 
 def test_figures_and_output_go_to_files(capsys):
     out = run(capsys, *QUICK, "--figures", "figures/new", "-o", "table.txt")
     assert not out
-    assert Path("table.txt").read_text(encoding="utf-8").startswith("bm25(k1=1.2, b=0.75), nDCG@10")
+    assert Path("table.txt").read_text(encoding="utf-8").startswith("pooled (the default)")
     assert {path.name for path in Path("figures/new").iterdir()} == {"means.csv", "queries.csv"}
 
 

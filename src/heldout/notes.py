@@ -39,6 +39,7 @@ Code = Literal[
     "wrong-classes",
     "no-column",
     "other-units",
+    "reversed-scores",
     "different-tokens",
     "no-vectors",
     # splits

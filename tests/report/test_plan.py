@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from heldout import InputError, Scores
+from heldout.experiment.pilots import Spread, document_spreads, pilot_spreads
 from heldout.infer.power import pilot_sd, queries_needed
 from heldout.infer.power_designs import Goal
-from heldout.report.plan import Spread, document_spreads, pilot_spreads, plan_lines
+from heldout.report.plan import plan_lines
 
 GOAL = Goal(0.8, 0.95, "two-sided")
 RNG = np.random.default_rng(1)

@@ -10,9 +10,18 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-__all__ = ["option_of", "plan_option"]
+__all__ = ["in_options", "option_of", "plan_option"]
 
 _ENTRY: Final = re.compile(r"(systems|measures)\[(\d+)\]")
+_PYTHON: Final = (
+    (re.compile(r"KFold\((\d+), "), r"--folds \1 "),
+    (re.compile(r"KFold\((\d+)\)"), r"--folds \1"),
+    (re.compile(r"HoldOut\(([\d.]+)\)"), r"--hold-out \1"),
+    (re.compile(r"LeaveOneOut\(\)"), "--leave-one-out"),
+    (re.compile(r"\b(stratify|groups)='([\w-]+)'\)?"), r"--\1 \2"),
+    (re.compile(r"\bstratify=…\)"), "--stratify …"),
+)
+"""Plans and their parameters as Python has them, and the options that are the same."""
 _TABLES: Final = ("plan", "collection", "analyzer")
 
 
@@ -49,3 +58,16 @@ def plan_option(name: str) -> str:
     if last in {"queries", "documents"} and name.startswith("plan."):
         return ""
     return "--" + last.replace("_", "-")
+
+
+def in_options(text: str) -> str:
+    """Replace parameters of plans in a message of the library by options.
+
+    Examples
+    --------
+    >>> in_options("use KFold(5, stratify='relevance')")
+    'use --folds 5 --stratify relevance'
+    """
+    for pattern, option in _PYTHON:
+        text = pattern.sub(option, text)
+    return text

@@ -32,8 +32,8 @@ _EXAMPLES = """\
 _NOTES = """\
 The report is one file that works offline: the answer, tables, charts, every query with both
 rankings, tuning, splits, warnings, and the source of each number. Texts and judgements are shown
-if the collection is available: the built-in one is found, others are named. heldout compare ...
--o report.html writes such a page of runs, predictions or scores.
+if the collection is where it was, or named with --collection. heldout compare ... -o report.html
+writes such a page of runs, predictions or scores.
 """
 
 
@@ -122,7 +122,7 @@ def _write_page(several: list[Results], options: argparse.Namespace) -> None:
     parts, notes = [], []
     for folder, results, heading in zip(options.files, several, headings, strict=True):
         with _whole(folder):
-            part, note = _part(results, heading, options)
+            part, note = _part(results, folder, heading, options)
         parts.append(part)
         notes.append(note)
     made = [("this page", this_command()), ("results", ", ".join(options.files))]
@@ -134,10 +134,12 @@ def _write_page(several: list[Results], options: argparse.Namespace) -> None:
         sys.stderr.write("".join(f"{note}\n" for note in dict.fromkeys(notes) if note))
 
 
-def _part(results: Results, heading: str, options: argparse.Namespace) -> tuple[Part, str]:
+def _part(
+    results: Results, folder: str, heading: str, options: argparse.Namespace
+) -> tuple[Part, str]:
     from heldout.report.page.of_results import part_of_results
 
-    at_hand, note = _collection(results, options)
+    at_hand, note = _collection(results, folder, options)
     part = part_of_results(results, heading=heading, collection=at_hand, ledger=options.ledger)
     return part, note
 
@@ -199,19 +201,21 @@ def _headings(options: argparse.Namespace, several: list[Results]) -> list[str]:
     return [Path(folder).name or folder for folder in options.files]
 
 
-def _collection(results: Results, options: argparse.Namespace) -> tuple[Collection | None, str]:
+def _collection(
+    results: Results, folder: str, options: argparse.Namespace
+) -> tuple[Collection | None, str]:
     """The collection that was evaluated, if it is at hand; else why there are no texts."""
-    settings = results.manifest["settings"]
-    if settings["task"] != "ranking":
+    if results.manifest["settings"]["task"] != "ranking":
         return None, ""
-    embedded = settings["collection"]["name"].startswith("pydocs-")
-    if options.collection is None and not embedded:
-        return None, "Texts and judgements are not shown: name the collection with --collection."
+    if options.collection is None:
+        from heldout.experiment.stored import stored_collection
+
+        found = stored_collection(folder, results)
+        missing = "" if found else "Texts and judgements are not shown: name the collection with "
+        return found, missing and f"{missing}--collection."
     found = _read_collection(options)
     if found.fingerprint() == results.manifest["fingerprints"]["collection"]:
         return found, ""
-    if options.collection is None:
-        return None, "Texts and judgements are not shown: pydocs has changed since the experiment."
     raise InputError(
         f"--collection {options.collection}: not the collection of the experiment (fingerprint "
         f"{found.fingerprint()[:16]}, expected "
@@ -230,4 +234,4 @@ def _read_collection(options: argparse.Namespace) -> Collection:
         from heldout.cli.files import split_paths
 
         more["qrels"] = split_paths(options.qrels)
-    return read_collection(options.collection or "pydocs", **more)
+    return read_collection(options.collection, **more)

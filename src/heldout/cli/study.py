@@ -235,7 +235,8 @@ def _opened(options: argparse.Namespace) -> tuple[AnyIndex, Collection]:
     collection = open_collection(options)
     if not len(collection.qrels):
         raise InputError(f"{options.collection} has no judgements: give --qrels")
-    return build_index(collection.documents, given_analyzer(options)), collection
+    analyzer = given_analyzer(options)
+    return build_index(collection.documents, analyzer, quiet=options.quiet), collection
 
 
 def _candidates(options: argparse.Namespace, system: ModelSystem) -> tuple[Candidates, Collection]:

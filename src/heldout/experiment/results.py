@@ -89,6 +89,11 @@ class Results:
             f"{len(self.values)} values>"
         )
 
+    def __str__(self) -> str:
+        from heldout.notebook import results_text  # the report reads results
+
+        return results_text(self)
+
     def _repr_html_(self) -> str:
         """Show the estimates as tables and a chart in a notebook."""
         from heldout.notebook import results_html  # the report reads results

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.aside import made_folder
 from heldout.data.files import write_run
@@ -12,6 +11,7 @@ from heldout.errors import InputError
 
 if TYPE_CHECKING:
     import os
+    from pathlib import Path
 
     from heldout.experiment.results import Results
 
@@ -41,7 +41,8 @@ def export_runs(results: Results, folder: str | os.PathLike[str]) -> list[Path]:
             runs = results.runs(system)
             if _once(results, system):
                 written.append(place / f"{name}.run")
-                write_run(results.predictions(system), written[-1], "trec")
+                whole: Any = results.predictions(system)  # of rankings a run
+                write_run(whole, written[-1], "trec")
             if len(runs) < 2:
                 continue
             with made_folder(place / name) as own:

@@ -39,6 +39,9 @@ OTHER_NAMES: Final = {
     "fisher": "randomization",
     "permutation": "randomization",
     "student": "t",
+    "ttest": "t",
+    "t-test": "t",
+    "paired-t": "t",
     "bootstrap": "bootstrap-shift",
 }
 """Tests by names that are used elsewhere."""
@@ -202,6 +205,11 @@ def _check_tests(tests: Sequence[str]) -> None:
                 f"{test} is for independent samples, but these scores are paired by unit: it would "
                 "throw the pairing away and with it most of the power; use t or wilcoxon "
                 "(for different units: --unpaired)"
+            )
+        if test == "anova":
+            raise InputError(
+                "anova is not a test of pairs: correction='tukey' (--correction tukey) shows the "
+                "analysis of variance with Tukey's test"
             )
         if test not in TESTS:
             raise InputError(f"unknown test {test!r}: expected one of {', '.join(TESTS)}")

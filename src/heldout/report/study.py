@@ -64,8 +64,11 @@ def study_text(study: BiasStudy, system: str) -> str:
         "left out."
     )
     return "\n".join(
-        [_verdict(study), "", aligned(study_table(study)), design, _tuning(study), left_out, ""]
-        + _legend(study)
+        [
+            *(_verdict(study), "", aligned(study_table(study))),
+            *(design, _tuning(study), left_out, ""),
+            *_legend(study),
+        ]
     )
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as RichTable
 
-__all__ = ["aligned", "fitted", "ruled", "shortened"]
+__all__ = ["aligned", "fitted", "printable", "ruled", "shortened"]
 
 MANY_ROWS: Final = 50
 """From here on rows are not drawn by Rich, which takes milliseconds for each."""
@@ -128,7 +128,7 @@ def ruled(tables: Sequence[Table], *, terminal: bool) -> str:
     buffer = StringIO()
     width = Console().width if terminal else ANY_WIDTH
     console = Console(file=buffer, width=width, force_terminal=terminal, highlight=False)
-    for number, table in enumerate(map(_plain, tables)):
+    for number, table in enumerate(map(printable, tables)):
         if number:
             console.print()
         if table.title:
@@ -141,7 +141,8 @@ def ruled(tables: Sequence[Table], *, terminal: bool) -> str:
     return "".join(line.rstrip() + "\n" for line in buffer.getvalue().splitlines())
 
 
-def _plain(table: Table) -> Table:
+def printable(table: Table) -> Table:
+    """The same table without control characters."""
     return replace(
         table,
         head=[plain_text(cell) for cell in table.head],
