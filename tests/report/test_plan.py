@@ -24,7 +24,7 @@ def pilot(*gaps):
 def defaults(sd, tail="two-sided"):
     """The differences a plan is made for when none are asked for."""
     lines = plan_lines(Spread("", sd), None, [50], GOAL._replace(alternative=tail))
-    table = lines[2 : lines.index("Smallest difference that so many queries can show:")]
+    table = lines[2 : lines.index("Smallest detectable difference by number of queries:")]
     return [(float(line.split()[0]), int(line.split()[1].replace(",", ""))) for line in table]
 
 
@@ -95,7 +95,7 @@ def test_documents_are_planned_from_the_interval_of_the_difference():
     assert spread.design.for_width(0.1, 0.95) == 1000
     lines = plan_lines(spread, [0.1], None, GOAL, widths=[0.05])
     assert lines[0].startswith("B - A, AP: the difference has standard error 0.0490")
-    assert "Documents needed to see a difference" in lines[1]
+    assert "Documents needed to detect a difference" in lines[1]
     assert lines[-2] == "  ± 0.05     16,000"  # half the width, to the power 1 / .25
     with pytest.raises(InputError, match="no differences"):
         document_spreads(Results(), "RR")

@@ -319,6 +319,7 @@ def _text(
             comparisons,
             options.format,
             terminal=terminal,
+            known=[note for one in comparisons for note in one.warnings] if options.quiet else (),
             full=options.full or (terminal and terminal_width() >= _WIDE),
             pairs=options.pairs,
             explain=options.explain,
