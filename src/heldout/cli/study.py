@@ -50,7 +50,7 @@ _EXAMPLES = """\
 _BIAS_EXAMPLES = """\
   heldout study bias pydocs --fraction 0.5 --draws 20 --model bm25 --param k1=1 --param b=0.5
   heldout study bias pydocs --fraction 0.1667 --draws 20           the truth is 5x the sample
-  heldout study bias pydocs --draws 20 --sets 5 --tune --pre-split as older studies did it
+  heldout study bias pydocs --sets 5 --tune --pre-split            as older studies did it
   heldout study bias scifact --stemmer english --tune --json
 """
 
