@@ -447,7 +447,7 @@ def test_bad_systems_are_refused_before_anything_runs(systems, message):
         ({"data": (X, Y[:9])}, "expected one value for 150 rows"),
         ({"data": (X, [None, *Y[1:]])}, "row 0 has no class"),
         ({"data": {"X": X, "y": Y, "ids": [1]}}, "1 ids for 150 rows"),
-        ({"data": {"X": X, "y": Y, "ids": [1] * 150}}, "stands twice"),
+        ({"data": {"X": X, "y": Y, "ids": [1] * 150}}, "appears twice"),
         ({"data": {"X": X, "y": Y, "groups": [1]}}, "1 groups for 150 rows"),
         ({"data": {"X": X}}, "data.y: is missing"),
         ({"data": 3}, "int: expected a table"),

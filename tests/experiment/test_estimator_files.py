@@ -285,7 +285,7 @@ def test_numbers_from_tables(tmp_path, ending):
     [
         (("kind,", "sort,"), "texts.csv: no column 'kind'; there are name, sort, text"),
         (("fruit1,fruit", "fruit1,"), "texts.csv:3: the kind is missing"),
-        (("fruit1,", "fruit0,"), "'fruit0' stands twice"),
+        (("fruit1,", "fruit0,"), "'fruit0' appears twice"),
     ],
 )
 def test_bad_tables_are_named_with_their_line(folder, change, message):

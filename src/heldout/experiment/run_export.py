@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.data.aside import made_folder
-from heldout.data.files import write_run
+from heldout.data.atomic import made_folder
+from heldout.data.run_files import write_run
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
