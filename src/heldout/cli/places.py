@@ -30,6 +30,8 @@ _ARGUMENT: Final = re.compile(
 """A Python argument in a message: ``threshold=0.5``, ``force=True``, ``baseline=NAME``."""
 
 _SPELLINGS: Final = {"measure": "-m", "systems": "--system"}
+_FIELDS: Final = {"k": "folds"}
+"""Parameters of plans whose option has another name."""
 _IN_WORDS: Final = {
     "compare_unpaired": "--unpaired",
     "count missing queries as 0 (missing='zero')": "do not use --intersection",
@@ -65,7 +67,7 @@ def as_options(message: str, options: argparse.Namespace | None) -> str:
         message = message.replace(python, words)
 
     def option(found: re.Match[str]) -> str:
-        name, value = found[1], found[2].strip("'\"")
+        name, value = _FIELDS.get(found[1], found[1]), found[2].strip("'\"")
         before = message[: found.start()]
         call = before[before.rfind(")") + 1 :].rpartition("(")
         if name.removesuffix("s") not in known and name not in known:
