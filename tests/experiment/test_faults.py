@@ -436,7 +436,7 @@ def _writes(call):
     if name in WRITES:
         # A frame that is written to no path gives its text.
         return bool(call.args) or name == "touch"
-    shown = ast.unparse(call)
     if name in {"open", "open_regular"}:
+        shown = ast.unparse(call)
         return "O_CREAT" in shown or bool(re.search(r"""['"][wax]b?\+?['"]""", shown))
     return name in {"TemporaryFile", "NamedTemporaryFile", "mkstemp"}
