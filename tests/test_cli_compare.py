@@ -341,7 +341,7 @@ WRONG = {
     "bad sd": (["power", "--sd", "-1"], "sd"),
     "nothing to plan from": (["power"], "or --sd"),
     "share and sd": (["power", "--sd", "1", "--discordant", "0.1"], "not both"),
-    "no share": (["power", "--discordant", "1.5"], "discordant=1.5"),
+    "no share": (["power", "--discordant", "1.5"], "--discordant 1.5"),
     "nothing to simulate": (["power", "--sd", "1", "--simulate"], "--simulate needs a pilot"),
     "sd and a pilot": (["power", "--sd", "1", "qrels.txt", "baseline.run"], "not both"),
     "one system to plan from": (["power", "qrels.txt", "baseline.run"], "one system (baseline)"),

@@ -109,7 +109,7 @@ def test_all_plans_are_there(capsys):
     ("arguments", "complaint"),
     [
         (["--folds", "13"], "13 folds but only 12 queries"),
-        (["--folds", "1"], "k=1"),
+        (["--folds", "1"], "--folds 1: expected"),
         (["--folds", "3", "--hold-out", "0.2"], "not allowed with"),
         (["--hold-out", "half"], "neither a fraction nor a number"),
         (["--validation", "0.2"], "--validation goes with --hold-out"),

@@ -239,7 +239,7 @@ def test_the_coverage_has_a_standard_error_and_few_draws_are_pointed_out(fixed):
     assert said.endswith("(6 draws are too few to judge that).")
     said = verdict(fixed, 0.0, 0.001, 0.94, 0.0168)
     assert said.endswith(
-        "94.0% ± 1.7% of its 95% intervals for these queries on 120 new documents hold the truth."
+        "94.0% ± 1.7% of its 95% intervals for these queries on 120 new documents include the truth."
     )
 
 

@@ -145,10 +145,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = _run(options)
         sys.stdout.flush()
     except HeldoutError as error:
-        from heldout.cli.places import as_options
+        from heldout.cli.places import as_options, in_options
         from heldout.report.tables import plain_text  # the message may quote ids of a file
 
-        lines = (plain_text(line) for line in as_options(str(error), options).split("\n"))
+        said = as_options(str(error), options)
+        if getattr(options, "system", "") is not None:  # else a file says it, which has no options
+            said = in_options(said)
+        lines = (plain_text(line) for line in said.split("\n"))
         _end(2, "heldout: " + "\n".join(lines) + "\n")
     except MemoryError as error:
         why = f" ({error})" if str(error) else ""
