@@ -243,7 +243,7 @@ def test_without_a_file(capsys, by):
 
 def test_only_one_tuned_is_pointed_out(capsys):
     main(["run", *COLLECTION, "--system", "A=bm25", "--system", "B=bm25(k1=0.1:3:9)"])
-    assert "B was tuned and A was not" in capsys.readouterr().out
+    assert "B was tuned but A was not" in capsys.readouterr().out
 
 
 def test_an_edge_of_the_grid_is_pointed_out(capsys):
@@ -306,7 +306,7 @@ def test_all_problems_at_once_with_their_lines(capsys, folder):
     said = refused(capsys, "experiment.toml")
     assert said.splitlines()[0] == "heldout: experiment.toml: 3 problems, nothing was run"
     assert "line 2, sede: unknown field; did you mean seed?" in said
-    assert "line 9, plan: 99 folds of 12 queries" in said
+    assert "line 9, plan: 99 folds but only 12 queries" in said
     assert "line 12, systems: bm25 has no parameter k9" in said
 
 

@@ -108,7 +108,7 @@ def test_all_plans_are_there(capsys):
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["--folds", "13"], "13 folds of 12 queries"),
+        (["--folds", "13"], "13 folds but only 12 queries"),
         (["--folds", "1"], "k=1"),
         (["--folds", "3", "--hold-out", "0.2"], "not allowed with"),
         (["--hold-out", "half"], "neither a fraction nor a number"),
@@ -119,10 +119,10 @@ def test_all_plans_are_there(capsys):
         (["--leave-one-out", "--stratify", "relevance"], "--stratify goes with"),
         (["--leave-one-out", "--seed", "1"], "nothing is random here"),
         (["--folds-file", "x", "--groups", "duplicates"], "--groups goes with"),
-        (["--bootstrap", "3", "--assignments", "-"], "not put every unit into one fold"),
+        (["--bootstrap", "3", "--assignments", "-"], "does not assign every unit to one fold"),
         (
             ["--stratify", "kind"],
-            "stratify='kind' is unknown: expected 'labels', 'relevance', 'length'",
+            "--stratify kind is unknown: expected 'labels', 'relevance', 'length'",
         ),
         (["--folds-file", "nowhere"], "nowhere"),
         (["--fold", "77", "-o", "x"], "nothing to write"),

@@ -1,7 +1,6 @@
 """Objects in a notebook: tables, charts, and charts by name.
 
-The module is above the report in the order of imports: objects of other folders import it only when
-they are shown.
+This module imports `heldout.report`; objects of other folders import it only when they are shown.
 """
 
 from __future__ import annotations
@@ -50,11 +49,11 @@ def charts(of: Any, *, measure: str | None = None, collection: Any = None) -> An
     ----------
     of
         Results, a comparison, a bias study, a learning curve, predictions of classes (one or a
-        list), a description of splits, or the path of a file or folder that a command has written.
+        list), a description of splits, or the path of a file or folder written by a command.
     measure
-        Of results: by default the first; of a learning curve: the name of its measure.
+        For results: the measure (default: the first); for a learning curve: its name.
     collection
-        Of results, comparisons and studies: where the texts of the queries are.
+        For results, comparisons and studies: the collection with the texts of the queries.
 
     Returns
     -------
@@ -107,7 +106,7 @@ def _studied(of: Any, measure: str | None, queries: Any) -> tuple[NamedChart, ..
     if isinstance(of, Description):
         return of_results.charts_of_splits(of)
     raise InputError(
-        f"there is no chart of {type(of).__name__}; expected results, a comparison, a bias study, "
+        f"no charts of {type(of).__name__}; expected results, a comparison, a bias study, "
         "a learning curve, predicted classes, a description of splits, or a path"
     )
 
@@ -127,10 +126,10 @@ def chart(
     of, measure, collection
         As for `charts`.
     name
-        Its name: ``forest``, ``pairs``, ``query-differences``, …; see ``heldout chart --list``.
+        The name of the chart: ``forest``, ``pairs``, …; see ``heldout chart --list``.
         `heldout.save_chart` writes the chart to a file.
     dark
-        Light text on a dark background.
+        Use light text on a dark background.
     """
     from heldout.report.charts.of_files import chosen_chart
     from heldout.report.charts.theme import themed, titled
@@ -152,7 +151,7 @@ _STYLE: Final = (
     ".heldout figure{margin:.8em 0;padding:.4em;background:#fff;color:#1b1f24}"
     ".heldout figcaption{font-size:.92em;color:#565e68}</style>"
 )
-"""The style of all objects, in every output: a notebook has no common place for it."""
+"""The style, repeated in every output: a notebook has no common place for it."""
 
 
 def _styled(*parts: str) -> str:
@@ -160,14 +159,14 @@ def _styled(*parts: str) -> str:
 
 
 def _sentences(answer: Iterable[str]) -> str:
-    """The headline, then smaller sentences."""
+    """Return the headline and the other sentences as HTML."""
     first, *more = answer
     lines = [f'<p class="claim"><b>{html.escape(first)}</b></p>']
     return "".join([*lines, *(f"<p>{html.escape(line)}</p>" for line in more)])
 
 
 def _tables(tables: Iterable[PageTable]) -> str:
-    """Tables that are not folded."""
+    """Return the tables that are not collapsed as HTML."""
     from heldout.report.tables import html_table
 
     return "".join(html_table(one.table, dict(one.sources)) for one in tables if not one.fold)
@@ -180,7 +179,7 @@ def _notes(notes: Iterable[Note]) -> str:
 
 
 def _picture(found: NamedChart) -> str:
-    """A chart as SVG without a script, which works in every kind of notebook."""
+    """Return a chart as SVG without a script, which works in every kind of notebook."""
     from heldout.report.charts.export import chart_bytes
     from heldout.report.charts.theme import themed
 
@@ -190,7 +189,7 @@ def _picture(found: NamedChart) -> str:
 
 
 def results_html(results: Results) -> str:
-    """Which system is better, the table of each measure, a chart, and the tuned parameters.
+    """Return which system is better, the table of each measure, a chart, and the tuned parameters.
 
     Parameters
     ----------
@@ -223,7 +222,7 @@ def results_html(results: Results) -> str:
 
 
 def _results_charts(results: Results, comparison: Comparison | None) -> list[NamedChart]:
-    """Of two systems the difference, which their single intervals do not show; of more all."""
+    """Return the chart of the difference of two systems, or of all systems if there are more."""
     from heldout.report.charts.of_comparison import pairs_of_comparison
     from heldout.report.charts.of_results import forest_chart
     from heldout.report.page.board import board_of_results
@@ -240,7 +239,7 @@ def _results_charts(results: Results, comparison: Comparison | None) -> list[Nam
 
 
 def run_html(run: Run) -> str:
-    """The first rows of a run."""
+    """Return the first rows of a run."""
     from heldout.report.previews import run_preview
     from heldout.report.tables import tables_text
 
@@ -248,7 +247,7 @@ def run_html(run: Run) -> str:
 
 
 def qrels_html(qrels: Qrels) -> str:
-    """The first judgements."""
+    """Return the first judgements."""
     from heldout.report.previews import qrels_preview
     from heldout.report.tables import tables_text
 
@@ -256,7 +255,7 @@ def qrels_html(qrels: Qrels) -> str:
 
 
 def collection_html(collection: Collection) -> str:
-    """The sizes of a collection, and its first queries."""
+    """Return the sizes of a collection, and its first queries."""
     from heldout.report.previews import collection_preview
     from heldout.report.tables import tables_text
 
@@ -264,7 +263,7 @@ def collection_html(collection: Collection) -> str:
 
 
 def splits_html(splits: Splits) -> str:
-    """The sizes of the first splits."""
+    """Return the sizes of the first splits."""
     from heldout.report.previews import splits_preview
     from heldout.report.tables import tables_text
 
@@ -272,7 +271,7 @@ def splits_html(splits: Splits) -> str:
 
 
 def evaluation_html(evaluation: Evaluation) -> str:
-    """The values of systems in measures as a table.
+    """Return the values of systems in measures as a table.
 
     Parameters
     ----------
@@ -291,14 +290,14 @@ def evaluation_html(evaluation: Evaluation) -> str:
 
 
 def comparison_text(comparison: Comparison) -> str:
-    """A few lines to print."""
+    """Return a few lines to print."""
     from heldout.report.short_claims import short_text
 
     return short_text(comparison).rstrip()
 
 
 def comparison_html(comparison: Comparison) -> str:
-    """Which system is better, the table of systems, and a chart.
+    """Return which system is better, the table of systems, and a chart.
 
     The chart is the difference of two systems, or the means of more with their letters.
 
@@ -330,7 +329,7 @@ def comparison_html(comparison: Comparison) -> str:
 
 
 def study_html(study: BiasStudy) -> str:
-    """The table of estimators, and their biases as a chart.
+    """Return the table of estimators, and their biases as a chart.
 
     Parameters
     ----------
@@ -347,7 +346,7 @@ def study_html(study: BiasStudy) -> str:
 
 
 def curve_html(curve: LearningCurve) -> str:
-    """The table of a learning curve, and the curve.
+    """Return the table of a learning curve, and the curve.
 
     Parameters
     ----------

@@ -135,7 +135,7 @@ def test_too_little_to_divide_is_named():
     texts = {f"d{at:02}": f"word{at} common" for at in range(10)}
     small = heldout.Collection(texts, {"q": "common"}, {"q": {"d03": 1}})
     candidates = Candidates.make(indexed(small), small, MODELS[:1])
-    with pytest.raises(HeldoutError, match="1 query with something relevant"):
+    with pytest.raises(HeldoutError, match="1 query with a relevant document"):
         learning_curve(candidates, NDCG, (1.0,), by="query", draws=2)
     with pytest.raises(HeldoutError, match="8 documents: fewer than 2 of 3 draws"):
         learning_curve(candidates, NDCG, (1.0,), draws=3)

@@ -177,7 +177,7 @@ def test_a_file_that_is_no_toml_says_where(folder):
 
 def test_the_plan_must_fit_the_data(folder):
     (found,) = problems(folder, HEAD + '[plan]\nfolds = 99\n[[systems]]\nmodel = "bm25"\n')
-    assert found.startswith("line 9, plan: 99 folds of 24 queries")
+    assert found.startswith("line 9, plan: 99 folds but only 24 queries")
 
 
 @pytest.mark.parametrize(

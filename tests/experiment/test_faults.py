@@ -390,7 +390,7 @@ WRITES = {"write_text", "write_bytes", "write_parquet", "write_csv", "touch", "s
 OWN_WAY = {
     # file: why what it opens is not renamed into place
     "cli/main.py": "is the null device, in place of a stream that is closed",
-    "data/aside.py": "is what writes aside",
+    "data/atomic.py": "is what writes atomically",
     "experiment/execution/journal.py": "is appended to, with checksums",
     "retrieve/indexing/spill.py": "is a temporary file without a name",
     "experiment/execution/payload.py": "is in a temporary folder, and opened there",
@@ -436,7 +436,7 @@ def _writes(call):
     if name in WRITES:
         # A frame that is written to no path gives its text.
         return bool(call.args) or name == "touch"
-    shown = ast.unparse(call)
     if name in {"open", "open_regular"}:
+        shown = ast.unparse(call)
         return "O_CREAT" in shown or bool(re.search(r"""['"][wax]b?\+?['"]""", shown))
     return name in {"TemporaryFile", "NamedTemporaryFile", "mkstemp"}

@@ -264,4 +264,4 @@ def test_a_dry_run_says_how_many_trials(folder, capsys):
     from heldout.cli import main
 
     main(["run", str(folder / "experiment.toml"), "--dry-run"])
-    assert "mine: 4 trials of Optuna on each train side, 4 tasks" in capsys.readouterr().out
+    assert "mine: 4 trials of Optuna per training side, 4 tasks" in capsys.readouterr().out

@@ -350,7 +350,7 @@ def _publish(
         said = _record(comparisons, options, nameless)
         (show if options.format == "table" else emit)(text)
         return said
-    from heldout.data.files import write_atomically
+    from heldout.data.atomic import write_atomically
 
     with write_atomically(options.output) as aside:
         if options.format == "parquet":

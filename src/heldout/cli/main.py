@@ -24,7 +24,6 @@ from heldout.cli.help import Formatter, Parser, add_help_options, command
 from heldout.cli.index import add_index
 from heldout.cli.ledger import add_ledger
 from heldout.cli.measures import add_measures
-from heldout.cli.places import in_options
 from heldout.cli.power import add_power
 from heldout.cli.report import add_report
 from heldout.cli.run import add_run
@@ -142,13 +141,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
         elif hasattr(stream, "reconfigure"):  # without UTF-8 it shows ? instead of failing
             stream.reconfigure(errors="replace")
+    options = None
     try:
-        code = _run(_parsed(arguments))
+        options = _parsed(arguments)
+        code = _run(options)
         sys.stdout.flush()
     except HeldoutError as error:
+        from heldout.cli.places import as_options
         from heldout.report.tables import plain_text  # the message may quote ids of a file
 
-        lines = (plain_text(line) for line in in_options(str(error)).split("\n"))
+        lines = (plain_text(line) for line in as_options(str(error), options).split("\n"))
         _end(2, "heldout: " + "\n".join(lines) + "\n")
     except MemoryError as error:
         why = f" ({error})" if str(error) else ""

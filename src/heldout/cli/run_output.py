@@ -37,14 +37,14 @@ def add_run_output(parser: argparse.ArgumentParser, json: str) -> None:
 
 def run_format(options: argparse.Namespace) -> str:
     """Return the format of the file that the run is written to, which may be compressed."""
-    from heldout.data.io.compression import PACKERS
+    from heldout.data.io.compression import EXTENSIONS
 
     if options.output is None:
         if options.format != "auto":
             raise InputError("--format goes with -o FILE")
         return "trec"
-    name, dot, packing = options.output.rpartition(".")
-    plain = name if dot + packing.lower() in PACKERS else options.output
+    name, dot, compression = options.output.rpartition(".")
+    plain = name if dot + compression.lower() in EXTENSIONS else options.output
     return output_format(options.format, plain, _FORMATS, "trec")
 
 

@@ -111,7 +111,7 @@ def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -
 
 
 def _search(options: argparse.Namespace) -> int:
-    from heldout.data.files import write_run  # NumPy comes with it
+    from heldout.data.run_files import write_run  # NumPy comes with it
     from heldout.retrieve.indexing.file import is_index
 
     model = _model(options.model, options.param)
@@ -201,9 +201,9 @@ def _from_collection(options: argparse.Namespace) -> _Given:
 
 def _from_index(options: argparse.Namespace) -> _Given:
     """An index alone: queries and judgements must be given beside it."""
-    from heldout.data.files import read_qrels
     from heldout.data.io.blocks import Reading
     from heldout.data.io.query_files import read_queries
+    from heldout.data.run_files import read_qrels
 
     if options.queries is None:
         raise InputError(

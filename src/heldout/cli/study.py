@@ -268,7 +268,7 @@ def _named(system: ModelSystem) -> str:
 
 
 def _bias(options: argparse.Namespace) -> int:
-    from heldout.data.aside import made_folder
+    from heldout.data.atomic import made_folder
     from heldout.experiment.studies.bias import StudySettings, bias_study
     from heldout.measure.parse import parse_measure
     from heldout.report.study import figure_tables, study_json, study_records, study_text

@@ -8,7 +8,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from heldout.data.aside import write_atomically
+from heldout.data.atomic import write_atomically
 from heldout.data.io.toml import toml_text
 from heldout.data.sizes import parse_size
 from heldout.errors import InputError

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heldout.data.collection import Collection, replace_notes
-from heldout.data.files import read_qrels
+from heldout.data.run_files import read_qrels
 from heldout.errors import InputError
 from heldout.experiment.documents.ranked_lists import TOP
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
-from heldout.data.aside import write_atomically
+from heldout.data.atomic import write_atomically
 from heldout.data.io.parquet import read_parquet
 from heldout.errors import InputError
 from heldout.experiment.manifest import MANIFEST, TASKS, read_manifest

@@ -34,8 +34,8 @@ def _lines(found: Description) -> Iterator[str]:
         "judgements",
         f"{found.judgements:,} of {count_of(found.judged_queries, 'query', 'queries')}",
     )
-    if found.judged_a_query is not None:
-        yield _row("  a query", _spread(found.judged_a_query))
+    if found.judged_per_query is not None:
+        yield _row("  a query", _spread(found.judged_per_query))
         grades = ", ".join(f"{grade}: {count:,}" for grade, count in found.grades)
         yield _row("  grades", grades)
     yield _row("fingerprint", found.fingerprint)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.data.given import as_qrels
 from heldout.data.notes import count_of, named_few
+from heldout.data.run_inputs import as_qrels
 from heldout.data.scores import Scores
 from heldout.errors import InputError, MeasureError
 from heldout.measure.parse import parse_measure
@@ -29,8 +29,8 @@ from heldout.tune.tuned_folds import cross_validate
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from heldout.data.given import QrelsLike, RunLike
     from heldout.data.run import Qrels
+    from heldout.data.run_inputs import QrelsLike, RunLike
     from heldout.data.scores import ChoiceSpread
     from heldout.data.words import Floats
     from heldout.measure.ranking.evaluate import RankingEvaluation

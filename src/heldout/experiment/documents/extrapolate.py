@@ -88,14 +88,14 @@ def check_extrapolation(measures: Sequence[RankingMeasure]) -> None:
         if measure.family in _FIRST_ALONE:
             raise MeasureError(
                 f"{measure} cannot be estimated for a set of another size: it depends on the first "
-                "relevant document alone, and estimates were too high by up to .12; leave out "
-                "target_size, or choose a measure such as nDCG@10, AP, P@10 or R@100"
+                "relevant document alone, and estimates were too high by up to .12; leave out the "
+                "target size, or choose a measure such as nDCG@10, AP, P@10 or R@100"
             )
         if measure.family in _NEEDS_NON_RELEVANT or measure.options.get(JUDGED_ONLY):
             raise MeasureError(
                 f"{measure} cannot be estimated for a set of another size, because it uses "
-                "documents judged not relevant: leave out target_size, or choose a measure such as "
-                "nDCG@10, AP, P@10 or R@100"
+                "documents judged not relevant: leave out the target size, or choose a measure "
+                "such as nDCG@10, AP, P@10 or R@100"
             )
 
 

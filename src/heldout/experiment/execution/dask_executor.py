@@ -22,7 +22,7 @@ from distributed import Client, KilledWorker, LocalCluster, as_completed, get_wo
 
 from heldout.errors import HeldoutError, InputError
 from heldout.experiment.execution.executors import (
-    TaskError,
+    _TaskError,
     local_processes,
     run_packed,
     unpack,
@@ -292,7 +292,7 @@ def _result(future: Any, name: str) -> Any:
             f"{name}: every worker that ran it has died (out of memory, or a crash in the code of "
             "a system): give workers more memory, or use smaller parts"
         ) from None
-    except TaskError as error:
+    except _TaskError as error:
         raise InputError(str(error)) from None
     except InputError:
         raise
@@ -344,6 +344,6 @@ def _search_part(place: tuple[str, int, str], work: Callable[[Part], Any]) -> An
         part = open_part(*place)
         answer = work(part)
     except HeldoutError as error:
-        raise TaskError(f"a worker says: {error}") from None
+        raise _TaskError(f"a worker says: {error}") from None
     part.index.release()
     return answer

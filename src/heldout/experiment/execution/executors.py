@@ -33,7 +33,6 @@ __all__ = [
     "Executor",
     "InProcess",
     "Processes",
-    "TaskError",
     "local_processes",
     "run_packed",
     "unpack",
@@ -111,7 +110,7 @@ class Processes:
                     task, record, seconds = unpack(self._settings, waiting, line)
                     del waiting[task.key]
                     yield task, record, seconds
-            except TaskError as error:
+            except _TaskError as error:
                 raise InputError(str(error)) from None
             except TerminatedWorkerError as error:
                 if deaths == DEATHS:
@@ -166,7 +165,7 @@ def _watch(parent: int) -> None:
     os._exit(1)
 
 
-class TaskError(Exception):
+class _TaskError(Exception):
     """A `HeldoutError` of a task, as text: not every error can be pickled."""
 
 
@@ -180,7 +179,7 @@ def run_packed(payload: Payload, task: Task) -> bytes:
         begin = time.perf_counter()
         record = context.perform(task)
     except HeldoutError as error:
-        raise TaskError(str(error)) from None
+        raise _TaskError(str(error)) from None
     seconds = time.perf_counter() - begin
     return encode({"key": task.key, "seconds": seconds, "record": record.plain()})
 

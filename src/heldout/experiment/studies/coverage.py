@@ -263,7 +263,8 @@ def _draw(
     for name, values in own.items():
         interval = mean_interval(values, level)
         if interval is not None:
-            found[name, "", interval.method] = _Drawn(interval, truths[name])
+            # The method depends on the values drawn: "t", or "Hall" if they are skewed.
+            found[name, "", ""] = _Drawn(interval, truths[name])
     for first, second in combinations(systems, 2):
         gaps, truth = own[second] - own[first], truths[second] - truths[first]
         spread = spreads.get((second, first))
@@ -285,6 +286,7 @@ def _row(
     key: tuple[str, str, str], drawn: list[_Drawn], level: float, *, default: bool
 ) -> CoverageRow:
     system, minus, method = key
+    method = method or " or ".join(sorted({one.interval.method for one in drawn}, reverse=True))
     numbers = np.array([(*one.interval[:3], one.truth) for one in drawn])
     estimate, low, high, truth = numbers.T
     covers = (low - ROUNDING <= truth) & (truth <= high + ROUNDING)

@@ -25,6 +25,7 @@ from heldout.tune.space import Axis, Space, given, parse_axis, parse_value
 if TYPE_CHECKING:
     from heldout.experiment.schema import SystemTable
     from heldout.experiment.systems.calls import CallSystem
+    from heldout.tune.space import Value
 
 __all__ = [
     "SYSTEM_SOURCES",
@@ -207,7 +208,7 @@ def _attribute(reference: str) -> str:
 def _of_model(model: str, arguments: str, name: str | None, options: SystemOptions) -> System[Any]:
     _refuse_comparable(options)
     written, axes = _arguments(model, arguments)
-    fixed: dict[str, Any] = {**_pairs(options.parameters), **written}
+    fixed: dict[str, Value] = {**_pairs(options.parameters), **written}
     space = _space(options.space)
     axes += [] if space is None else list(space.axes)
     drawn, trials = _drawn(Space(tuple(axes)) if axes else None, options)
@@ -216,9 +217,9 @@ def _of_model(model: str, arguments: str, name: str | None, options: SystemOptio
     return _searched(_checked_model(made), trials)
 
 
-def _arguments(called: str, text: str) -> tuple[dict[str, Any], list[Axis]]:
+def _arguments(called: str, text: str) -> tuple[dict[str, Value], list[Axis]]:
     """Return the parameters in brackets: the fixed ones, and those to tune."""
-    fixed: dict[str, Any] = {}
+    fixed: dict[str, Value] = {}
     axes: list[Axis] = []
     for part in filter(str.strip, _NEXT_PARAMETER.split(text)):
         key, equals, value = (one.strip() for one in part.partition("="))

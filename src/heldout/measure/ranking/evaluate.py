@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from heldout.data.frames import Library, frame_of
-from heldout.data.given import as_qrels, as_run, as_runs
+from heldout.data.columns import Library, frame_of
 from heldout.data.parallel import run_threads, stream_threads
+from heldout.data.run_inputs import as_qrels, as_run, as_runs
 from heldout.errors import InputError, MeasureError
 from heldout.measure.evaluation import Evaluation
 from heldout.measure.parse import parse_measure, parse_measures
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from heldout.data.given import QrelsLike, Runs
     from heldout.data.run import Qrels, Run, TiePolicy
+    from heldout.data.run_inputs import QrelsLike, Runs
     from heldout.data.scores import Scores
     from heldout.data.words import Flags, Floats
     from heldout.measure.base import Measure, Task
@@ -298,7 +298,9 @@ def evaluate_runs(
         parsed, _distinct_names(scores, items), missing, policies, judgements
     )
     if not result.counted().any():
-        raise InputError("no judged query is in all runs: do not use --intersection")
+        raise InputError(
+            "no judged query is in all runs: count missing queries as 0 (missing='zero')"
+        )
     return result
 
 

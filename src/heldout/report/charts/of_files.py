@@ -88,9 +88,9 @@ def charts_of_path(
         return charts_of(results, collection=_at_hand(results, collection), measure=measure)
     if place.suffix.lower() == ".json":
         return _of_study(place)
-    from heldout.data.prediction_kind import told_task
+    from heldout.data.prediction_task import detect_task
 
-    task = told_task([path])
+    task = detect_task([path])
     if task:
         return _of_predictions(path, task, positive)
     from heldout.data.scores import read_scores

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heldout import read_class_predictions, read_number_predictions
-from heldout.data.io import regular_text, table
+from heldout.data.io import delimited_fast, table
 from heldout.data.io.cells import code_labels, number_cell, read_labels, read_numbers
 from heldout.data.io.delimited import read_delimited
-from heldout.data.io.regular_text import read_regular
+from heldout.data.io.delimited_fast import read_regular
 from heldout.errors import FormatError, HeldoutError
 
 PLAIN = [f"u{at},c{at % 3},{at / 7:.4f}" for at in range(40)]
@@ -40,7 +40,7 @@ ODD = [
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(regular_text, "BLOCK", 200)
+    monkeypatch.setattr(delimited_fast, "BLOCK", 200)
 
 
 def check_same(content):
@@ -75,7 +75,7 @@ def test_any_text_is_read_alike_or_left_alone(odd, header, above, end, closed):
     text = above + "\n".join(lines) + ("\n" if closed else "")
     content = text.replace("\n", end).encode()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(regular_text, "BLOCK", 200)
+        patch.setattr(delimited_fast, "BLOCK", 200)
         try:
             read_delimited(content, "t")
         except HeldoutError:
@@ -100,7 +100,7 @@ def test_bytes_that_are_no_text_are_left_alone():
     content = "\n".join(["unit,truth,x", *PLAIN]).encode()
     assert check_same(content)
     assert read_regular(content.replace(b"u17", b"u\xff")) is None
-    assert read_regular(content.replace(b"u17", b"u" * regular_text.LONGEST)) is None
+    assert read_regular(content.replace(b"u17", b"u" * delimited_fast.LONGEST)) is None
 
 
 NUMBERS = st.one_of(

@@ -1,7 +1,7 @@
-"""JSON objects ``{query: {document: number}}``, with a line in every complaint.
+"""Runs and judgements as JSON objects ``{query: {document: number}}``.
 
-The parser of the standard library is fast but keeps no places. Only when something is wrong is the
-text walked through a second time, member by member, to find the line of what is to be named.
+The parser of the standard library is fast but does not keep positions. Only for an error is the
+text scanned a second time, member by member, to find the line.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from heldout.errors import FormatError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["parse_lists"]
+__all__ = ["line_of", "parse_lists"]
 
 Columns = tuple[list[str], list[str], list[Any]]
 
@@ -25,18 +25,18 @@ _BETWEEN: Final = re.compile(r"[ \t\n\r]*[,:{}]?[ \t\n\r]*")
 
 
 class _TwiceError(Exception):
-    """A name that is there twice in one object."""
+    """A name that appears twice in one object."""
 
 
 def parse_lists(content: bytes, source: str) -> Columns:
-    """Queries, documents and numbers of a JSON object, one entry per document.
+    """Return queries, documents and numbers of a JSON object, one entry per document.
 
     Parameters
     ----------
     content
         The bytes of the file.
     source
-        What to call it in messages.
+        Its name in messages.
     """
     text = decode_text(content, source)
     try:
@@ -58,8 +58,8 @@ def _columns(lists: dict[str, Any], text: str, source: str) -> Columns:
         if not isinstance(inner, dict):
             raise FormatError(
                 f"{source}:{_line_of(text, query)}",
-                f"query {query!r} holds {type(inner).__name__}, "
-                "expected an object of documents and numbers",
+                f"query {query!r} has {type(inner).__name__}, "
+                "expected an object {document: number}",
             )
         for doc, value in inner.items():
             if not _is_number(value):
@@ -81,7 +81,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object whose names are all different; of equal ones JSON would keep the last."""
+    """Return a JSON object; raise an error for repeated names, of which json keeps the last."""
     found = dict(pairs)
     if len(found) < len(pairs):
         seen: set[str] = set()
@@ -90,7 +90,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _members(text: str, begin: int) -> Iterator[tuple[str, int, int]]:
-    """The names in an object that begins at `begin`, where each is, and where its value is."""
+    """Yield the names in the object at `begin`, with the positions of name and value."""
     decoder = json.JSONDecoder()
     at = _skip(text, begin)
     while text[at] == '"':
@@ -105,7 +105,7 @@ def _members(text: str, begin: int) -> Iterator[tuple[str, int, int]]:
 
 
 def _skip(text: str, at: int) -> int:
-    """The place behind blanks and one mark."""
+    """Return the position after white space and one punctuation mark."""
     found = _BETWEEN.match(text, at)
     return at if found is None else found.end()
 
@@ -114,8 +114,13 @@ def _top(text: str) -> int:
     return text.index("{")
 
 
+def line_of(content: bytes, query: str, doc: str) -> int:
+    """Return the line of a document of a query in a file that `parse_lists` has read."""
+    return _line_of(content.decode(), query, doc)
+
+
 def _line_of(text: str, query: str, doc: str | None = None) -> int:
-    """The line of a query, or of a document of it."""
+    """Return the line of a query, or of a document of it."""
     for name, at, value in _members(text, _top(text)):
         if name == query and doc is not None:
             return next(
@@ -123,11 +128,11 @@ def _line_of(text: str, query: str, doc: str | None = None) -> int:
             )
         if name == query:
             return _line(text, at)
-    raise AssertionError  # the parser has found it
+    raise AssertionError  # the parser found it
 
 
 def _line_of_second(text: str, wanted: str) -> int:
-    """The line where a name appears the second time in one object, of queries or of documents."""
+    """Return the line where a name appears the second time in one object."""
     seen = 0
     for name, at, value in _members(text, _top(text)):
         inner = _members(text, value) if text[value] == "{" else iter(())
@@ -137,7 +142,7 @@ def _line_of_second(text: str, wanted: str) -> int:
         seen += name == wanted
         if seen > 1:
             return _line(text, at)
-    return 1  # deeper than lists of documents go
+    return 1  # nested deeper than documents
 
 
 def _line(text: str, at: int) -> int:

@@ -1,7 +1,7 @@
-"""Large tables in a text in which all lines are alike, read column by column by Polars.
+"""The fast reader of large regular text tables, column by column with Polars.
 
-The cells of every line are counted first, so that Polars meets nothing it could take otherwise than
-`heldout.data.io.delimited` does. A text with anything odd is left to that one.
+The cells of every line are counted first, so that Polars and the strict reader
+`heldout.data.io.delimited` read the same. Any irregular text is left to the strict reader.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ if TYPE_CHECKING:
 __all__ = ["RegularText", "read_regular"]
 
 HEAD: Final = 1 << 16
-"""Bytes that hold the lines by which the separator is told."""
+"""Bytes with the lines in which the separator is found."""
 
 BLOCK: Final = 1 << 24
-"""Bytes that are counted at a time."""
+"""Bytes that are checked at a time."""
 
 LONGEST: Final = 1 << 17
-"""Bytes of a line: longer ones are cut between blocks, and left to the other reader."""
+"""The largest number of bytes of a line; longer lines are left to the strict reader."""
 
 NEWLINE, QUOTE, BLANK = b'\n" '
 
 
 class RegularText(NamedTuple):
-    """A table in a text.
+    """A regular text table.
 
     Parameters
     ----------
     names
-        The columns.
+        The names of the columns.
     content
-        The text from its header on, without quotation marks.
+        The text from its header, without quotation marks.
     separator
-        What stands between cells.
+        The character between cells.
     rows
-        How many there are.
+        The number of rows.
     first_line
         The line of the first row; each row is one line.
     """
@@ -57,7 +57,7 @@ class RegularText(NamedTuple):
     first_line: int
 
     def column(self, at: int) -> pl.Series:
-        """The cells of a column, as texts; blanks around them are still there."""
+        """Return the cells of a column as strings, with surrounding white space."""
         import polars as pl  # slow to import
 
         frame = pl.read_csv(
@@ -71,18 +71,18 @@ class RegularText(NamedTuple):
 
 
 def read_regular(content: bytes, separator: str = "") -> RegularText | None:
-    """Read a large text with a header; None if there is anything odd in it.
+    """Read a large text table with a header; None if it is irregular.
 
-    Lines may end in CR LF, cells may stand in quotation marks that hide nothing, and comments may
-    stand above the header. Odd are lines without values or with other numbers of cells, separators
-    and line ends inside quotation marks, lines of 128 kB, and what is not UTF-8.
+    Lines may end in CR LF, cells may be quoted without need, and comments may be above the header.
+    Irregular are empty lines, lines with other numbers of cells, separators and line ends inside
+    quotation marks, lines of 128 kB, and text that is not UTF-8.
 
     Parameters
     ----------
     content
         The whole text.
     separator
-        The mark between cells; told by the first lines if it is not given.
+        The character between cells (default: found in the first lines).
     """
     head = content[:HEAD]
     if head.count(b"\n") <= LINES_TO_TELL or b"\0" in content:
@@ -114,7 +114,7 @@ def read_regular(content: bytes, separator: str = "") -> RegularText | None:
 
 
 def _header_at(content: bytes) -> tuple[int, int]:
-    """Where the header begins, and its line: behind blank lines and comments."""
+    """Return where the header begins, after empty lines and comments, and its line."""
     begin, line = 0, 1
     while True:
         end = content.find(b"\n", begin)
@@ -125,11 +125,11 @@ def _header_at(content: bytes) -> tuple[int, int]:
 
 
 def _blocks(content: bytes, begin: int) -> Iterator[bytes]:
-    """The text in parts of whole lines."""
+    """Yield the text in parts of whole lines."""
     while begin < len(content):
         end = content.rfind(b"\n", begin, begin + BLOCK) + 1
         last = begin + BLOCK >= len(content) and end < len(content)
-        if last or end == 0:  # the last line has no end, or a line is endless
+        if last or end == 0:  # the last line has no line end, or a line is too long
             yield content[begin : begin + BLOCK] + b"\n"
             return
         yield content[begin:end]
@@ -137,7 +137,7 @@ def _blocks(content: bytes, begin: int) -> Iterator[bytes]:
 
 
 def _rows_in(block: bytes, separator: int, width: int) -> int | None:
-    """How many lines there are, if all are as they should be."""
+    """Return the number of lines if all are regular, else None."""
     data = np.frombuffer(block, np.uint8)
     ends = np.flatnonzero(data == NEWLINE)
     marks = np.flatnonzero(data == separator)
@@ -159,9 +159,9 @@ def _rows_in(block: bytes, separator: int, width: int) -> int | None:
 
 
 def _has_blank_line(data: Bytes, separator: int, starts: Ints, cuts: int) -> bool:
-    """Whether a line has nothing but blanks and separators."""
+    """Return whether a line has only white space and separators."""
     cuts = cuts if separator <= BLANK else len(starts)
-    if np.count_nonzero(data <= BLANK) == cuts:  # there is no blank at all
+    if np.count_nonzero(data <= BLANK) == cuts:  # no other white space
         return False
     filled = (data > BLANK) & (data != separator)
     return not np.logical_or.reduceat(filled, starts).all()
@@ -175,7 +175,7 @@ def _is_utf8(block: bytes) -> bool:
 
 
 def _plain_quotes(data: Bytes, cuts: Ints) -> bool:
-    """Whether quotation marks stand around whole cells, and nowhere else."""
+    """Return whether quotation marks are around whole cells only."""
     quotes = np.flatnonzero(data == QUOTE)
     if len(quotes) % 2:
         return False

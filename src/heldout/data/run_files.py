@@ -1,4 +1,4 @@
-"""Read and write runs and judgements, whatever format they come in."""
+"""Read and write runs and judgements in any supported format."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from heldout.data.aside import make_aside, write_atomically
+from heldout.data.atomic import write_atomically
 from heldout.data.columns import QRELS_COLUMNS, RUN_COLUMNS
 from heldout.data.io import trec
-from heldout.data.io.compression import PACKERS, pack
+from heldout.data.io.compression import EXTENSIONS, compress
+from heldout.data.io.delimited import refuse_or_report
 from heldout.data.io.source import open_source
 from heldout.data.run import Qrels, Run
 from heldout.errors import DuplicateError, FormatError, InputError
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator
 
-    from heldout.data.io.scan import BadLine
     from heldout.data.io.source import Source
     from heldout.data.run import TiePolicy
 
@@ -30,10 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Format",
-    "make_aside",
     "read_qrels",
     "read_run",
-    "write_atomically",
     "write_qrels",
     "write_run",
 ]
@@ -49,7 +47,7 @@ _HEADER_WORDS = frozenset(
 
 
 def detect_format(source: Source) -> Format:
-    """Tell a format by its first bytes: a name may say anything, or nothing (standard input)."""
+    """Return the format by the first bytes: file names may be wrong or missing (standard input)."""
     head = source.head()
     if head.startswith(b"PAR1"):
         return "parquet"
@@ -78,17 +76,17 @@ def read_run(
     ----------
     path
         A TREC run, a CSV or TSV table with a header, a JSON object ``{query: {document: score}}``
-        or a Parquet table; gzip, xz, bzip2 and zstd are unpacked; ``-`` is standard input.
+        or a Parquet table; gzip, xz, bzip2 and zstd are decompressed; ``-`` is standard input.
     name
-        What to call the run; by default its tag, or else the file's name.
+        The name of the run (default: its tag, or else the name of the file).
     ties
         How documents with equal scores are ordered.
     single_precision
-        Hold scores as 32-bit floats, as trec_eval 9 and pytrec_eval do.
+        Store scores as 32-bit floats, as trec_eval 9 and pytrec_eval do.
     skip_bad_lines
-        Leave out lines that cannot be read instead of stopping at the first.
+        Ignore lines that cannot be read instead of stopping at the first.
     report
-        Called with a sentence about each line that was left out.
+        Called with a message about each ignored line.
     """
     source = open_source(path)
     kind = detect_format(source)
@@ -106,12 +104,10 @@ def read_run(
     rows = trec.read_run_rows(source)
     if not len(rows.values):
         if trec.looks_like_qrels(source):
-            raise InputError(
-                f"{source.name} looks like judgements, not a run: "
-                "give the judgements first, then runs"
-            )
+            raise trec.qrels_as_run(source.name)
         _refuse_other_table(source, RUN_COLUMNS)
-    _treat_bad(source, rows.bad, skip_bad_lines, report)
+    bad = trec.bad_rows(source, rows.bad)
+    refuse_or_report(bad, len(rows.bad), skip=skip_bad_lines, report=report)
     trec.refuse_empty(source, rows, trec.RUN_LINE)
     with _located(source, "trec"):
         return Run.assemble(
@@ -130,17 +126,18 @@ def read_qrels(
     skip_bad_lines: bool = False,
     report: Callable[[str], None] | None = None,
 ) -> Qrels:
-    """Read one qrels file, or several that are joined.
+    """Read one qrels file, or join several.
 
     Parameters
     ----------
     path, more
         TREC qrels of three or four columns, CSV or TSV tables with a header (BEIR), JSON objects
-        ``{query: {document: grade}}`` or Parquet tables, packed or not; ``-`` is standard input.
+        ``{query: {document: grade}}`` or Parquet tables, compressed or not; ``-`` is standard
+        input.
     skip_bad_lines
-        Leave out lines that cannot be read instead of stopping at the first.
+        Ignore lines that cannot be read instead of stopping at the first.
     report
-        Called with a sentence about each line that was left out.
+        Called with a message about each ignored line.
     """
     parts = [_read_one_qrels(one, skip_bad_lines, report) for one in (path, *more)]
     if len(parts) == 1:
@@ -158,24 +155,21 @@ def _read_one_qrels(path: Path_, skip: bool, report: Callable[[str], None] | Non
         from heldout.data.io.run_table import read_run_table
 
         columns = read_run_table(source, kind, QRELS_COLUMNS, skip_bad_lines=skip, report=report)
-        fractions = sum(value % 1 != 0 for value in columns[2])
-        if fractions > max(1, len(columns[2]) // 2):  # grades are whole numbers, but for a slip
-            raise _looks_like_run(source)
         with _located(source, ""):
             return Qrels.from_columns(*columns)
     rows = trec.read_qrels_rows(source)
     if not len(rows.values):
         if trec.looks_like_run(source):
-            raise _looks_like_run(source)
+            raise trec.run_as_qrels(source.name)
         _refuse_other_table(source, QRELS_COLUMNS)
-    _treat_bad(source, rows.bad, skip, report)
+    refuse_or_report(trec.bad_rows(source, rows.bad), len(rows.bad), skip=skip, report=report)
     trec.refuse_empty(source, rows, trec.QRELS_LINE[4])
     with _located(source, "trec"):
         return Qrels.assemble(rows.queries, rows.docs, rows.values.astype(np.int64))
 
 
 def _refuse_other_table(source: Source, known: dict[str, tuple[str, ...]]) -> None:
-    """Refuse a table without the columns that are needed; it is no TREC file with bad lines."""
+    """Raise an error for a table that lacks needed columns; it is not a TREC file."""
     first = _first_line(source.head())
     mark = max("\t,;", key=first.count)
     cells = [cell.strip().strip('"') for cell in first.split(mark)]
@@ -183,40 +177,20 @@ def _refuse_other_table(source: Source, known: dict[str, tuple[str, ...]]) -> No
     if len(cells) < 2 or (not named and (mark == "\t" or len(first.split()) > 2)):
         return
     needed = ", ".join(f"{role} ({' or '.join(names[:2])})" for role, names in known.items())
-    how = "; separate them by commas or tabs" if mark == ";" else ""
+    how = "; separate them with commas or tabs" if mark == ";" else ""
     found = ", ".join(cells)
-    raise InputError(f"{source.name}: found the columns {found}; a table needs {needed}{how}")
+    raise InputError(f"{source.name}: expected columns for {needed}, found {found}{how}")
 
 
 def _first_line(head: bytes) -> str:
-    """The first line that is neither blank nor a comment."""
+    """Return the first line that is neither empty nor a comment."""
     lines = (line for line in head.decode(errors="replace").splitlines() if line.strip())
     return next((line for line in lines if not line.lstrip().startswith("#")), "")
 
 
-def _looks_like_run(source: Source) -> InputError:
-    return InputError(
-        f"{source.name} looks like a run, not judgements: give the judgements first, then runs"
-    )
-
-
-def _treat_bad(
-    source: Source, bad: list[BadLine], skip: bool, report: Callable[[str], None] | None
-) -> None:
-    if not skip:
-        trec.refuse_bad(source, bad)
-    elif report is not None:
-        # Lines are counted on from one to the next: each from the top would take for ever.
-        at, number = 0, 1
-        for line in bad:
-            number += source.lines_between(at, line.offset)
-            at = line.offset
-            report(f"{source.name}:{number}: {line.reason}; left out")
-
-
 @contextmanager
 def _located(source: Source, kind: str) -> Iterator[None]:
-    """Name the file, and in a TREC file the lines, in errors about its content."""
+    """Add the file, and in a TREC file the lines, to errors about its content."""
     try:
         yield
     except DuplicateError as error:
@@ -232,33 +206,33 @@ def _located(source: Source, kind: str) -> Iterator[None]:
 
 
 def _stem(name: str) -> str:
-    """The name of a file without folders and the endings that tell format and packing."""
+    """Return the name of a file without folders and without extensions of known formats."""
     base = Path(name).name
     endings = r"(\.(run|trec|txt|csv|tsv|json|parquet|qrels|gz|xz|bz2|zst))+$"
     return re.sub(endings, "", base, flags=re.IGNORECASE) or base
 
 
 def write_run(run: Run, path: Path_, kind: str | None = None) -> None:
-    """Write a run; the ending tells the format (``.csv``, ``.tsv``, ``.json``, ``.parquet``).
+    """Write a run; the extension sets the format (``.csv``, ``.tsv``, ``.json``, ``.parquet``).
 
     Parameters
     ----------
     kind
-        ``trec``, ``csv``, ``tsv``, ``json`` or ``parquet``, whatever the ending is.
+        ``trec``, ``csv``, ``tsv``, ``json`` or ``parquet`` (default: by the extension).
     """
     _write(run, path, trec.run_lines, kind)
 
 
 def write_qrels(qrels: Qrels, path: Path_) -> None:
-    """Write qrels; the ending tells the format (``.csv``, ``.tsv``, ``.json``, ``.parquet``)."""
+    """Write qrels; the extension sets the format (``.csv``, ``.tsv``, ``.json``, ``.parquet``)."""
     _write(qrels, path, trec.qrels_lines)
 
 
 def _write(
     what: Any, path: Path_, lines: Callable[[Any], Iterator[str]], kind: str | None = None
 ) -> None:
-    packing = Path(path).suffix.lower()
-    ending = Path(path).with_suffix("").suffix.lower() if packing in PACKERS else packing
+    compression = Path(path).suffix.lower()
+    ending = Path(path).with_suffix("").suffix.lower() if compression in EXTENSIONS else compression
     if kind is not None:
         ending = f".{kind}"
     with write_atomically(path) as aside:
@@ -269,5 +243,5 @@ def _write(
         else:
             with aside.open("w", encoding="utf-8", newline="\n") as file:
                 file.writelines(lines(what))
-        if packing in PACKERS:
-            aside.write_bytes(pack(aside.read_bytes(), packing))
+        if compression in EXTENSIONS:
+            aside.write_bytes(compress(aside.read_bytes(), compression))

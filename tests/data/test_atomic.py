@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from heldout.cli import main
-from heldout.data.aside import make_aside, write_atomically
+from heldout.data.atomic import make_aside, write_atomically
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs signals of POSIX")
 

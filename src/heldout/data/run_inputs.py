@@ -1,4 +1,4 @@
-"""Judgements and runs in whatever form they are given: objects, frames, dictionaries, paths."""
+"""Judgements and runs from Python: objects, frames, dictionaries or paths."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _RUN = (
 
 
 def as_qrels(given: QrelsLike) -> Qrels:
-    """Judgements of what was given."""
+    """Return qrels from any accepted form."""
     if isinstance(given, Qrels):
         return given
     if isinstance(given, str | os.PathLike):
@@ -45,19 +45,19 @@ def as_qrels(given: QrelsLike) -> Qrels:
         return Qrels.from_columns(queries, docs, [one.relevance for one in judged])
     content = _content(given)
     if not is_nested(content):
-        raise InputError(f"qrels: {_kind(given)} was given; {_QRELS}")
+        raise InputError(f"qrels: {_QRELS}, got {_kind(given)}")
     return Qrels.from_dict(content)
 
 
 def as_run(given: Any, options: Mapping[str, Any] | None = None) -> Run:
-    """A run of what was given.
+    """Return a run from any accepted form.
 
     Parameters
     ----------
     given
         A run in any form, or a pair of a name and a run.
     options
-        How it is read or made: ``ties``, ``single_precision``; of a file also others.
+        Options for reading or making it: ``ties``, ``single_precision``; for a file also others.
     """
     options = options or {}
     if isinstance(given, tuple) and len(given) == 2:
@@ -65,30 +65,30 @@ def as_run(given: Any, options: Mapping[str, Any] | None = None) -> Run:
     if isinstance(given, Run):
         return given
     if isinstance(given, str | os.PathLike):
-        from heldout.data.files import read_run  # files make runs
+        from heldout.data.run_files import read_run  # circular import
 
         return read_run(given, **options)
-    making = {key: options[key] for key in ("ties", "single_precision") if key in options}
+    accepted = {key: options[key] for key in ("ties", "single_precision") if key in options}
     if is_frame(given):
-        return Run.from_frame(given, **making)
+        return Run.from_frame(given, **accepted)
     rows = _records(given)
     if rows:
         queries, docs, ranked = zip(*rows, strict=True)
-        return Run.from_columns(queries, docs, [one.score for one in ranked], **making)
+        return Run.from_columns(queries, docs, [one.score for one in ranked], **accepted)
     content = _content(given)
     if not is_nested(content):
-        raise InputError(f"run: {_kind(given)} was given; {_RUN}")
+        raise InputError(f"run: {_RUN}, got {_kind(given)}")
     name = getattr(given, "name", None)
-    return Run.from_dict(content, name if isinstance(name, str) else "run", **making)
+    return Run.from_dict(content, name if isinstance(name, str) else "run", **accepted)
 
 
 def _content(given: Any) -> Any:
-    """What an object of ranx holds; everything else as it is."""
+    """Return the content of a ranx object; anything else unchanged."""
     return given.to_dict() if callable(getattr(given, "to_dict", None)) else given
 
 
 def _records(given: Any) -> list[tuple[str, str, Any]]:
-    """Query, document and record of each judgement or scored document, as ir_measures has them."""
+    """Return query, document and record of each record of ir_measures; empty if there are none."""
     if isinstance(given, Mapping | str) or not isinstance(given, Iterable):
         return []
     rows = list(given)
@@ -98,25 +98,25 @@ def _records(given: Any) -> list[tuple[str, str, Any]]:
 
 
 def _is_record(given: Any) -> bool:
-    """Whether this is one judgement or one scored document; a frame has columns of such names."""
+    """Return whether this is a judgement or scored document of ir_measures, and not a frame."""
     return hasattr(given, "query_id") and hasattr(given, "doc_id") and not is_frame(given)
 
 
 def as_runs(given: Any) -> list[Any]:
-    """What `as_run` takes, one for each run; ``{name: run}`` gives them new names."""
+    """Return a list of inputs of `as_run`; ``{name: run}`` names the runs."""
     if isinstance(given, Run | str | os.PathLike) or is_frame(given):
         return [given]
     if isinstance(given, Mapping):
         named = given and all(_is_run(one) for one in given.values())
         return list(given.items()) if named else [given]
     if not isinstance(given, Iterable):
-        raise InputError(f"run: {_kind(given)} was given; {_RUN}; or several in a list")
+        raise InputError(f"run: {_RUN}, or a list of these, got {_kind(given)}")
     several = list(given)
     return [several] if several and _is_record(several[0]) else several
 
 
 def _is_run(given: Any) -> bool:
-    """Whether this is a run in one of its forms; the ranked list of one query is none."""
+    """Return whether this is a run in an accepted form; the ranked list of one query is not."""
     if isinstance(given, Run | str | os.PathLike | list | tuple | Iterator) or is_frame(given):
         return True
     content = _content(given)
@@ -125,7 +125,7 @@ def _is_run(given: Any) -> bool:
 
 def _kind(given: object) -> str:
     if given is None:
-        return "nothing"
+        return "None"
     if isinstance(given, Mapping):
         return "a mapping whose values are not mappings"
     return f"an object of type {type(given).__name__}"

@@ -1,4 +1,4 @@
-"""Write aside and rename, so that a file or folder is there when all of it is, or not at all."""
+"""Write to a temporary path and rename: a file or folder is complete, or does not exist."""
 
 from __future__ import annotations
 
@@ -20,19 +20,21 @@ if TYPE_CHECKING:
 __all__ = ["made_folder", "make_aside", "write_atomically"]
 
 _RUST: Final = re.compile(r"(?:.*: )?(.+) \(os error \d+\)", re.DOTALL)
-"""How libraries in Rust speak of an error of the operating system."""
+"""How libraries written in Rust report an error of the operating system."""
 
 
 @contextmanager
 def write_atomically(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a temporary path beside `path`, and rename it when all is written.
+    """Yield a temporary path beside `path`, and rename it to `path` when everything is written.
 
-    A device or a pipe cannot be renamed to: it is written to as it is.
+    A device or a pipe cannot be replaced: its own path is yielded.
     """
     target = Path(path)
     with _named(path):
         if not target.name or target.is_dir():
-            raise InputError(f"{os.fspath(path)!r} is a directory, or nothing: give a file's path")
+            raise InputError(
+                f"{os.fspath(path)!r} is a directory, or empty: give the path of a file"
+            )
         if target.exists() and not target.is_file():
             yield target
             return
@@ -48,50 +50,52 @@ def write_atomically(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextmanager
 def made_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Make a folder, unless it is there; what was made goes again if something fails inside."""
-    place = Path(path)
-    made = []
-    for one in (place, *place.parents):
-        if one.exists():
+    """Create a folder unless it exists; remove what was created if something fails inside."""
+    folder = Path(path)
+    created = []
+    for parent in (folder, *folder.parents):
+        if parent.exists():
             break
-        made.append(one)
+        created.append(parent)
     try:
         try:
-            place.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             reason = error.strerror
-            raise InputError(f"{os.fspath(path)}: the folder cannot be made ({reason})") from None
-        yield place
+            raise InputError(
+                f"{os.fspath(path)}: the folder cannot be created ({reason})"
+            ) from None
+        yield folder
     except BaseException:
-        for one in made[:1]:
-            shutil.rmtree(one, ignore_errors=True)
-        for one in made[1:]:
-            with suppress(OSError):  # somebody else may have put something there
-                one.rmdir()
+        for parent in created[:1]:
+            shutil.rmtree(parent, ignore_errors=True)
+        for parent in created[1:]:
+            with suppress(OSError):  # another process may have written into it
+                parent.rmdir()
         raise
 
 
 @contextmanager
 def _named(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Say of what cannot be written which file it is, and why: the disk is full, or the like."""
+    """Turn a failure to write (such as a full disk) into an error that names the file."""
     try:
         yield
     except BrokenPipeError:
-        raise  # whoever read it went away, which is no fault
+        raise  # the reader has closed the pipe, which is not an error
     except Exception as error:
-        # Polars has errors of its own for a full disk. What does not use it need not import it.
+        # Polars raises its own errors for a full disk; it is not imported just to name them.
         polars = sys.modules.get("polars")
-        faults = OSError if polars is None else (OSError, polars.exceptions.PolarsError)
-        if not isinstance(error, faults):
+        failures = OSError if polars is None else (OSError, polars.exceptions.PolarsError)
+        if not isinstance(error, failures):
             raise
         reason = getattr(error, "strerror", None) or _RUST.sub(r"\1", str(error))
         raise InputError(f"{os.fspath(path)}: cannot be written ({reason})") from error
 
 
 def make_aside(target: Path, make: Callable[[Path], None]) -> Path:
-    """Make a file or folder beside another, under a name that nobody has.
+    """Create a temporary file or folder beside `target`, under a name that is not taken.
 
-    One of the same process number may have been killed there: in a container, all have the same.
+    A killed process of the same number may have left one: in a container, numbers repeat.
     """
     _sweep(target)
     for number in count(os.getpid()):
@@ -99,18 +103,18 @@ def make_aside(target: Path, make: Callable[[Path], None]) -> Path:
         with suppress(FileExistsError):
             make(aside)
             return aside
-    raise AssertionError  # numbers do not end
+    raise AssertionError  # count() does not end
 
 
 def _sweep(target: Path) -> None:
-    """Remove what was written aside for the same target by processes that were killed."""
-    if sys.platform == "win32":  # to ask there for a process is to end it
+    """Remove temporary files of the same target that killed processes have left."""
+    if sys.platform == "win32":  # os.kill(process, 0) would end the process there
         return
-    ours = re.compile(rf"\.{re.escape(target.name)}\.{_machine()}-([0-9]{{1,9}})\.tmp")
+    pattern = re.compile(rf"\.{re.escape(target.name)}\.{_machine()}-([0-9]{{1,9}})\.tmp")
     with suppress(OSError), os.scandir(target.parent) as entries:
         for entry in entries:
-            found = ours.fullmatch(entry.name)
-            if found is None or _runs(int(found[1])):
+            match = pattern.fullmatch(entry.name)
+            if match is None or _is_running(int(match[1])):
                 continue
             if entry.is_dir(follow_symlinks=False):
                 shutil.rmtree(entry.path, ignore_errors=True)
@@ -118,8 +122,8 @@ def _sweep(target: Path) -> None:
                 Path(entry.path).unlink(missing_ok=True)
 
 
-def _runs(process: int) -> bool:
-    """Whether there is a process of this number."""
+def _is_running(process: int) -> bool:
+    """Return whether a process with this number exists."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -131,11 +135,11 @@ def _runs(process: int) -> bool:
 
 @lru_cache(maxsize=1)
 def _machine() -> str:
-    """A short name for where process numbers mean the same: a machine, and a container on it."""
-    import hashlib  # not when a command starts
+    """Return a short name of the machine, and of the container, that process numbers belong to."""
+    import hashlib  # slow to import, not needed when a command starts
     import socket
 
     name = socket.gethostname()
     with suppress(OSError):
-        name += os.readlink("/proc/self/ns/pid")  # noqa: PTH115 - it leads to no path
+        name += os.readlink("/proc/self/ns/pid")  # noqa: PTH115 - not the link of a path
     return hashlib.blake2b(name.encode(), digest_size=4).hexdigest()

@@ -1,4 +1,4 @@
-"""Tell files of predictions from others by their columns, and classes from numbers by cells."""
+"""Detect files of predictions by their columns, and classes or numbers by their cells."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 
     from heldout.data.io.table import Table
 
-__all__ = ["told_task"]
+__all__ = ["detect_task"]
 
 
-def told_task(paths: Sequence[str | os.PathLike[str]]) -> str:
-    """The task of files of predictions, or nothing if they are something else.
+def detect_task(paths: Sequence[str | os.PathLike[str]]) -> str:
+    """Return the task of files of predictions; empty if they are something else.
 
     They are predictions if the first has columns of units, of the truth, and of predictions or
-    scores. Cells that are no numbers make it ``classification``, numbers with decimals
-    ``regression``. Whole numbers may be either: with scores, or if there are two different ones,
-    they are classes; else it must be said.
+    scores. Cells that are not numbers mean ``classification``, numbers with decimals
+    ``regression``. Integers may be either: with scores, or with at most two distinct values, they
+    are classes; otherwise the user has to name the task.
 
     Parameters
     ----------
     paths
-        The files that were given to a command.
+        The files.
     """
     if not _is_predictions(paths[0]):
         return ""
@@ -54,8 +54,8 @@ def told_task(paths: Sequence[str | os.PathLike[str]]) -> str:
     if len(set(numbers)) <= 2:
         return "classification"
     raise InputError(
-        f"{table.source}: truth and predictions are whole numbers, which may be classes or "
-        "amounts: say --task classification or --task regression"
+        f"{table.source}: truth and predictions are integers, which may be classes or numbers: "
+        "choose task='classification' or task='regression'"
     )
 
 
@@ -63,7 +63,7 @@ def _is_predictions(path: str | os.PathLike[str]) -> bool:
     try:
         names = read_names(open_source(path))
     except HeldoutError:
-        return False  # whoever reads it as something else says what is wrong with it
+        return False  # the reader of another format will say what is wrong
     known = find_column(names, UNITS) is not None and find_column(names, TRUTHS) is not None
     return known and (find_column(names, GUESSES) is not None or _scored(names))
 
@@ -74,7 +74,7 @@ def _scored(names: Sequence[str]) -> bool:
 
 
 def _cells(table: Table, names: tuple[str, ...]) -> list[Any]:
-    """The different cells of a column."""
+    """Return the distinct cells of a column."""
     column = find_column(table.names, names)
     if column is None:
         return []
@@ -83,7 +83,7 @@ def _cells(table: Table, names: tuple[str, ...]) -> list[Any]:
 
 
 def _number(cell: Any) -> float:
-    """A cell as a number; not a number if it is none."""
+    """Return a cell as a number; NaN if it is not a number."""
     if isinstance(cell, bool):
         return math.nan
     try:

@@ -1,4 +1,4 @@
-"""Predictions and texts in whatever form they are given: objects, arrays, dictionaries, paths."""
+"""Predictions and texts from Python: objects, arrays, dictionaries or paths."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 __all__ = ["as_predictions", "as_references", "as_systems", "is_path", "listed"]
 
 SURE: Final = 1e-6
-"""Rows that add up to 1 but for this are probabilities."""
+"""Rows that add up to 1 within this tolerance are probabilities."""
 
 
 def is_path(given: object) -> bool:
-    """Whether this is the path of a file."""
+    """Return whether this is the path of a file."""
     return isinstance(given, str | os.PathLike)
 
 
 def listed(given: Any) -> list[Any]:
-    """The systems in a list, whether one, several or ``{name: system}`` were given."""
+    """Return the systems as a list: one, several, or the values of ``{name: system}``."""
     if isinstance(given, Mapping):
         return list(given.values())
     if is_path(given) or not isinstance(given, Iterable) or hasattr(given, "dtype"):
@@ -44,18 +44,18 @@ def listed(given: Any) -> list[Any]:
 def as_predictions(
     truth: Any, given: Any, task: str, positive: str | None = None, threshold: float | None = None
 ) -> list[Any]:
-    """Predictions of what was given, one object per system.
+    """Return predictions as one object per system.
 
     Parameters
     ----------
     truth
         One class or number per unit: a list, an array, a column of a frame, or ``{unit: truth}``;
-        None if the predictions know it.
+        None if the predictions include it.
     given
         `ClassPredictions` or `NumberPredictions`, or paths of their files; or values in the form
-        of the truth, of one system or as ``{system: values}``. Of classes there may be scores
-        instead: one row per unit and one column per class in order, or of two classes one number
-        per unit, the score of the positive one. Scores from 0 to 1 are probabilities.
+        of the truth, of one system or as ``{system: values}``. For classes, values may be scores:
+        one row per unit and one column per class in order, or for two classes one number per unit,
+        the score of the positive one. Scores from 0 to 1 are taken as probabilities.
     task
         ``classification`` or ``regression``.
     positive, threshold
@@ -72,7 +72,7 @@ def as_predictions(
 
 def _from_files(several: list[Any], task: str, positive: str | None, threshold: Any) -> list[Any]:
     if not several or not all(map(is_path, several)):
-        raise InputError("the truth is missing: give it, or paths of files of predictions")
+        raise InputError("the truth is missing: give it, or the paths of files with predictions")
     if task == "regression":
         return [one for path in several for one in read_number_predictions(path)]
     return [
@@ -83,7 +83,7 @@ def _from_files(several: list[Any], task: str, positive: str | None, threshold: 
 
 
 def _is_named(truth: Any, given: Any) -> bool:
-    """Whether predictions are ``{system: values}``; ``{unit: value}`` is of one system."""
+    """Return whether predictions are ``{system: values}``; ``{unit: value}`` is of one system."""
     if not isinstance(given, Mapping):
         return False
     return not (isinstance(truth, Mapping) and set(given) == set(truth))
@@ -99,9 +99,7 @@ def _of_values(name: str, truth: Any, given: Any, task: str, positive: str | Non
         given = [by_unit[unit] for unit in units]
     values = np.asarray(given)
     if len(values) != len(units):
-        raise InputError(
-            f"{name}: {len(values):,} predictions, but the truth of {len(units):,} units"
-        )
+        raise InputError(f"{name}: {len(values):,} predictions, but {len(units):,} true values")
     if task == "regression":
         return NumberPredictions(name, units, _numbers("truth", wanted), _numbers(name, values))
     labels = _labels(np.asarray(wanted))
@@ -128,7 +126,7 @@ def _numbers(what: str, values: Any) -> Floats:
         found: Floats = np.asarray(values, np.float64)
     except (TypeError, ValueError):
         raise InputError(
-            f"{what}: expected numbers; for classes say task='classification'"
+            f"{what}: expected numbers; for classes use task='classification'"
         ) from None
     if found.ndim != 1 or not np.isfinite(found).all():
         raise InputError(f"{what}: expected one finite number per unit")
@@ -141,7 +139,7 @@ def _codes(labels: list[str], classes: tuple[str, ...]) -> Ints:
 
 
 def _labels(values: Any) -> list[str]:
-    """Classes as texts; 1 and 1.0 are the same one."""
+    """Return classes as strings; 1 and 1.0 are the same class."""
     return [
         str(int(one)) if isinstance(one, float) and one.is_integer() else str(one)
         for one in values.tolist()
@@ -154,8 +152,8 @@ def _of_positive(
     classes = class_order(labels)
     if len(classes) != 2:
         raise InputError(
-            f"{name}: one score per unit is for two classes, and there are {len(classes)}: give "
-            "one column per class"
+            f"{name}: one score per unit works for two classes only, and there are {len(classes)}: "
+            "give one column per class"
         )
     if not np.isfinite(values).all():
         raise InputError(f"{name}: a score is not a finite number")
@@ -182,14 +180,14 @@ def _scored(name: str, units: tuple[str, ...], labels: list[str], values: Any) -
 
 
 def as_references(given: Any) -> Segments | None:
-    """References: `Segments`, a list of texts or of lists of texts, or paths; None stays None."""
+    """Return references from `Segments`, a list of texts or of lists of texts, or a path."""
     if given is None or isinstance(given, Segments):
         return given
     return read_references(given) if is_path(given) else Segments.of(list(given))
 
 
 def as_systems(given: Any) -> list[Segments]:
-    """What systems wrote: `Segments`, a path, a list of texts, or ``{system: any of these}``."""
+    """Return the texts of systems from `Segments`, paths, lists, or ``{system: any of these}``."""
     if isinstance(given, Mapping):
         return [_written(one, str(name)) for name, one in given.items()]
     if isinstance(given, Segments) or is_path(given):
