@@ -220,7 +220,10 @@ class Fusion:
             return scores
         runs = table.shape[1]
         weights = np.ones(runs) if self.weights is None else np.array(self.weights)
-        kernels.combine(table, weights, self.method.combination, scores)
+        if self.method.combination == kernels.SUM:
+            kernels.add(table, weights, scores)
+        else:
+            kernels.combine(table, weights, self.method.combination, scores)
         return scores
 
 
