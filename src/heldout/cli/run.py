@@ -68,6 +68,7 @@ _DESCRIBING: Final = {
     "method": "--method",
     "target_size": "--target-size",
     "depth": "--depth",
+    "keep_depth": "--keep-depth",
     "baseline": "--baseline",
     "level": "--level",
     "seed": "--seed",
@@ -124,6 +125,12 @@ def add_run(command: Callable[..., argparse.ArgumentParser], commands: Any) -> N
     )
     add("--target-size", type=positive, metavar="N", help="collection size the estimate is for")
     add("--depth", type=positive, metavar="N", help="ranking depth (default: 1000)")
+    add(
+        "--keep-depth",
+        type=positive,
+        metavar="N",
+        help="documents of each held-out ranking to keep with the results (default: 10)",
+    )
     add("-b", "--baseline", metavar="NAME", help="compare all other systems with this one")
     add_plan_options(parser)
     add_level(parser, None)
@@ -291,7 +298,7 @@ def _fields(options: argparse.Namespace) -> dict[str, Any]:
     if options.measure:
         fields["measures"] = options.measure
     names = ("by", "tune_for", "seed", "inner", "rule", "method", "target_size", "depth")
-    fields |= _given(options, (*names, "baseline", "level", "index"))
+    fields |= _given(options, (*names, "keep_depth", "baseline", "level", "index"))
     plan = plan_table(options)
     if plan:
         fields["plan"] = of_both(plan) if options.by == "both" else plan

@@ -119,6 +119,7 @@ class RankingFields(ExperimentFields):
     collection: Any = None
     by: By = "query"
     depth: Count = 1000
+    keep_depth: Annotated[int, Field(ge=10)] = 10
     inner: Folds | None = None
     method: Method = "pooled"
     target_size: Count | None = None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar
 
 from heldout.data.notes import count_of
 from heldout.errors import InputError
+from heldout.experiment.documents.ranked_lists import TOP
 
 if TYPE_CHECKING:
     import os
@@ -222,8 +223,15 @@ class System(ABC, Generic[S]):
         """Return the parameters whose value is the first or last of its grid."""
         return () if self.space is None else tuple(self.space.edges(number))
 
-    def ranked(self) -> Iterator[Run]:
-        """Yield the runs that the system consists of; a system that searches has none."""
+    def ranked(self, top: int = TOP) -> Iterator[Run]:
+        """Yield the runs that the system consists of; a system that searches has none.
+
+        Parameters
+        ----------
+        top
+            Number of documents per query that results keep.
+        """
+        del top
         return iter(())
 
     def describe(self) -> SystemRecord:
@@ -270,11 +278,15 @@ class System(ABC, Generic[S]):
         del systems
         return self
 
+    def linked_parts(self) -> tuple[System[Any], ...]:
+        """Return the systems whose rankings it uses, in an experiment; most use none."""
+        return ()
+
     def not_a_part(self) -> str | None:
         """Return why its rankings cannot be used by another system; None: they can."""
         return (
             "its ranking of a query can depend on the training side; write its run to a file, and "
-            "fuse that"
+            "name that"
         )
 
     def selected(self, settings: S, records: Mapping[str, Record]) -> list[int]:
