@@ -84,7 +84,7 @@ def _numbers(text: str) -> tuple[float, ...]:
 
 
 def _fuse(options: argparse.Namespace) -> int:
-    from heldout.data.files import read_run, write_run  # NumPy comes with it
+    from heldout.data.run_files import read_run, write_run  # NumPy comes with it
     from heldout.retrieve.fuse import Fusion, fuse_runs
 
     kind = run_format(options)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 
 from heldout.compiled import announce
-from heldout.data.given import as_run, as_runs
 from heldout.data.ids import id_numbers, stack_ids
 from heldout.data.ordering import put_in_order
 from heldout.data.parallel import run_threads
 from heldout.data.run import Run, TiePolicy
+from heldout.data.run_inputs import as_run, as_runs
 from heldout.errors import InputError
 from heldout.retrieve.contributions import check_norm
 from heldout.retrieve.fusion_methods import METHODS, Fusion
@@ -22,9 +22,9 @@ from heldout.retrieve.kernels import fusion as kernels
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from heldout.data.given import Runs
     from heldout.data.ids import IdColumn
     from heldout.data.run import Qrels
+    from heldout.data.run_inputs import Runs
     from heldout.data.words import Floats, Ints
     from heldout.retrieve.fusion_methods import How, Norm
     from heldout.retrieve.joined import Joined
