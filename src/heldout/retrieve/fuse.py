@@ -144,7 +144,7 @@ def _check(runs: Sequence[Run], fusion: Fusion) -> None:
     for run in runs:
         if fusion.norm is not None:
             check_norm(fusion.norm, run)
-    announce("fusion", kernels.join, kernels.combine)
+    announce("fusion", kernels.join, kernels.spread)
 
 
 def _fuse_block(

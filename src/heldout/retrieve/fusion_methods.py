@@ -16,7 +16,7 @@ import numpy as np
 from heldout.data.notes import count_of
 from heldout.errors import InputError
 from heldout.retrieve.contributions import NORMS, borda_points, no_absent, normalise
-from heldout.retrieve.kernels import fusion as kernels
+from heldout.retrieve.fusion_codes import ANZ, LOGMNZ, MAX, MED, MIN, MNZ, SUM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -99,21 +99,19 @@ _SHARED: Final = "share the remaining points of the run"
 _BELOW: Final = "are ranked below all that the run has"
 
 METHODS: Final[dict[str, Method]] = {
-    "rrf": Method(kernels.SUM, _reciprocal, ("k",), "Σ 1 / (k + rank)", _ZERO),
-    "wsum": Method(kernels.SUM, None, ("weights",), "Σ weight · score", _ZERO),
-    "combsum": Method(kernels.SUM, None, (), "sum of the scores", _ZERO),
-    "combmnz": Method(kernels.MNZ, None, (), "sum × number of runs that have it", _HAVING),
-    "combmax": Method(kernels.MAX, None, (), "highest score", _HAVING),
-    "combmin": Method(kernels.MIN, None, (), "lowest score", _HAVING),
-    "combanz": Method(kernels.ANZ, None, (), "mean of the scores", _HAVING),
-    "combmed": Method(kernels.MED, None, (), "median of the scores", _HAVING),
-    "isr": Method(
-        kernels.MNZ, _inverse_square, (), "n · Σ 1 / rank², n: runs that have it", _HAVING
-    ),
-    "logisr": Method(kernels.LOGMNZ, _inverse_square, (), "log(n) · Σ 1 / rank²", _HAVING),
-    "bordafuse": Method(kernels.SUM, _unused, (), "Borda count", _SHARED),
-    "condorcet": Method(kernels.SUM, _unused, (), "sorted by majority of the runs", _BELOW),
-    "rbc": Method(kernels.SUM, _rank_biased, ("phi",), "Σ (1 − phi) · phi^(rank − 1)", _ZERO),
+    "rrf": Method(SUM, _reciprocal, ("k",), "Σ 1 / (k + rank)", _ZERO),
+    "wsum": Method(SUM, None, ("weights",), "Σ weight · score", _ZERO),
+    "combsum": Method(SUM, None, (), "sum of the scores", _ZERO),
+    "combmnz": Method(MNZ, None, (), "sum × number of runs that have it", _HAVING),
+    "combmax": Method(MAX, None, (), "highest score", _HAVING),
+    "combmin": Method(MIN, None, (), "lowest score", _HAVING),
+    "combanz": Method(ANZ, None, (), "mean of the scores", _HAVING),
+    "combmed": Method(MED, None, (), "median of the scores", _HAVING),
+    "isr": Method(MNZ, _inverse_square, (), "n · Σ 1 / rank², n: runs that have it", _HAVING),
+    "logisr": Method(LOGMNZ, _inverse_square, (), "log(n) · Σ 1 / rank²", _HAVING),
+    "bordafuse": Method(SUM, _unused, (), "Borda count", _SHARED),
+    "condorcet": Method(SUM, _unused, (), "sorted by majority of the runs", _BELOW),
+    "rbc": Method(SUM, _rank_biased, ("phi",), "Σ (1 − phi) · phi^(rank − 1)", _ZERO),
 }
 """Fusion methods by name."""
 
@@ -189,9 +187,11 @@ class Fusion:
 
     def table(self, joined: Joined) -> Floats:
         """What each run gives to each entry (entries × runs), before weights."""
+        from heldout.retrieve.kernels.fusion import spread  # the compiler comes with it
+
         values, absent = self._contributions(joined)
         table = np.empty(joined.row_of.shape)
-        kernels.spread(joined.row_of, joined.entry_offsets, values, absent, table)
+        spread(joined.row_of, joined.entry_offsets, values, absent, table)
         return table
 
     def _contributions(self, joined: Joined) -> Contributions:
@@ -213,17 +213,19 @@ class Fusion:
         ties
             Which of two documents with equal votes comes first, for Condorcet.
         """
+        from heldout.retrieve.kernels.fusion import add, combine, majority
+
         scores = np.empty(len(joined))
         if self.how == "condorcet":
             order = joined.in_id_order(ties)
-            kernels.majority(joined.row_of, joined.entry_offsets, order, scores)
+            majority(joined.row_of, joined.entry_offsets, order, scores)
             return scores
         runs = table.shape[1]
         weights = np.ones(runs) if self.weights is None else np.array(self.weights)
-        if self.method.combination == kernels.SUM:
-            kernels.add(table, weights, scores)
+        if self.method.combination == SUM:
+            add(table, weights, scores)
         else:
-            kernels.combine(table, weights, self.method.combination, scores)
+            combine(table, weights, self.method.combination, scores)
         return scores
 
 

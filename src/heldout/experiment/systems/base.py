@@ -145,10 +145,8 @@ class System(ABC, Generic[S]):
         >>> system.name, len(system.points()), system.points()[1]
         ('bm25', 6, {'k1': 1, 'b': 0.75})
         """
-        from heldout.experiment.systems.reading import (  # it makes systems
-            SystemOptions,
-            system_of,
-        )
+        from heldout.experiment.systems.parameters import SystemOptions
+        from heldout.experiment.systems.reading import system_of  # it makes systems
 
         options = SystemOptions(parameters, space, sample, comparable, search, trials)
         return system_of(given, name, options, kind)
@@ -187,10 +185,8 @@ class System(ABC, Generic[S]):
         >>> len(system.points()), system.points()[0]
         (6, {'w1': 0.0, 'w2': 0.0, 'w3': 1.0})
         """
-        from heldout.experiment.systems.reading import (  # it makes systems
-            SystemOptions,
-            fusion_of_parts,
-        )
+        from heldout.experiment.systems.fusion_reading import fusion_of_parts  # it makes systems
+        from heldout.experiment.systems.parameters import SystemOptions
 
         options = SystemOptions(parameters, space, None, None, search, trials)
         return fusion_of_parts(how, parts, options, name)

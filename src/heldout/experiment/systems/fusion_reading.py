@@ -10,20 +10,28 @@ from heldout.data.run import Run
 from heldout.errors import InputError
 from heldout.experiment.systems.base import System
 from heldout.experiment.systems.fusions import FusionSystem
+from heldout.experiment.systems.parameters import (
+    SystemOptions,
+    fixed_parameters,
+    given_space,
+    written_parameters,
+)
 from heldout.experiment.systems.runs import RunSystem
-from heldout.retrieve.fusion_methods import method_name
+from heldout.retrieve.fusion_methods import is_method, method_name
 from heldout.tune.listed import Listed
 from heldout.tune.search import drawn_points
 from heldout.tune.space import Axis, Space
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
-    from heldout.experiment.systems.reading import SystemOptions
+    from heldout.experiment.schema import SystemTable
 
-__all__ = ["fusion_system", "split_parts"]
+__all__ = ["fusion_from_table", "fusion_of_parts", "fusion_of_text", "split_parts"]
 
 _PARAMETER: Final = re.compile(r"[^\W\d]\w*\s*=")
+_CALL: Final = re.compile(r"\s*([\w-]+)\s*\((.*)\)\s*", re.DOTALL)
 
 
 def split_parts(text: str) -> tuple[list[str], str]:
@@ -42,30 +50,80 @@ def split_parts(text: str) -> tuple[list[str], str]:
     return parts, rest
 
 
-def fusion_system(
+def fusion_of_text(
+    how: str, text: str, name: str | None, options: SystemOptions, folder: Path | None
+) -> System[Any]:
+    """Make a fusion from its method and from what is in brackets behind it."""
+    if options.comparable is not None:
+        raise InputError("comparable is only for functions and objects")
+    parts, written = split_parts(text)
+    fixed, axes = written_parameters(how, written)
+    home = "" if folder is None else str(folder)
+    return fusion_of_parts(how, parts, options, name, fixed=fixed, axes=axes, home=home)
+
+
+def fusion_from_table(
+    table: SystemTable, options: SystemOptions, folder: Path | None
+) -> System[Any]:
+    """Make a fusion from a table of ``experiment.toml``."""
+    match = _CALL.fullmatch(str(table.fusion))
+    if match is None or not is_method(match[1]):
+        raise InputError(
+            f"fusion = {table.fusion!r}: expected a method with parts, such as "
+            "rrf(bm25.run, dense.run)"
+        )
+    return fusion_of_text(match[1], match[2], table.name, options, folder)
+
+
+def fusion_of_parts(
     how: str,
     parts: Sequence[Any],
-    fixed: Mapping[str, Any],
-    axes: Sequence[Axis],
     options: SystemOptions,
-    *,
     name: str | None = None,
+    *,
+    fixed: Mapping[str, Any] | None = None,
+    axes: Sequence[Axis] = (),
     home: str = "",
-) -> tuple[FusionSystem, int]:
-    """Return a fusion, and the number of points that Optuna proposes (0: none).
+) -> System[Any]:
+    """Make a fusion; see `System.fusion`.
 
     Parameters
     ----------
     parts
         Runs, systems, paths of runs, or names of other systems of the experiment.
-    fixed, axes
-        Its parameters: those that stay as they are, and those to tune.
     options
-        How the space is searched.
+        Parameters, a space, and how it is searched.
+    fixed, axes
+        Further parameters: those that stay as they are, and those to tune.
     home
         The folder that relative paths start from.
     """
     how = method_name(how)
+    space = given_space(options.space)
+    axes = [*axes, *(() if space is None else space.axes)]
+    fixed = {**fixed_parameters(options.parameters), **(fixed or {})}
+    both = {axis.name for axis in axes} & set(fixed)
+    if both:
+        raise InputError(f"{min(both)} is both fixed and tuned: choose one of them")
+    listed = _parts(how, parts)
+    drawn, trials = _space(axes, len(listed), options)
+    made = FusionSystem(
+        name=name or how,
+        how=how,
+        parts=listed,
+        home=home,
+        parameters=tuple(fixed.items()),
+        space=drawn,
+    )
+    made.fusions()  # checks every value now, not in the middle of the run
+    if not trials:
+        return made
+    from heldout.experiment.systems.optuna_rankings import searched
+
+    return searched(made, trials)
+
+
+def _parts(how: str, parts: Sequence[Any]) -> tuple[System[Any] | str, ...]:
     listed = tuple(_part(one) for one in parts)
     twice = [one for at, one in enumerate(listed) if isinstance(one, str) and one in listed[:at]]
     if twice:
@@ -74,20 +132,7 @@ def fusion_system(
         raise InputError(
             f"{how} fuses two or more parts, got {len(listed)}: write {how}(bm25.run, dense.run)"
         )
-    both = {axis.name for axis in axes} & set(fixed)
-    if both:
-        raise InputError(f"{min(both)} is both fixed and tuned: choose one of them")
-    space, trials = _space(axes, len(listed), options)
-    made = FusionSystem(
-        name=name or how,
-        how=how,
-        parts=listed,
-        home=home,
-        parameters=tuple(fixed.items()),
-        space=space,
-    )
-    made.fusions()  # checks every value now, not in the middle of the run
-    return made, trials
+    return listed
 
 
 def _part(given: Any) -> System[Any] | str:

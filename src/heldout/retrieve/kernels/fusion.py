@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from heldout.compiled import kernel, part
+from heldout.retrieve.fusion_codes import ANZ, LOGMNZ, MAX, MED, MIN, MNZ
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,30 +17,7 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int32]
     Words = NDArray[np.uint64]
 
-__all__ = [
-    "ANZ",
-    "LOGMNZ",
-    "MAX",
-    "MED",
-    "MIN",
-    "MNZ",
-    "SUM",
-    "add",
-    "best",
-    "combine",
-    "join",
-    "majority",
-    "ranks",
-    "spread",
-]
-
-SUM: Final = 0
-MNZ: Final = 1
-ANZ: Final = 2
-MAX: Final = 3
-MIN: Final = 4
-MED: Final = 5
-LOGMNZ: Final = 6
+__all__ = ["add", "best", "combine", "join", "majority", "ranks", "spread"]
 
 _EMPTY: Final = -1
 
@@ -111,7 +89,7 @@ def spread(
 
 @kernel
 def add(table: Floats, weights: Floats, scores: Floats) -> None:
-    """Add the weighted values of each entry, as `combine` with `SUM`.
+    """Add the weighted values of each entry, as `combine` does for sums.
 
     A sweep spends its time here: values are sorted by exchanges without a branch, and what is
     missing is 0.
@@ -152,7 +130,7 @@ def combine(table: Floats, weights: Floats, how: int, scores: Floats) -> None:
     weights
         Of each run.
     how
-        `SUM`, `MNZ`, …
+        A code of `heldout.retrieve.fusion_codes`.
     scores
         Receives the score of each entry.
     """
