@@ -44,10 +44,10 @@ def search_vectors(options: argparse.Namespace, depth: int) -> tuple[Run, list[s
     """Rank a file of vectors for those of ``--queries``; also return what is printed about it."""
     from heldout.data.embeddings import read_embeddings
     from heldout.data.notes import count_of
-    from heldout.retrieve.dense import rank_vectors
+    from heldout.retrieve.dense import check_metric, rank_vectors
 
     documents, queries = map(read_embeddings, (options.collection, options.queries))
-    metric = options.metric or "cosine"
+    metric = check_metric(options.metric or "cosine")
     name = options.name or "dense"
     run = rank_vectors(documents, queries, metric=metric, k=depth, name=name)
     made = (

@@ -216,6 +216,7 @@ class SystemTable(Table):
     function: str | None = None
     object: str | None = None
     transformer: str | None = None
+    first: str | None = None
     parameters: dict[str, Anything] | None = None
     space: Any = None
     sample: Count | None = None

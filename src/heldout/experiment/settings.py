@@ -266,7 +266,7 @@ class RankingSettings(Settings):
     def describe(self, index: AnyIndex | None) -> SettingsRecord:
         """Return all settings as plain values."""
         collection = self.collection
-        return {
+        record: SettingsRecord = {
             **self._described(),
             "collection": {
                 "name": collection.name,
@@ -275,13 +275,14 @@ class RankingSettings(Settings):
                 "judgements": len(collection.qrels),
             },
             "depth": self.depth,
-            # As 0.1 wrote them, so that a run begun with it can be finished.
-            **({} if self.keep_depth == TOP else {"keep_depth": self.keep_depth}),
             "estimator": self.method,
             "target_size": self.target_size,
             "replicates": self.replicates,
             "analyzer": None if index is None else index.analyzer.signature(),
         }
+        if self.keep_depth != TOP:  # otherwise as 0.1 wrote it: a run begun with it can be finished
+            record["keep_depth"] = self.keep_depth
+        return record
 
     def fingerprints(self, index: AnyIndex | None) -> Fingerprints:
         """Return fingerprints of the collection, the splits and the index."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from heldout.data.embeddings import Embeddings
     from heldout.data.run import Run
     from heldout.experiment.execution.tasks import Task
     from heldout.experiment.manifest import SystemRecord
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from heldout.experiment.systems.outcomes import Outcome
     from heldout.experiment.systems.records import Record
     from heldout.resample.split import Splits
+    from heldout.retrieve.dense import Metric
     from heldout.retrieve.shards import AnyIndex
     from heldout.tune.listed import Listed
     from heldout.tune.space import Space
@@ -110,6 +112,7 @@ class System(ABC, Generic[S]):
         search: Literal["grid", "random", "optuna"] | None = None,
         trials: int | None = None,
         comparable: bool | None = None,
+        first: Run | System[Any] | str | os.PathLike[str] | None = None,
         kind: Literal["function", "object", "transformer"] | None = None,
     ) -> System[Any]:
         """Make a system.
@@ -136,6 +139,12 @@ class System(ABC, Generic[S]):
         comparable
             Whether the scores of a function or object for documents of different parts of a
             collection can be compared, so that folds of documents can be merged.
+        first
+            The first stage of a function ``f(train, test, candidates, **parameters)`` that reranks:
+            a system, the name of another system of the experiment, a run or its path, or a built-in
+            model. `candidates` is a run with its first documents for the test queries; their number
+            is the parameter ``depth`` (default: 100). A parameter ``train_candidates`` gets those
+            of the training queries.
         kind
             What is called, if that is ambiguous.
 
@@ -148,8 +157,39 @@ class System(ABC, Generic[S]):
         from heldout.experiment.systems.parameters import SystemOptions
         from heldout.experiment.systems.reading import system_of  # it makes systems
 
-        options = SystemOptions(parameters, space, sample, comparable, search, trials)
+        options = SystemOptions(parameters, space, sample, comparable, search, trials, first)
         return system_of(given, name, options, kind)
+
+    @staticmethod
+    def vectors(
+        documents: Embeddings | str | os.PathLike[str],
+        queries: Embeddings | str | os.PathLike[str],
+        name: str | None = None,
+        *,
+        metric: Metric = "cosine",
+    ) -> System[Any]:
+        """Make a system that ranks documents by their vectors; see `heldout.rank_vectors`.
+
+        Parameters
+        ----------
+        documents, queries
+            Their vectors, or ``.npy`` files; see `heldout.read_embeddings`.
+        name
+            Its name in tables.
+        metric
+            ``cosine`` or ``ip``.
+
+        Examples
+        --------
+        >>> from heldout import Embeddings
+        >>> documents = Embeddings(["d1", "d2"], [[1.0, 0.0], [0.6, 0.8]])
+        >>> System.vectors(documents, Embeddings(["q1"], [[0.0, 1.0]]), "dense").name
+        'dense'
+        """
+        from heldout.experiment.systems.parameters import SystemOptions
+        from heldout.experiment.systems.text_forms import vectors_of  # it makes systems
+
+        return vectors_of(documents, queries, name, SystemOptions({"metric": metric}))
 
     @staticmethod
     def fusion(
