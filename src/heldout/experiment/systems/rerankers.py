@@ -69,7 +69,7 @@ class RerankSystem(CallSystem):
         for number in range(len(self.points())):
             depth = self.settings(number).get("depth", DEPTH)
             if not isinstance(depth, int) or isinstance(depth, bool) or depth < 1:
-                raise InputError(f"{self.name}: depth={depth}: expected a positive integer")
+                raise InputError(f"{self.name}: the depth must be a positive integer, not {depth}")
         return self
 
     def describe(self) -> SystemRecord:
