@@ -266,7 +266,7 @@ def _of_call(
     described = name or getattr(call, "__name__", None) or type(call).__name__
     space, trials = _drawn(given_space(options.space), options)
     if options.first is not None:
-        return reranker(call, described, options, reference=reference, home=home)
+        return reranker(call, described, options, reference=reference, home=home, kind=what)
     system = _call_class(what)(
         name=described,
         call=call,
@@ -340,8 +340,8 @@ def system_from_table(table: SystemTable, folder: Path | None = None) -> System[
     if len(sources) != 1:
         found = f"has {' and '.join(sources)}" if sources else "has none"
         raise InputError(f"a system needs one of {', '.join(SYSTEM_SOURCES)}; this one {found}")
-    if table.first is not None and table.function is None:
-        raise InputError("first is only for functions that rerank: give function, too")
+    if table.first is not None and not (table.function or table.transformer):
+        raise InputError("first is only for functions and transformers that rerank: name one")
     if table.model is not None:
         return _model_from(table, table.model)
     if table.runs is not None:

@@ -1,4 +1,4 @@
-"""Functions that rerank the first documents of another system, as systems."""
+"""Functions and PyTerrier transformers that rerank the documents of another system."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ DEPTH: Final = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RerankSystem(CallSystem):
-    """A function ``f(train, test, candidates, **parameters)`` that reranks.
+    """A function ``f(train, test, candidates, **parameters)``, or a PyTerrier transformer.
 
     Parameters
     ----------
@@ -111,20 +111,34 @@ class RerankSystem(CallSystem):
         )
         given: Any = self.settings(number).get("depth", DEPTH)
         more: dict[str, object] = {"candidates": first_documents(ranked, test, given)}
-        if takes(self.call, "train_candidates"):
+        if self.kind == "transformer" or takes(self.call, "train_candidates"):
             more["train_candidates"] = first_documents(ranked, train, given)
         return self.rank(train, test, number, self.task_seed(task, context.settings), more)
 
     def _called(self, train: View, test: View, settings: Mapping[str, object], seed: int) -> object:
-        own = dict(settings)
+        own: Any = dict(settings)
         if not takes(self.call, "depth"):
             own.pop("depth", None)
+        if self.kind == "transformer":
+            return _transformed(self.call, own, seed, train, test)
         return CallSystem._called(self, train, test, own, seed)  # noqa: SLF001 - its own class
 
     def runs_elsewhere(self, *, cluster: bool) -> bool:
         """Return False: the first stage is ranked in this process."""
         del cluster
         return False
+
+
+def _transformed(call: Any, settings: dict[str, Any], seed: int, train: View, test: View) -> object:
+    """Let a PyTerrier transformer rerank frames of candidates."""
+    from heldout.experiment.systems.transformers import candidate_frame, transformed
+
+    both = {id(test): settings.pop("candidates"), id(train): settings.pop("train_candidates")}
+
+    def inputs(view: View, numbers: Sequence[int] | None = None) -> Any:
+        return candidate_frame(both[id(view)], view, numbers)
+
+    return transformed(call, settings, seed, train, test, inputs)
 
 
 def first_documents(run: Run, side: View, depth: int) -> Run:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 from pathlib import Path
@@ -179,16 +180,24 @@ def fold_runs_of(
 
 
 def reranker(
-    call: Any, name: str, options: SystemOptions, *, reference: str, home: str
+    call: Any,
+    name: str,
+    options: SystemOptions,
+    *,
+    reference: str,
+    home: str,
+    kind: str = "function",
 ) -> System[Any]:
     """Make a system of a function that reranks; see `System.of`."""
     from heldout.experiment.systems.rerankers import RerankSystem
 
     _refuse_comparable(options)
-    if not callable(call) or isinstance(call, type):
+    if kind == "object" or (kind == "function" and not inspect.isroutine(call)):
         raise InputError(
-            f"{name}: a reranker is a function f(train, test, candidates, **parameters)"
+            f"{name}: a reranker is a function f(train, test, candidates, **parameters), or a "
+            "PyTerrier transformer"
         )
+    what: Any = kind
     space, trials = _drawn(options)
     if trials:
         raise InputError(f'{name}: search = "optuna" does not work with rerankers: use random')
@@ -200,6 +209,7 @@ def reranker(
     made = RerankSystem(
         name=name,
         call=call,
+        kind=what,
         space=space,
         parameters=tuple(fixed_parameters(options.parameters).items()),
         reference=reference,

@@ -7,31 +7,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 
 from heldout.data.embeddings import Embeddings, read_embeddings
-from heldout.data.view import View
 from heldout.errors import InputError
 from heldout.experiment.systems.base import System
-from heldout.experiment.systems.calls import CallSystem
-from heldout.experiment.systems.records import RankedRecord
-from heldout.experiment.systems.static import (
-    POINT,
-    collect_points,
-    point_tasks,
-    point_values,
-    selected_numbers,
-)
+from heldout.experiment.systems.static_calls import StaticCallSystem
 from heldout.retrieve.dense import check_metric, rank_vectors
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping
 
     from heldout.data.run import Run
+    from heldout.data.view import View
     from heldout.experiment.execution.tasks import Task
     from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Context
-    from heldout.experiment.systems.outcomes import RankedOutcome
-    from heldout.experiment.systems.records import Record
 
     Given = Embeddings | str | os.PathLike[str]
     RankingContext = Context[RankingSettings]
@@ -62,7 +51,7 @@ def vector_pair(documents: Given, queries: Given, folder: Path | None = None) ->
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VectorSystem(CallSystem):
+class VectorSystem(StaticCallSystem):
     """Documents ranked by vectors. Nothing is fitted.
 
     Parameters
@@ -71,7 +60,6 @@ class VectorSystem(CallSystem):
         A `VectorPair`.
     """
 
-    RECORDS: ClassVar[Mapping[str, type[Record]]] = {**CallSystem.RECORDS, POINT: RankedRecord}
     needs_text: ClassVar[bool] = False
 
     comparable: bool | None = True
@@ -95,16 +83,6 @@ class VectorSystem(CallSystem):
         hashes = [one.fingerprint() for one in self.call]
         return {**System.describe(self), "vectors": hashes}
 
-    def tasks(self, settings: RankingSettings) -> Iterator[Task]:
-        """Yield one task per point if queries are held out; otherwise as for any function."""
-        return point_tasks(self) if settings.by == "query" else CallSystem.tasks(self, settings)
-
-    def collect(self, settings: RankingSettings, records: Mapping[str, Record]) -> RankedOutcome:
-        """Combine the records of all rankings."""
-        if settings.by == "query":
-            return collect_points(self, settings, records)
-        return CallSystem.collect(self, settings, records)
-
     def rank_task(self, task: Task, context: RankingContext, train: View, test: View) -> Run:
         """Return the nearest documents of the test side."""
         del train
@@ -120,19 +98,6 @@ class VectorSystem(CallSystem):
             document_rows=documents.rows(collection.documents.ids, "documents"),
             query_rows=queries.rows(collection.queries.ids, "queries"),
         )
-
-    def not_a_part(self) -> None:
-        """Return None: the ranking of a query depends on the parameters alone."""
-
-    def selected(self, settings: RankingSettings, records: Mapping[str, Record]) -> list[int]:
-        """Return the point chosen for each split, then for all data."""
-        return selected_numbers(self, settings, point_values(self, records))
-
-    def ranking(self, number: int, context: RankingContext) -> Run:
-        """Return the ranked lists of all queries at a point."""
-        whole = View(context.settings.collection)
-        (task,) = (one for one in point_tasks(self) if one.points == (number,))
-        return self.rank_task(task, context, whole, whole)
 
     def runs_elsewhere(self, *, cluster: bool) -> bool:
         """Return False: vectors are ranked where their files are, by all cores."""
