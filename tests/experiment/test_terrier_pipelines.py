@@ -9,6 +9,9 @@ from heldout import Experiment, KFold, System
 pt = pytest.importorskip("pyterrier", reason="python-terrier is not installed")
 pd = pytest.importorskip("pandas")
 
+# PyTerrier 1.1 uses an option that pandas will remove.
+pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword")
+
 COLLECTION = small_collection()
 
 
