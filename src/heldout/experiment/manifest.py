@@ -109,6 +109,7 @@ class SystemRecord(TypedDict):
     object: NotRequired[str]
     transformer: NotRequired[str]
     comparable: NotRequired[bool | None]
+    learns: NotRequired[bool]
     source: NotRequired[str]
     # An estimator: its class and parameters, as `systems.descriptions.described` gives them.
     estimator: NotRequired[Description]

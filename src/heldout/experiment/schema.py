@@ -223,6 +223,7 @@ class SystemTable(Table):
     search: Literal["grid", "random", "optuna"] | None = None
     trials: Count | None = None
     comparable: bool | None = None
+    learns: bool | None = None
 
 
 class EstimatorTable(Table):

@@ -112,6 +112,7 @@ class System(ABC, Generic[S]):
         search: Literal["grid", "random", "optuna"] | None = None,
         trials: int | None = None,
         comparable: bool | None = None,
+        learns: bool | None = None,
         first: Run | System[Any] | str | os.PathLike[str] | None = None,
         kind: Literal["function", "object", "transformer"] | None = None,
     ) -> System[Any]:
@@ -139,6 +140,10 @@ class System(ABC, Generic[S]):
         comparable
             Whether the scores of a function or object for documents of different parts of a
             collection can be compared, so that folds of documents can be merged.
+        learns
+            False: the ranking of a query by a function does not depend on the training queries and
+            judgements. It is then called once per parameter setting when queries are held out, gets
+            no judgements, and can be fused and reranked.
         first
             The first stage of a function ``f(train, test, candidates, **parameters)`` that reranks:
             a system, the name of another system of the experiment, a run or its path, or a built-in
@@ -157,7 +162,9 @@ class System(ABC, Generic[S]):
         from heldout.experiment.systems.parameters import SystemOptions
         from heldout.experiment.systems.reading import system_of  # it makes systems
 
-        options = SystemOptions(parameters, space, sample, comparable, search, trials, first)
+        options = SystemOptions(
+            parameters, space, sample, comparable, search, trials, first, learns
+        )
         return system_of(given, name, options, kind)
 
     @staticmethod

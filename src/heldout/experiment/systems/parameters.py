@@ -27,6 +27,7 @@ class SystemOptions(NamedTuple):
     search: str | None = None
     trials: int | None = None
     first: Any = None
+    learns: bool | None = None
 
 
 def written_parameters(called: str, text: str) -> tuple[dict[str, Value], list[Axis]]:
@@ -50,8 +51,9 @@ def written_parameters(called: str, text: str) -> tuple[dict[str, Value], list[A
 def with_written(called: str, written: str, options: SystemOptions) -> SystemOptions:
     """Return options with the parameters written in brackets."""
     fixed, axes = written_parameters(called, written)
-    if options.comparable is None and isinstance(fixed.get("comparable"), bool):
-        options = options._replace(comparable=bool(fixed.pop("comparable")))
+    for name in ("comparable", "learns"):  # about the system, not parameters of it
+        if isinstance(fixed.get(name), bool):
+            options = options._replace(**{name: fixed.pop(name)})
     both = {**{axis.name: axis for axis in axes}, **(options.space or {})}
     parameters = {**fixed_parameters(options.parameters), **fixed}
     return options._replace(parameters=parameters or None, space=both or None)

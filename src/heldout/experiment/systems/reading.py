@@ -267,7 +267,9 @@ def _of_call(
     space, trials = _drawn(given_space(options.space), options)
     if options.first is not None:
         return reranker(call, described, options, reference=reference, home=home, kind=what)
-    system = _call_class(what)(
+    if options.learns is not None and what != "function":
+        raise InputError(f"{described}: learns is only for functions")
+    system = _call_class(what, options.learns)(
         name=described,
         call=call,
         kind=what,
@@ -292,11 +294,15 @@ def is_model_text(text: str) -> bool:
     return match is not None and match[1] is None and match[2] in MODELS
 
 
-def _call_class(kind: str) -> type[CallSystem]:
+def _call_class(kind: str, learns: bool | None) -> type[CallSystem]:
     if kind == "transformer":
         from heldout.experiment.systems.transformers import TransformerSystem
 
         return TransformerSystem
+    if learns is False:
+        from heldout.experiment.systems.static_calls import FixedCallSystem
+
+        return FixedCallSystem
     from heldout.experiment.systems.calls import CallSystem
 
     return CallSystem
@@ -362,6 +368,7 @@ def _options(table: SystemTable) -> SystemOptions:
         table.search,
         table.trials,
         table.first,
+        table.learns,
     )
 
 

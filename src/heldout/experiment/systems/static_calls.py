@@ -19,13 +19,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from heldout.data.run import Run
+    from heldout.data.view import View
     from heldout.experiment.execution.tasks import Task
+    from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Context
     from heldout.experiment.systems.outcomes import RankedOutcome
     from heldout.experiment.systems.records import Record
 
-__all__ = ["StaticCallSystem"]
+__all__ = ["FixedCallSystem", "StaticCallSystem"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +57,29 @@ class StaticCallSystem(CallSystem):
         """Return the point chosen for each split, then for all data."""
         return selected_numbers(self, settings, point_values(self, records))
 
+    def rank_task(
+        self, task: Task, context: Context[RankingSettings], train: View, test: View
+    ) -> Run:
+        """Return the ranking of the test side of a task; what does not learn gets no judgements."""
+        given = test if task.kind == POINT else train
+        return CallSystem.rank_task(self, task, context, given, test)
+
     def ranking(self, number: int, context: Context[RankingSettings]) -> Run:
         """Return the ranked lists of all queries at a point."""
         whole = CallSide().sealed(context.settings.collection, judged=False)
         task = list(point_tasks(self))[number]
         return self.rank_task(task, context, whole, whole)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FixedCallSystem(StaticCallSystem):
+    """A function whose ranking of a query does not depend on other queries and judgements."""
+
+    @property
+    def learns(self) -> bool:
+        """Return False: that was said about it."""
+        return False
+
+    def describe(self) -> SystemRecord:
+        """Return what it is as plain values, with a hash of its source."""
+        return {**CallSystem.describe(self), "learns": False}
