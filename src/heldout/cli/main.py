@@ -19,6 +19,7 @@ from heldout.cli.compare import add_compare
 from heldout.cli.demo import add_demo
 from heldout.cli.eval import add_eval
 from heldout.cli.files import emit, split_paths
+from heldout.cli.fuse import add_fuse
 from heldout.cli.help import Formatter, Parser, add_help_options, command
 from heldout.cli.index import add_index
 from heldout.cli.ledger import add_ledger
@@ -76,6 +77,7 @@ def parser() -> argparse.ArgumentParser:
     add_collection(command, commands)
     add_index(command, commands)
     add_search(command, commands)
+    add_fuse(command, commands)
     add_power(command, commands)
     add_ledger(command, commands)
     add_study(command, commands)
