@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -396,7 +395,7 @@ def _some(names: Sequence[str]) -> str:
 def _distinct_names(scores: list[RunScores], items: list[Any]) -> tuple[RunScores, ...]:
     """Give each run a distinct name: by tag, else by file, else with a number."""
     names = [one.name for one in scores]
-    files = [Path(item).name for item in items if isinstance(item, str | os.PathLike)]
+    files = [os.path.basename(item) for item in items if isinstance(item, str | os.PathLike)]
     if len(set(names)) < len(names) and len(set(files)) == len(names):
         names = files
     taken: set[str] = set()
