@@ -106,10 +106,10 @@ def test_curve(capsys):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--fraction", "0"), "the fraction is 0: give a share between 0 and 1"),
-        (("--fraction", "1"), "the fraction is 1"),
-        (("--fraction", "2"), "the fraction is 2"),
-        (("--fraction", "nan"), "the fraction is nan"),
+        (("--fraction", "0"), "fraction 0: expected a number between 0 and 1"),
+        (("--fraction", "1"), "fraction 1"),
+        (("--fraction", "2"), "fraction 2"),
+        (("--fraction", "nan"), "fraction nan"),
         (("--fraction", "half"), "invalid float value: 'half'"),
         (("--draws", "1"), "1 draw: at least 2"),
         (("--draws", "0"), "'0' is not a positive integer"),
@@ -124,7 +124,7 @@ def test_curve(capsys):
         (("--param", "b=3"), "b = 3 is outside 0 to 1"),
         (("-m", "foo"), "unknown measure 'foo'"),
         (("-m", "AP(ties=average)"), "needs whole ranked lists"),
-        (("-m", "Bpref", "--fraction", "0.2"), "Bpref cannot be carried over"),
+        (("-m", "Bpref", "--fraction", "0.2"), "Bpref cannot be estimated"),
         (("--pre-split",), "--pre-split goes with --tune"),
         (("--param", "k1=0.5:3:6"), "k1 has several values: add --tune"),
         (("--tune", "--param", "k1=1", "--param", "b=0.5"), "every parameter is fixed"),
@@ -145,10 +145,10 @@ def test_collections_that_will_not_do(capsys):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--sizes", "0,1"), "give shares above 0"),
+        (("--sizes", "0,1"), "expected shares above 0"),
         (("--sizes", "a"), "--sizes a: expected fractions"),
         (("--sizes", ""), "expected fractions"),
-        (("--test", "1"), "the test share is 1"),
+        (("--test", "1"), "held-out share 1"),
         (("--draws", "1"), "1 draw: at least 2"),
         (("--seed", "-1"), "--seed -1"),
         (("-m", "AP(ties=average)"), "needs whole ranked lists"),

@@ -86,6 +86,7 @@ Code = Literal[
     "stepwise",
     "unequal-variances",
     "few-resampled",
+    "skewed-scores",
     "many-pairs",
     "no-letters",
     "disagreement",

@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from heldout import Experiment, Results
 from heldout.cli import main
 from heldout.errors import InputError
-from heldout.experiment import experiment as run_module
+from heldout.experiment.execution import run as run_module
 from heldout.experiment.execution.journal import Journal
 from heldout.experiment.experiment import JOURNAL
 from heldout.experiment.problems import ExperimentError
@@ -153,7 +153,7 @@ def test_any_interruption_is_resumed_to_the_same_bytes(folder, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             experiment.run(place)
         monkeypatch.setattr(run_module, "Journal", Journal)
-        with pytest.raises(InputError, match="--resume"):
+        with pytest.raises(InputError, match="resume=True"):
             experiment.run(place)
         experiment.run(place, resume=True)
         assert written(place) == written(folder / "whole")
@@ -300,9 +300,9 @@ def test_bad_tables_are_named_with_their_line(folder, change, message):
     ("change", "message"),
     [
         (("sklearn.neighbors:KN", "os:system", "KN"), "os:system"),
-        (('text = "text"', 'text = "text"\nfeatures = ["a"]'), "give one of the two"),
+        (('text = "text"', 'text = "text"\nfeatures = ["a"]'), "give only one of them"),
         (('"texts.csv"', '"none.csv"'), "line 6, data: .*none.csv"),
-        (("[data]", "[data]\nrows = 3"), "line 7, data.rows: not known here"),
+        (("[data]", "[data]\nrows = 3"), "line 7, data.rows: unknown field"),
         (("sgdclassifier__alpha", "alpha"), "line 24, systems.*did you mean sgdclassifier__alpha"),
     ],
 )

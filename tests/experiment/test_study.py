@@ -253,19 +253,19 @@ def test_the_standard_error_of_the_coverage_is_that_of_the_level_at_least():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"fraction": 0.0}, "fraction is 0"),
-        ({"fraction": 1.0}, "fraction is 1"),
-        ({"fraction": float("nan")}, "fraction is nan"),
+        ({"fraction": 0.0}, "fraction 0"),
+        ({"fraction": 1.0}, "fraction 1"),
+        ({"fraction": float("nan")}, "fraction nan"),
         ({"draws": 1}, "1 draw: at least 2"),
         ({"folds": 1}, "at least 1 set and 2 folds"),
         ({"sets": 0}, "at least 1 set"),
         ({"folds": 100}, "too few for 100 folds"),
         ({"sets": 100}, "too few for 5 folds"),
         ({"inner": 1}, "1 inner fold: at least 2"),
-        ({"tuning": "magic"}, "choose of fixed, nested, pre-split"),
+        ({"tuning": "magic"}, "expected one of fixed, nested, pre-split"),
         ({"seed": -1}, "seed=-1"),
         ({"measure": parse_measure("AP(ties=average)")}, "whole ranked lists"),
-        ({"measure": parse_measure("Bpref"), "fraction": 0.2}, "Bpref cannot be carried over"),
+        ({"measure": parse_measure("Bpref"), "fraction": 0.2}, "Bpref cannot be estimated"),
     ],
 )
 def test_refusals(fixed, settings, message):
@@ -274,7 +274,7 @@ def test_refusals(fixed, settings, message):
 
 
 def test_several_values_are_not_fixed(index, collection):
-    with pytest.raises(InputError, match="nothing is tuned, but there are 9 values"):
+    with pytest.raises(InputError, match="nothing is tuned, but there are 9 settings"):
         study(Candidates.make(index, collection, GRID))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from heldout.cli.files import emit, show
 from heldout.cli.help import group
@@ -149,6 +149,8 @@ def _power(options: argparse.Namespace) -> int:
     for spread, found in zip(spreads, simulated, strict=False):
         lines += simulated_lines(spread.what, found)
     lines += several_lines(several, options.power)
+    if not several and not options.quiet and any(len(pilot.spreads) > 1 for pilot in pilots):
+        lines += [SEVERAL_HINT, ""]
     show("".join(line + "\n" for line in lines))
     return 0
 
@@ -158,6 +160,12 @@ class _Pilot(NamedTuple):
 
     spreads: list[Spread]
     scored: Scored | None = None
+
+
+SEVERAL_HINT: Final = (
+    "Each plan is for one pair tested alone. Comparing all systems at once, with the default "
+    "correction, needs more: --simulate computes it from runs or scores of units."
+)
 
 
 def _several(pilot: _Pilot, options: argparse.Namespace) -> list[tuple[float, SeveralPower | None]]:
@@ -248,6 +256,10 @@ def _known_spread(options: argparse.Namespace) -> _Pilot:
     if options.files or options.scores is not None:
         raise InputError(
             f"give either {name} or a pilot study (QRELS RUN RUN, or --scores), not both"
+        )
+    if options.test_share is not None:
+        raise InputError(
+            f"--test-share is for a pilot of folds (--scores): leave it out with {name}"
         )
     if options.sd is not None and options.discordant is not None:
         raise InputError("give either --sd or --discordant, not both")

@@ -295,7 +295,7 @@ def _each_part(options: argparse.Namespace) -> Iterator[EachPart]:
     if options.dask is None:
         yield in_turn
         return
-    from heldout.experiment.execution.dask_search import parts_on_dask
+    from heldout.experiment.execution.resources import parts_on_dask
 
     with parts_on_dask(options.dask) as each:
         yield each

@@ -172,7 +172,7 @@ def _collection(options: argparse.Namespace) -> Collection:
     alone = options.qrels is None and options.queries is None and not source.endswith(".toml")
     if not alone or options.by != "query" or not all(map(is_file, split_paths(source))):
         return open_collection(options)
-    from heldout.experiment.judged import judged_collection
+    from heldout.experiment.judged_collection import judged_collection
 
     if options.output is not None:
         raise InputError("judgements alone have no documents to write: use --assignments FILE")

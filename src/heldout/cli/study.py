@@ -209,7 +209,7 @@ def _add_coverage(command: Callable[..., argparse.ArgumentParser], parts: Any) -
 
 
 def _system(options: argparse.Namespace) -> ModelSystem:
-    from heldout.tune.defaults import default_space
+    from heldout.tune.space import default_space
 
     system = _parsed(options.model, options.param)
     if system.space is not None and not options.tune:
