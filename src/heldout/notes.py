@@ -72,6 +72,7 @@ Code = Literal[
     "crossing-groups",
     "undefined-fold",
     "shared-training",
+    "pairs-not-shared",
     # tests and intervals
     "one-tail",
     "bootstrap-shift",
