@@ -144,6 +144,7 @@ def test_the_ledger_counts_looks(capsys, monkeypatch):
     main(["ledger", "looks.sqlite"])
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split("\t")[-2:] == ["Holm", "LORD++"]
+    assert "." not in lines[1].split("\t")[2]  # no fractions of seconds
     assert len(lines) == 4
 
 
@@ -302,7 +303,7 @@ def test_plan_for_more_data_under_as_many_folds(capsys, tmp_path):
     main(given)
     out = capsys.readouterr().out
     assert "standard error 0.0154 over 5 folds" in out
-    assert "Per cent of the data needed to see a difference" in out
+    assert "Per cent of the data needed to detect a difference" in out
     assert "  0.05          135" in out
 
 
@@ -327,7 +328,7 @@ def test_plan_from_predictions_that_are_no_mean(capsys, tmp_path):
     main(["power", *files, *more, "--simulations", "10"])
     out = capsys.readouterr().out
     assert "new - old, F1(macro): differences have standard deviation" in out
-    assert "Units needed to see a difference" in out
+    assert "Units needed to detect a difference" in out
     assert "randomization test on 10 samples" in out
 
 

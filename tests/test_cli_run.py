@@ -204,7 +204,7 @@ def test_prints_estimates_choices_and_the_comparison(capsys):
     row = next(line for line in lines if line.startswith("BM25")).split()
     assert row[:3] == ["BM25", f"{estimate['value']:.4f}", f"[{estimate['low']:.4f},"]
     words = " ".join(said.out.split())
-    assert "3 splits of the queries (KFold(k=3, seed=3))" in words
+    assert "3 folds of the queries (seed 3)" in words
     assert "performance on new queries on these documents" in words
     mine = next(line for line in lines if line.startswith("mine"))
     assert f"power={results.summary[1]['ship']['power']:g}" in mine

@@ -198,7 +198,7 @@ def test_the_command_of_version_0_1(capsys):
         (["qrels.txt", "--system", "runs/nu=*.run"], "'runs/nu=*.run' is not a model, a file"),
         (["gone.txt", *LAMBDA], "gone.txt"),
         (["qrels.txt", *LAMBDA, "--folds", "41"], "41 folds but only 40 queries"),
-        (["qrels.txt", *LAMBDA, "--folds", "1"], "k=1"),
+        (["qrels.txt", *LAMBDA, "--folds", "1"], "--folds 1: expected"),
         (["qrels.txt", *LAMBDA, "--seed", "-1"], "--seed: expected at least 0"),
         (["qrels.txt", *LAMBDA, "--leave-one-out", "--folds", "5"], "not allowed with"),
         (["qrels.txt", *LAMBDA, "--leave-one-out", "--stratify", "x"], "--stratify goes with"),

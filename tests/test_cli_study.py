@@ -70,12 +70,12 @@ def test_the_same_bytes_on_one_and_two_threads(capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--sets", "2"), "37 documents seen in each of 2 sets, 75 unseen"),
-        (("--tune", "--param", "k1=0.5:3:2", "--param", "b=0:1:2"), "bm25, 4 values"),
-        (("--tune", "--param", "k1=1"), "bm25, 11 values"),
+        (("--sets", "2"), "37 training documents in each of 2 sets, truth on 75 other documents"),
+        (("--tune", "--param", "k1=0.5:3:2", "--param", "b=0:1:2"), "bm25, 4 settings"),
+        (("--tune", "--param", "k1=1"), "bm25, 11 settings"),
         (("--tune", "--model", "ql-jm", "--pre-split"), "this leaks"),
-        (("--tune", "--param", "b=0,1", "--inner", "2"), "chosen on each train side"),
-        (("-m", "RBP"), "RBP: 75 documents seen"),
+        (("--tune", "--param", "b=0,1", "--inner", "2"), "tuned on the training side of each fold"),
+        (("-m", "RBP"), "RBP: 2 draws of 75 training documents"),
         (("--fraction", "0.3", "-m", "AP", "--depth", "5"), "pooled-unmatched"),
     ],
 )
@@ -84,14 +84,14 @@ def test_settings(capsys, arguments, said):
 
 
 def test_without_replicates_there_is_no_interval(capsys):
-    assert "hold the truth" in run(capsys, *QUICK)
-    assert "hold the truth" not in run(capsys, *QUICK, "--replicates", "0")
+    assert "include the truth" in run(capsys, *QUICK)
+    assert "include the truth" not in run(capsys, *QUICK, "--replicates", "0")
 
 
 def test_figures_and_output_go_to_files(capsys):
     out = run(capsys, *QUICK, "--figures", "figures/new", "-o", "table.txt")
     assert not out
-    assert Path("table.txt").read_text(encoding="utf-8").startswith("bm25(k1=1.2, b=0.75), nDCG@10")
+    assert Path("table.txt").read_text(encoding="utf-8").startswith("pooled (the default)")
     assert {path.name for path in Path("figures/new").iterdir()} == {"means.csv", "queries.csv"}
 
 
@@ -152,7 +152,7 @@ def test_collections_that_will_not_do(capsys):
         (("--draws", "1"), "1 draw: at least 2"),
         (("--seed", "-1"), "--seed -1"),
         (("-m", "AP(ties=average)"), "needs whole ranked lists"),
-        (("--by", "word"), "invalid choice: 'word'"),
+        (("--by", "word"), "--by word: expected one of document, query"),
     ],
 )
 def test_wrong_curves(capsys, arguments, said):

@@ -38,6 +38,7 @@ Code = Literal[
     "wrong-classes",
     "no-column",
     "other-units",
+    "reversed-scores",
     "different-tokens",
     "no-vectors",
     # splits

@@ -222,6 +222,7 @@ def _run(options: argparse.Namespace) -> int:
             terminal=sys.stdout.isatty(),
             full=options.full,
             explain=options.explain,
+            quiet=options.quiet,
         )
     if options.scores is not None:
         _write_scores(results, options.scores)

@@ -250,7 +250,7 @@ def _open_alone(options: argparse.Namespace) -> AnyIndex:
 def _index_of(documents: Documents, options: argparse.Namespace) -> AnyIndex:
     """The index that the options name, or else one in memory."""
     if options.index is None:
-        return build_index(documents, given_analyzer(options))
+        return build_index(documents, given_analyzer(options), quiet=options.quiet)
     from heldout.retrieve.shards import open_index
 
     _refuse_analyzer(options, options.index)

@@ -186,6 +186,11 @@ class Experiment:
         made.fields = fields
         return made
 
+    def path_of(self, path: str) -> str:
+        """Return a path of a field, seen from the folder of the experiment if it is there."""
+        beside = None if self._folder is None else self._folder / path
+        return os.fspath(beside) if beside is not None and beside.exists() else path
+
     def check(self) -> Settings:
         """Check all fields before anything runs, and raise all mistakes at once."""
         problems = Problems(place_in(self._text) if self._text else self.place_of or str)

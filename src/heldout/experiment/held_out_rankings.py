@@ -75,6 +75,16 @@ class HeldOutRankings:
             for part in mine.partition_by(_PLACE, maintain_order=True)
         ]
 
+    def runs(self, system: str) -> dict[str, Run]:
+        """The rankings of each held-out part by its name; see `Results.runs`."""
+        import polars as pl
+
+        mine = self._results.held_out.filter(pl.col("system") == system)
+        return {
+            _part_name(part): _run(part, system)
+            for part in mine.partition_by(_PLACE, maintain_order=True)
+        }
+
     def predictions(self, system: str, run: int | None = None) -> Run:
         """Return the ranked list of each query, if it was held out once in a repeat."""
         import polars as pl
@@ -204,6 +214,12 @@ def _key(part: pl.DataFrame) -> SplitKey:
     """Return where some rows were held out; merged folds of a repeat are its first fold."""
     repeat, fold, other, run = part.select(_PLACE).row(0)
     return SplitKey(repeat or 0, fold or 0, other=other, run=run)
+
+
+def _part_name(part: pl.DataFrame) -> str:
+    """``r0-f3``, as folders of splits are named; ``r0`` if the folds of a repeat were merged."""
+    repeat, fold, *_ = part.select(_PLACE).row(0)
+    return f"r{repeat or 0}" if fold is None else str(_key(part)).replace("/", "-")
 
 
 def _run(part: pl.DataFrame, system: str) -> Run:

@@ -329,6 +329,7 @@ def _of_file(given: FileData, task: PredictionTask, folder: Path | None) -> Inst
         if task == "classification"
         else _numbers(table, target)
     )  # fmt: skip
+    given = _with_ids(given, table)
     rows: Any = _features(table, given) if given.text is None else _texts(table, given, given.text)
     return Instances.of(
         rows,
@@ -359,6 +360,15 @@ def _texts(table: Table, given: FileData, text: str) -> list[str]:
         raise InputError("text and features: give only one of them")
     column = _column(table, text)
     return list(map(cell_text, as_list(table.cells(column))))
+
+
+def _with_ids(given: FileData, table: Table) -> FileData:
+    """Take a column ``id`` with different values for the ids of the rows: as a feature it leaks."""
+    used = {given.target, given.text, given.groups, *(given.features or ())}
+    if given.id is not None or "id" not in table.names or "id" in used:
+        return given
+    labels = _labels(table, _column(table, "id"))
+    return given.model_copy(update={"id": "id"}) if len(set(labels)) == len(labels) else given
 
 
 def _features(table: Table, given: FileData) -> Any:

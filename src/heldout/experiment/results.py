@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from heldout.data.run import Run
     from heldout.data.scores import Scores
     from heldout.experiment.held_out import FoldPredictions, HeldOut, Predictions, UnitName
     from heldout.experiment.manifest import Manifest, NoteRecord, Timings
@@ -88,6 +89,11 @@ class Results:
             f"<Results: {len(self.systems)} systems, {', '.join(self.measures)}, "
             f"{len(self.values)} values>"
         )
+
+    def __str__(self) -> str:
+        from heldout.notebook import results_text  # the report reads results
+
+        return results_text(self)
 
     def _repr_html_(self) -> str:
         """Show the estimates as tables and a chart in a notebook."""
@@ -178,6 +184,26 @@ class Results:
         """
         self._system(system)
         return self._side.predictions(system, run)
+
+    def runs(self, system: str) -> dict[str, Run]:
+        """Return the held-out rankings of a system by split.
+
+        Parameters
+        ----------
+        system
+            Name of a system that ranks.
+
+        Returns
+        -------
+        dict
+            Run of each split, by its name: ``r0-f3`` for fold 3 of repeat 0; ``r0`` if the held-out
+            documents of all folds of a repeat were merged. The runs have the documents that the
+            experiment kept, by default the first ten of each query.
+        """
+        self._system(system)
+        if not isinstance(self._side, HeldOutRankings):
+            raise InputError(f"{system} does not rank: use predictions({system!r})")
+        return self._side.runs(system)
 
     def split_values(self, system: str, measure: str | None = None) -> list[Number]:
         """Return the value of each split; for predictions, of any measure of the task."""

@@ -106,7 +106,9 @@ def _verdict_line(first: Comparison, second: Comparison, names: tuple[str, str])
     return f"{which} {where}: {change_words(changes, names)}."
 
 
-def change_words(changes: Sequence[VerdictChange], names: tuple[str, str]) -> str:
+def change_words(
+    changes: Sequence[VerdictChange], names: tuple[str, str], where: str = "in"
+) -> str:
     """Return the pairs, such as ``significant in AP only: A > B, A > C``.
 
     Parameters
@@ -114,16 +116,18 @@ def change_words(changes: Sequence[VerdictChange], names: tuple[str, str]) -> st
     changes
         Pairs with different verdicts.
     names
-        What the two verdicts come from.
+        What the two verdicts come from: measures, or judges.
+    where
+        The preposition of the names.
     """
     parts = []
     for number, name in enumerate(names):
         alone = [one for one in changes if one.verdicts[1 - number] == "no difference"]
         if alone:
-            parts.append(f"significant in {name} only: {_pairs(alone, number)}")
+            parts.append(f"significant {where} {name} only: {_pairs(alone, number)}")
     opposite = [one for one in changes if one.reversed]
     if opposite:
-        parts.append(f"opposite in {names[1]}: {_pairs(opposite, 0)}")
+        parts.append(f"opposite {where} {names[1]}: {_pairs(opposite, 0)}")
     return "; ".join(parts)
 
 
