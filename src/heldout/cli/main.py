@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from heldout import __version__
+from heldout.cli.agree import add_agree
 from heldout.cli.aliases import modern
 from heldout.cli.chart import add_chart
 from heldout.cli.collection import add_collection
@@ -76,6 +77,7 @@ def parser() -> argparse.ArgumentParser:
     add_collection(command, commands)
     add_index(command, commands)
     add_search(command, commands)
+    add_agree(command, commands)
     add_power(command, commands)
     add_ledger(command, commands)
     add_study(command, commands)

@@ -18,7 +18,7 @@ from heldout.infer.agreement import (
     Agreement,
     JudgeAgreement,
     QueryAgreement,
-    agreement_values,
+    agreement_statistics,
 )
 from heldout.infer.levels import check_level
 from heldout.infer.results import count_of
@@ -42,6 +42,11 @@ __all__ = ["LEAST_PAIRS", "agree"]
 
 LEAST_PAIRS: Final = 10
 """Pairs judged by both from which on agreement is computed: fewer are probably wrong ids."""
+
+_ENDINGS: Final = (
+    *(".gz", ".xz", ".bz2", ".zst"),
+    *(".qrels", ".txt", ".csv", ".tsv", ".jsonl", ".json", ".parquet"),
+)
 
 Judged = dict[tuple[str, str], int]
 """Grades by query and document."""
@@ -68,7 +73,7 @@ def agree(
     machines
         The same of one machine, or of several in a list or as ``{name: judgements}``. Of several,
         two more judges are made: the ``majority`` (ties go to the lower grade) and the ``mean``
-        (rounded, halves up) of the machines, on the pairs that all of them judged.
+        (rounded, halves to the even grade) of the machines, on the pairs that all of them judged.
     runs
         Systems to rank under both judgements, as `heldout.evaluate` takes them: their scores, the
         agreement of their order, and the pairs whose verdict differs.
@@ -155,7 +160,7 @@ def _stem(given: Any) -> str:
     if not isinstance(given, str | os.PathLike):
         return ""
     name = Path(given).name
-    for ending in (".gz", ".xz", ".bz2", ".zst", ".qrels", ".txt", ".csv", ".tsv", ".json"):
+    for ending in _ENDINGS:
         name = name.removesuffix(ending)
     return name or str(given)
 
@@ -175,8 +180,8 @@ def _check_common(truth: Judged, name: str, judged: Judged) -> None:
     if common >= LEAST_PAIRS:
         return
     raise InputError(
-        f"{name}: {common} pairs of query and document were judged by both, expected at least "
-        f"{LEAST_PAIRS}: check that the ids are the same (human: {_some(truth)}; {name}: "
+        f"{name}: {count_of(common, 'pair')} of query and document judged by both, expected at "
+        f"least {LEAST_PAIRS}: check that the ids are the same (human: {_some(truth)}; {name}: "
         f"{_some(judged)})"
     )
 
@@ -200,7 +205,7 @@ def _votes(named: Mapping[str, Judged]) -> dict[str, Judged]:
     for pair in common:
         given = sorted(one[pair] for one in machines)
         votes["majority"][pair] = max(given, key=given.count)  # the first, so the lowest, of ties
-        votes["mean"][pair] = (2 * sum(given) + len(given)) // (2 * len(given))
+        votes["mean"][pair] = round(sum(given) / len(given))  # halves to the even grade
     return votes
 
 
@@ -222,7 +227,7 @@ def _judge(
         counts=total,
         mean_human=float(total.sum(axis=1) @ grades) / pairs,
         mean_machine=float(total.sum(axis=0) @ grades) / pairs,
-        values=agreement_values(tables, grades, rel, level),
+        statistics=agreement_statistics(tables, grades, rel, level),
         by_query=tuple(
             QueryAgreement(query, len(given), float(exact[row]), float(difference[row]))
             for row, (query, given) in enumerate(queries.items())

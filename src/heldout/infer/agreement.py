@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 __all__ = [
     "Agreement",
     "JudgeAgreement",
-    "JudgeValues",
+    "JudgeStatistics",
     "JudgedOrder",
     "QueryAgreement",
-    "agreement_values",
+    "agreement_statistics",
 ]
 
 JACKKNIFE: Final = "t, jackknife over queries"
@@ -87,7 +87,7 @@ class JudgedOrder(NamedTuple):
     changes: tuple[VerdictChange, ...]
 
 
-class JudgeValues(NamedTuple):
+class JudgeStatistics(NamedTuple):
     """The statistics of one machine, with intervals that treat queries as the units.
 
     Parameters
@@ -133,7 +133,7 @@ class JudgeAgreement:
         The confusion matrix: one row per human grade, one column per machine grade.
     mean_human, mean_machine
         Mean grades.
-    values
+    statistics
         The statistics, with intervals.
     by_query
         The agreement on each query.
@@ -149,7 +149,7 @@ class JudgeAgreement:
     counts: Floats
     mean_human: float
     mean_machine: float
-    values: JudgeValues
+    statistics: JudgeStatistics
     by_query: tuple[QueryAgreement, ...]
     orders: tuple[JudgedOrder, ...] = ()
 
@@ -195,7 +195,7 @@ class Agreement:
         rows = [
             {"judge": judge.name, "statistic": name, **interval._asdict()}
             for judge in self.judges
-            for name, interval in judge.values._asdict().items()
+            for name, interval in judge.statistics._asdict().items()
         ]
         return pl.DataFrame(rows)
 
@@ -237,7 +237,9 @@ def _statistics(rel: int) -> dict[str, tuple[Callable[[Floats, Sequence[int]], A
     }
 
 
-def agreement_values(tables: Floats, grades: Sequence[int], rel: int, level: float) -> JudgeValues:
+def agreement_statistics(
+    tables: Floats, grades: Sequence[int], rel: int, level: float
+) -> JudgeStatistics:
     """Return every statistic of a judge with its interval.
 
     Documents of a query are not independent, so that queries are the units: the standard error is
@@ -252,7 +254,7 @@ def agreement_values(tables: Floats, grades: Sequence[int], rel: int, level: flo
     """
     total = tables.sum(axis=0)
     without = total - tables
-    return JudgeValues(
+    return JudgeStatistics(
         **{
             name: _jackknife(float(function(total, grades)), function(without, grades), level, ends)
             for name, (function, ends) in _statistics(rel).items()

@@ -51,9 +51,9 @@ def judged_orders(
     runs, measures, rel, level, seed, progress
         As for `heldout.agree`.
     """
-    parsed: list[Any] = list(parse_measures(measures, "ranking"))
-    for measure in parsed:
+    for measure in parse_measures(measures, "ranking"):
         _refuse_incomparable(measure)
+    names = list(measures) if isinstance(measures, list | tuple) else [measures]
     named = _named_runs(runs)
     settings: CompareOptions = {"level": level, "seed": seed}
     human: dict[frozenset[str], list[Comparison]] = {}
@@ -61,8 +61,8 @@ def judged_orders(
     for number, (name, judged) in enumerate(judges.items(), 1):
         shared = frozenset(query for query, _ in truth) & frozenset(query for query, _ in judged)
         if shared not in human:
-            human[shared] = _compared(_select(truth, shared), named, parsed, rel, settings)
-        machine = _compared(_select(judged, shared), named, parsed, rel, settings)
+            human[shared] = _compared(_select(truth, shared), named, names, rel, settings)
+        machine = _compared(_select(judged, shared), named, names, rel, settings)
         orders[name] = tuple(
             _order(one, other) for one, other in zip(human[shared], machine, strict=True)
         )
@@ -112,7 +112,7 @@ def _compared(
     evaluation = evaluate_runs(qrels, runs, [*measures, "Judged@10"], rel=rel)
     return [
         compare(evaluation_scores(evaluation, measure), **settings)
-        for measure in evaluation.measures[: len(measures)]
+        for measure in evaluation.measures[:-1]
     ]
 
 

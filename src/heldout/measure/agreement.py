@@ -178,7 +178,7 @@ def _distances(given: Floats, grades: Floats, metric: str) -> Floats:
         return between
     gaps = grades[:, None] - grades[None, :]
     if metric == "nominal":
-        return (gaps != 0).astype(np.float64)
+        return np.not_equal(gaps, 0).astype(np.float64)
     if metric == "ratio":
         sums = grades[:, None] + grades[None, :]
         gaps = np.divide(gaps, sums, out=np.zeros_like(gaps), where=sums != 0)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "agreement_csv",
     "agreement_dict",
+    "agreement_legends",
     "agreement_sentences",
     "agreement_tables",
     "agreement_text",
@@ -54,7 +55,7 @@ def agreement_text(
         return agreement_csv(agreement)
     tables = agreement_tables(agreement, full=full)
     said = [*agreement_sentences(agreement), *order_sentences(agreement)]
-    notes = [*_legends(agreement), *note_lines(agreement.notes)]
+    notes = [*agreement_legends(agreement), *note_lines(agreement.notes)]
     if kind != "table":
         return tables_text(tables, kind) + notes_text([*said, *notes], kind)
     width = _terminal_width() if terminal else None
@@ -79,9 +80,9 @@ def agreement_csv(agreement: Agreement) -> str:
 def agreement_sentences(agreement: Agreement) -> list[str]:
     """Return what the agreement is, and in which direction the machines err."""
     judges = agreement.judges
-    best = max(judges, key=lambda one: _or_least(one.values.kappa.estimate))
+    best = max(judges, key=lambda one: _or_least(one.statistics.kappa.estimate))
     on = f"{count_of(best.pairs, 'pair')}, {count_of(best.queries, 'query', 'queries')}"
-    kappa = f"Cohen's kappa {_with_bounds(best.values.kappa)}, {_percent(agreement.level)} CI"
+    kappa = f"Cohen's kappa {_with_bounds(best.statistics.kappa)}, {_percent(agreement.level)} CI"
     name = plain_text(best.name)
     if len(judges) == 1:
         return [f"{name} and human: {kappa} ({on}).", _direction(best), *_unshared(best)]
@@ -99,7 +100,7 @@ def _or_least(value: float) -> float:
 
 def _errs(judge: JudgeAgreement) -> bool:
     """Return whether the mean grades differ significantly."""
-    gap = judge.values.difference
+    gap = judge.statistics.difference
     return gap.low > 0 or gap.high < 0
 
 
@@ -108,9 +109,9 @@ def _directions(agreement: Agreement) -> list[str]:
     lines = []
     for word, sign in (("Overrating", 1), ("Underrating", -1)):
         erring = [
-            f"{plain_text(one.name)} {one.values.difference.estimate:+.2f}"
+            f"{plain_text(one.name)} {one.statistics.difference.estimate:+.2f}"
             for one in agreement.judges
-            if _errs(one) and sign * one.values.difference.estimate > 0
+            if _errs(one) and sign * one.statistics.difference.estimate > 0
         ]
         if erring:
             lines.append(f"{word} (mean difference in grade): {', '.join(erring)}.")
@@ -118,7 +119,7 @@ def _directions(agreement: Agreement) -> list[str]:
 
 
 def _direction(judge: JudgeAgreement) -> str:
-    gap, name = judge.values.difference, plain_text(judge.name)
+    gap, name = judge.statistics.difference, plain_text(judge.name)
     means = f"mean grade {judge.mean_machine:.2f}, human {judge.mean_human:.2f}"
     numbers = f"{means}, difference {_with_bounds(gap, '+.2f')}"
     if not _errs(judge):
@@ -198,7 +199,7 @@ _SHORT: Final = {
 }
 
 
-def _legends(agreement: Agreement) -> list[str]:
+def agreement_legends(agreement: Agreement) -> list[str]:
     """Return what the short headings of several judges mean."""
     if len(agreement.judges) == 1:
         return []
@@ -214,7 +215,7 @@ def _one_judge(agreement: Agreement) -> Table:
     (judge,) = agreement.judges
     rows = []
     for name, words in _ONE.items():
-        value: Interval = getattr(judge.values, name)
+        value: Interval = getattr(judge.statistics, name)
         shown = bounds(value, _form(name)) if math.isfinite(value.low) else "—"
         rows.append([words.format(rel=agreement.rel), _value(name, value), shown])
     gaps = sorted(judge.by_query, key=lambda one: one.difference)
@@ -231,7 +232,7 @@ def _all_judges(agreement: Agreement, *, full: bool) -> Table:
     for judge in agreement.judges:
         cells = [judge.name, f"{judge.pairs:,}"]
         for name in _SHORT:
-            value: Interval = getattr(judge.values, name)
+            value: Interval = getattr(judge.statistics, name)
             cells.append(_with_bounds(value, _form(name)) if full else _value(name, value))
         rows.append(cells)
     title = "Agreement with human"
@@ -358,7 +359,7 @@ def _judge_dict(judge: JudgeAgreement) -> dict[str, Any]:
         "mean_human": judge.mean_human,
         "mean_machine": judge.mean_machine,
         "confusion": [[int(count) for count in row] for row in judge.counts],
-        **judge.values._asdict(),
+        **judge.statistics._asdict(),
         "by_query": list(judge.by_query),
         "orders": [_order_dict(one) for one in judge.orders],
     }
