@@ -73,6 +73,7 @@ Code = Literal[
     "crossing-groups",
     "undefined-fold",
     "shared-training",
+    "pairs-not-shared",
     # tests and intervals
     "one-tail",
     "bootstrap-shift",

@@ -20,6 +20,7 @@ from heldout.report.claim_words import (
     verdict,
     verdict_of_many,
 )
+from heldout.report.order_agreement import agreement_records
 from heldout.report.short_claims import pairs_table, short_text, systems_table, wrapped
 from heldout.report.tables import (
     Table,
@@ -326,7 +327,10 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
 
 def claim_records(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
     """All comparisons as JSON has them: what is not finite is null."""
-    return [plain(comparison_dict(one)) for one in note_measures(comparisons)]
+    records = [comparison_dict(one) for one in note_measures(comparisons)]
+    for record, agreement in zip(records[1:], agreement_records(comparisons), strict=True):
+        record["agreement"] = agreement
+    return [plain(record) for record in records]
 
 
 def json_claims(comparisons: Sequence[Comparison]) -> str:

@@ -206,6 +206,9 @@ _LATEX: Final = str.maketrans(
         "|": r"\textbar{}",
         "—": "---",
         "Δ": r"$\Delta$",
+        "κ": r"$\kappa$",
+        "α": r"$\alpha$",
+        "≥": r"$\geq$",
         "∞": r"$\infty$",
     }
 )
