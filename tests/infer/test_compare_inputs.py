@@ -197,7 +197,7 @@ def test_results_are_compared_as_they_say():
     assert (found.level, found.seed, found.baseline) == (0.9, 3, "tf-idf")
     assert compare(results, "P@1", level=0.95).scores.measure == "P@1"
     assert compare(results, "P@1", level=0.95).level == 0.95
-    with pytest.raises(InputError, match="settled by the experiment"):
+    with pytest.raises(InputError, match="set by the experiment"):
         compare(results, positive="x")
 
 
@@ -213,7 +213,7 @@ def test_the_command_and_the_call_agree(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((QRELS, RUNS), "compare by what"),
+        ((QRELS, RUNS), "no measure: name one"),
         ((QRELS, RUNS, "nonsense"), "unknown measure 'nonsense'"),
         ((QRELS, RUNS, "BLEU"), "unknown measure 'BLEU'"),
         ((TRUTH, PROBABLE, "nDCG@10"), "qrels: an object of type ndarray"),

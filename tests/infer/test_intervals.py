@@ -159,7 +159,7 @@ def test_impossible_counts(make, case):
 
 
 def test_counts_are_whole():
-    with pytest.raises(InputError, match="two whole numbers"):
+    with pytest.raises(InputError, match="two integers"):
         wilson(0.8, 20)  # type: ignore[arg-type]
 
 

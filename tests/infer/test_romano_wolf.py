@@ -261,9 +261,9 @@ def test_fewer_replicates_where_there_is_much_to_do():
     ("call", "message"),
     [
         (lambda values: romano_wolf(values, 9), "baseline=9: expected a column"),
-        (lambda values: romano_wolf(values, alternative="less"), "all pairs are two-sided"),
+        (lambda values: romano_wolf(values, alternative="less"), "compared two-sided"),
         (lambda values: romano_wolf(values, replicates=0), "replicates=0"),
-        (lambda values: romano_wolf(values[:1]), "1 units"),
+        (lambda values: romano_wolf(values[:1]), "found 1"),
     ],
 )
 def test_what_is_refused(call, message):
@@ -275,7 +275,7 @@ def test_what_is_refused(call, message):
 def test_it_is_the_default_for_three_systems(settings):
     result = compare(scores_of(some_scores(0, 20, 3)), replicates=999, **settings)
     assert result.advice.correction == "romano-wolf"
-    assert "keeps the rate of any false alarm" in result.advice.why
+    assert "controls the familywise error rate" in result.advice.why
     assert result.correction_detail == "999 replicates, seed 0"
     assert {claim.difference.method for claim in result.claims} == {"Romano-Wolf"}
     assert not any(note.code == "few-resampled" for note in result.warnings)

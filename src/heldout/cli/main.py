@@ -143,9 +143,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = _run(_parsed(arguments))
         sys.stdout.flush()
     except HeldoutError as error:
+        from heldout.cli.places import in_options
         from heldout.report.tables import plain_text  # the message may quote ids of a file
 
-        lines = (plain_text(line) for line in str(error).split("\n"))
+        lines = (plain_text(line) for line in in_options(str(error)).split("\n"))
         _end(2, "heldout: " + "\n".join(lines) + "\n")
     except MemoryError as error:
         why = f" ({error})" if str(error) else ""

@@ -10,10 +10,38 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-__all__ = ["option_of", "plan_option"]
+__all__ = ["in_options", "option_of", "plan_option"]
 
 _ENTRY: Final = re.compile(r"(systems|measures)\[(\d+)\]")
 _TABLES: Final = ("plan", "collection", "analyzer")
+_IN_WORDS: Final = {
+    "compare_unpaired": "--unpaired",
+    "count missing queries as 0 (missing='zero')": "do not use --intersection",
+}
+_PARAMETER: Final = re.compile(
+    r"(?<!\S)(?<!, )(alternative|baseline|by|correction|interval|level|margin|positive|replicates"
+    r"|seed|test|test_share)=(\"[^\"]*\"|'[^']*'|[^\s,;:)]+)"
+)
+
+
+def in_options(message: str) -> str:
+    """Return a message of the library with options in the place of parameters of Python.
+
+    Examples
+    --------
+    >>> in_options("correction='dunnett' needs a baseline: pass baseline=NAME")
+    '--correction dunnett needs a baseline: pass --baseline NAME'
+    >>> in_options('compare over units with by="unit"')
+    'compare over units with --by-unit'
+    """
+
+    def option(found: re.Match[str]) -> str:
+        name, value = found[1].replace("_", "-"), found[2].strip("'\"")
+        return f"--by-{value}" if name == "by" else f"--{name} {value}"
+
+    for python, words in _IN_WORDS.items():
+        message = message.replace(python, words)
+    return _PARAMETER.sub(option, message)
 
 
 def option_of(options: argparse.Namespace) -> Callable[[str], str]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from heldout.data.scores import Scores
     from heldout.experiment.results import Results
-    from heldout.infer.engine import Asked
+    from heldout.infer.engine import CompareSettings
     from heldout.infer.power_pilot import PilotPower
     from heldout.infer.power_several import SeveralPower
     from heldout.infer.scoring.base import Scored
@@ -255,11 +255,11 @@ def _known_spread(options: argparse.Namespace) -> _Pilot:
     return _Pilot([Spread("", options.sd) if known else proportion_spread(options.discordant)])
 
 
-def _asked(options: argparse.Namespace) -> Asked:
-    from heldout.infer.engine import Asked
+def _asked(options: argparse.Namespace) -> CompareSettings:
+    from heldout.infer.engine import CompareSettings
     from heldout.infer.power_pilot import REPLICATES
 
-    return Asked(replicates=REPLICATES, level=options.level, seed=options.seed)
+    return CompareSettings(replicates=REPLICATES, level=options.level, seed=options.seed)
 
 
 def _mean_scored(scores: Scores, options: argparse.Namespace) -> Scored:

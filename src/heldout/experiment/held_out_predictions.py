@@ -111,7 +111,7 @@ class HeldOutPredictions:
             if isinstance(value, Undefined):
                 raise MeasureError(
                     f"{wanted} of {system} does not exist on split {key}: "
-                    f"{value.reason}{undefined_hint(wanted, value.reason, '')}"
+                    f"{value.reason}{undefined_hint(wanted, value.reason)}"
                 )
             found.append(value)
         return float(np.mean(found))
@@ -166,7 +166,7 @@ class HeldOutPredictions:
             unit = str(replace(key, run=None))
             if isinstance(value, Undefined):
                 text = f"{measure} of {system} does not exist on {unit}: {value.reason}"
-                text += undefined_hint(measure, value.reason, "")
+                text += undefined_hint(measure, value.reason)
                 notes.append(Note("undefined-fold", text))
                 lost.add(unit)
             else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from heldout.infer.advise import BY_RANK
+from heldout.infer.analyses import BY_RANK
 from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:

@@ -298,7 +298,9 @@ def evaluate_runs(
         parsed, _distinct_names(scores, items), missing, policies, judgements
     )
     if not result.counted().any():
-        raise InputError("no judged query is in all runs: do not use --intersection")
+        raise InputError(
+            "no judged query is in all runs: count missing queries as 0 (missing='zero')"
+        )
     return result
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from heldout.infer.scoring import unit_kinds
-from heldout.infer.scoring.unit_kinds import bootstrap_sums, bootstrap_weights, randomize_sums
+from heldout.infer.scoring import resample_sums
+from heldout.infer.scoring.resample_sums import bootstrap_sums, bootstrap_weights, randomize_sums
 from heldout.infer.tests.corpus_level import corpus_bootstrap, corpus_randomization_test
 from heldout.infer.tests.paired import mcnemar_test
 
@@ -70,7 +70,7 @@ def test_drawn_numbers_agree_with_drawn_swaps(monkeypatch):
     first, second = tables(2, 300)
     exact = randomize_sums(first, second, f1)
     assert exact.method == "exact"
-    monkeypatch.setattr(unit_kinds, "OUTCOMES", 10)
+    monkeypatch.setattr(resample_sums, "OUTCOMES", 10)
     drawn = randomize_sums(first, second, f1)
     swaps = corpus_randomization_test(first, second, f1)
     assert drawn.method == swaps.method == "monte carlo"

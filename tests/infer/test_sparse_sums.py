@@ -4,9 +4,14 @@ import numpy as np
 import pytest
 
 from heldout.data.predictions import ClassPredictions
-from heldout.infer.scoring import unit_kinds, unit_sparse
-from heldout.infer.scoring.unit_kinds import bootstrap_sums, randomize_sums
-from heldout.infer.scoring.unit_sparse import bootstrap_sparse, is_sparse, randomize_sparse
+from heldout.infer.scoring import resample_sums
+from heldout.infer.scoring.resample_sums import (
+    bootstrap_sparse,
+    bootstrap_sums,
+    is_sparse,
+    randomize_sparse,
+    randomize_sums,
+)
 from heldout.infer.tests.corpus_level import corpus_bootstrap, corpus_randomization_test
 from heldout.measure.parse import parse_measures
 from heldout.measure.prediction.sums import unit_sums
@@ -62,7 +67,7 @@ def test_copies_give_one_and_blocks_do_not_matter(monkeypatch):
     first, second, score = of_many_classes(units=300, classes=20)
     settings = {"alternative": "two-sided", "replicates": 500, "seed": 0}
     assert randomize_sums(first, first.copy(), score, replicates=500).p == 1.0
-    monkeypatch.setattr(unit_sparse, "BLOCK", 2**12)
+    monkeypatch.setattr(resample_sums, "SPARSE_BLOCK", 2**12)
     assert bootstrap_sparse([first, second], score, replicates=50, seed=0).scores.shape == (50, 2)
     assert 0 < randomize_sparse(first, second, score, **settings).p <= 1
 
@@ -70,6 +75,6 @@ def test_copies_give_one_and_blocks_do_not_matter(monkeypatch):
 def test_many_classes_never_go_column_by_column(monkeypatch):
     first, second, score = of_many_classes()
     for name in ("corpus_bootstrap", "corpus_randomization_test"):
-        monkeypatch.setattr(unit_kinds, name, None)
+        monkeypatch.setattr(resample_sums, name, None)
     assert bootstrap_sums([first, second], score, replicates=20).segments == 400
     assert randomize_sums(first, second, score, replicates=20).n == 400
