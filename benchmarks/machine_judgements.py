@@ -15,8 +15,8 @@ pair is a false claim; this runs `heldout.infer.simultaneous.romano_wolf` itself
 
     python benchmarks/machine_judgements.py --data FOLDER --judgements FOLDER
 
-``--data`` holds cranfield/, scifact/ and trec_covid_r1/ (judgements and runs/), ``--judgements`` one
-file human.qrels and a folder machine/.
+``--data`` holds cranfield/, scifact/ and trec_covid_r1/ (judgements and runs/), ``--judgements``
+a file human.qrels and a folder machine/.
 """
 
 from __future__ import annotations

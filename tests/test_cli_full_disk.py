@@ -11,7 +11,7 @@ import pytest
 
 import heldout
 from heldout.cli import main, parser
-from heldout.data.aside import made_folder, write_atomically
+from heldout.data.atomic import made_folder, write_atomically
 from heldout.data.export import export_collection
 from heldout.errors import InputError
 from heldout.infer.ledger import Ledger
@@ -265,7 +265,7 @@ def test_a_folder_is_made_and_goes_if_something_fails(tmp_path):
     with pytest.raises(ZeroDivisionError):
         fail_in(tmp_path / "mine")
     assert (tmp_path / "mine" / "file").exists()
-    with pytest.raises(InputError, match="file: the folder cannot be made"):
+    with pytest.raises(InputError, match="file: the folder cannot be created"):
         fail_in(tmp_path / "mine" / "file")
 
 

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from heldout.data.collection import Collection
     from heldout.data.collection_files import read_collection
     from heldout.data.export import export_collection
-    from heldout.data.files import read_qrels, read_run
     from heldout.data.prediction_files import read_class_predictions, read_number_predictions
     from heldout.data.predictions import ClassPredictions, NumberPredictions
     from heldout.data.run import Qrels, Run
+    from heldout.data.run_files import read_qrels, read_run
     from heldout.data.scores import Scores, read_scores
     from heldout.data.segments import Segments, read_hypotheses, read_references
     from heldout.data.view import View
@@ -57,8 +57,8 @@ _HOMES = {
     "ClassPredictions": "heldout.data.predictions",
     "NumberPredictions": "heldout.data.predictions",
     "Segments": "heldout.data.segments",
-    "read_run": "heldout.data.files",
-    "read_qrels": "heldout.data.files",
+    "read_run": "heldout.data.run_files",
+    "read_qrels": "heldout.data.run_files",
     "read_scores": "heldout.data.scores",
     "read_collection": "heldout.data.collection_files",
     "export_collection": "heldout.data.export",

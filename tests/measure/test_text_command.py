@@ -183,7 +183,7 @@ def test_undefined_is_a_word(folder, capsys):
         (
             ["a.txt"],
             {"references": ()},
-            "no references: add --references FILE.*holds lines of text",
+            "no references: add --references FILE.*has lines of text without references",
         ),
         (["a.txt"], {"measure": ["BLUE"]}, "unknown text measure"),
         (["none.txt"], {}, "none.txt: no such file"),

@@ -222,7 +222,7 @@ def _check_classification(options: argparse.Namespace) -> None:
 
 
 def _eval_runs(options: argparse.Namespace) -> int:
-    from heldout.data.files import read_qrels  # NumPy comes with it
+    from heldout.data.run_files import read_qrels  # NumPy comes with it
 
     refuse_given(options, _OF_PREDICTIONS | _OF_CLASSES, "predictions (add --task)")
     if options.no_summary and not options.per_unit:
@@ -296,7 +296,7 @@ def _query_ids(given: str) -> list[str]:
 
 
 def _trec(judgements: Qrels, options: argparse.Namespace, reading: dict[str, Any]) -> str:
-    from heldout.data.files import read_run
+    from heldout.data.run_files import read_run
     from heldout.measure.ranking.trec_names import trec_lines
     from heldout.report.trec import trec_output
 
@@ -366,7 +366,7 @@ def _show(result: RankingEvaluation, options: argparse.Namespace) -> None:
 
 
 def _write_parquet(result: RankingEvaluation, output: str) -> None:
-    from heldout.data.files import write_atomically
+    from heldout.data.atomic import write_atomically
 
     with write_atomically(output) as aside:
         result.to_frame().write_parquet(aside)

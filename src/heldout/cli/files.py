@@ -59,7 +59,7 @@ def emit(text: str, output: str | None = None) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()  # before the notes, and before anybody is told that all is well
         return
-    from heldout.data.files import write_atomically
+    from heldout.data.atomic import write_atomically
 
     with write_atomically(output) as aside:
         aside.write_text(text, encoding="utf-8", newline="\n")

@@ -76,9 +76,9 @@ def given_task(options: argparse.Namespace) -> str:
         return str(options.task)
     if not options.files or "-" in options.files:
         return "ranking"  # a pipe can be read only once
-    from heldout.data.prediction_kind import told_task
+    from heldout.data.prediction_task import detect_task
 
-    return told_task(options.files) or "ranking"
+    return detect_task(options.files) or "ranking"
 
 
 def judgements_and_runs(options: argparse.Namespace) -> tuple[str, list[str]]:

@@ -117,7 +117,7 @@ def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -
 
 
 def _search(options: argparse.Namespace) -> int:
-    from heldout.data.files import write_run  # NumPy comes with it
+    from heldout.data.run_files import write_run  # NumPy comes with it
     from heldout.retrieve.indexing.file import is_index
 
     model = _model(options.model, options.param)
@@ -150,14 +150,14 @@ def _search(options: argparse.Namespace) -> int:
 
 def _run_format(options: argparse.Namespace) -> str:
     """The format of the file that the run is written to, which may be compressed."""
-    from heldout.data.io.compression import PACKERS
+    from heldout.data.io.compression import EXTENSIONS
 
     if options.output is None:
         if options.format != "auto":
             raise InputError("--format goes with -o FILE")
         return "trec"
-    name, dot, packing = options.output.rpartition(".")
-    plain = name if dot + packing.lower() in PACKERS else options.output
+    name, dot, compression = options.output.rpartition(".")
+    plain = name if dot + compression.lower() in EXTENSIONS else options.output
     return output_format(options.format, plain, _FORMATS, "trec")
 
 
@@ -220,9 +220,9 @@ def _from_collection(options: argparse.Namespace) -> _Given:
 
 def _from_index(options: argparse.Namespace) -> _Given:
     """An index alone: queries and judgements must be given beside it."""
-    from heldout.data.files import read_qrels
     from heldout.data.io.blocks import Reading
     from heldout.data.io.query_files import read_queries
+    from heldout.data.run_files import read_qrels
 
     if options.queries is None:
         raise InputError(
@@ -250,7 +250,7 @@ def _open_alone(options: argparse.Namespace) -> AnyIndex:
 def _index_of(documents: Documents, options: argparse.Namespace) -> AnyIndex:
     """The index that the options name, or else one in memory."""
     if options.index is None:
-        return build_index(documents, given_analyzer(options))
+        return build_index(documents, given_analyzer(options), quiet=options.quiet)
     from heldout.retrieve.shards import open_index
 
     _refuse_analyzer(options, options.index)
@@ -295,7 +295,7 @@ def _each_part(options: argparse.Namespace) -> Iterator[EachPart]:
     if options.dask is None:
         yield in_turn
         return
-    from heldout.experiment.execution.dask_search import parts_on_dask
+    from heldout.experiment.execution.resources import parts_on_dask
 
     with parts_on_dask(options.dask) as each:
         yield each

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from heldout.data.columns import QRELS_COLUMNS, pick_names
-from heldout.data.files import detect_format, read_qrels
-from heldout.data.given import as_qrels
 from heldout.data.io.cells import as_list, cell_text, to_numbers
 from heldout.data.io.source import open_source
 from heldout.data.io.table import read_table
 from heldout.data.run import Qrels
+from heldout.data.run_files import detect_format, read_qrels
+from heldout.data.run_inputs import as_qrels
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:

@@ -39,15 +39,17 @@ def combined_statistics(
         The columns of each pair.
     """
     mean, error = np.empty(len(first)), np.empty(len(first))
+    differ = np.empty(len(first), np.intp)
     size = max(1, PAIR_BLOCK // max(len(values), len(machine.extra)))
     for start in range(0, len(first), size):
         part = slice(start, start + size)
-        gaps = (
+        human, known, extra = (
             drop_noise(each[:, first[part]], each[:, second[part]])
             for each in (values, machine.known, machine.extra)
         )
-        mean[part], error[part], _ = combined_means(*gaps)
-    return PairStatistics(first, second, mean, error)
+        mean[part], error[part], _ = combined_means(human, known, extra)
+        differ[part] = np.count_nonzero(human, 0)
+    return PairStatistics(first, second, mean, error, differ)
 
 
 class BothReplicates:

@@ -4,34 +4,39 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from heldout.data.frames import Library, frame_of
-from heldout.data.given import as_qrels, as_run, as_runs
+from heldout.data.columns import Library, frame_of
 from heldout.data.parallel import run_threads, stream_threads
+from heldout.data.run_inputs import as_qrels, as_run, as_runs
 from heldout.errors import InputError, MeasureError
 from heldout.measure.evaluation import Evaluation
 from heldout.measure.parse import parse_measure, parse_measures
 from heldout.measure.ranking.judged import Judged, join
+from heldout.measure.ranking.machine import judged_twice
 from heldout.measure.ranking.names import EXTERNAL, JUDGED_ONLY, RankingMeasure, Value, summarise
 from heldout.measure.ranking.policies import policies_in_words, variants_in_words
-from heldout.measure.ranking.run_checks import ranking_digest, run_warnings, unshared_ids
+from heldout.measure.ranking.run_checks import (
+    distinct_names,
+    ranking_digest,
+    run_warnings,
+    unshared_ids,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from heldout.data.given import QrelsLike, Runs
     from heldout.data.run import Qrels, Run, TiePolicy
+    from heldout.data.run_inputs import QrelsLike, Runs
     from heldout.data.scores import MachineScores, Scores
     from heldout.data.words import Flags, Floats
     from heldout.infer.prediction_powered import Combined
     from heldout.measure.base import Measure, Task
-    from heldout.measure.ranking.machine import JudgedTwice, MachineEvaluation
+    from heldout.measure.ranking.machine import MachineEvaluation
     from heldout.notes import Note
 
     _Scored = tuple["RunScores", "RunScores | None"]
@@ -320,7 +325,7 @@ def evaluate_runs(  # noqa: PLR0913 (the settings of `heldout.evaluate`)
     }
     options = {name: value for name, value in reading.items() if value}
     judgements = as_qrels(qrels)
-    twice = _judged_twice(judgements, machine, assume_random=assume_random)
+    twice = judged_twice(judgements, machine, assume_random=assume_random)
     if twice is not None:
         judgements = twice.human
     parsed = _parse(measures, depth, rel, judged_only=judged_only)
@@ -351,7 +356,7 @@ def evaluate_runs(  # noqa: PLR0913 (the settings of `heldout.evaluate`)
     )
     result = RankingEvaluation(
         parsed,
-        _distinct_names(scores, items),
+        distinct_names(scores, items),
         missing,
         policies,
         judgements,
@@ -390,17 +395,6 @@ def _check_settings(missing: str, depth: int | None, rel: int) -> None:
         raise InputError(f"depth={depth!r}: expected a positive integer")
     if not isinstance(rel, int) or rel < 0:
         raise InputError(f"rel={rel!r}: expected a non-negative integer")
-
-
-def _judged_twice(human: Qrels, machine: Any, *, assume_random: bool) -> JudgedTwice | None:
-    """Return human and machine judgements, if there are both."""
-    if machine is None:
-        if assume_random:
-            raise InputError("assume_random goes with machine judgements: pass machine")
-        return None
-    from heldout.measure.ranking.machine import JudgedTwice  # rarely needed
-
-    return JudgedTwice(human, machine, assume_random=assume_random)
 
 
 def _each(score: Callable[[Any], _Scored], items: list[Any]) -> Iterator[_Scored]:
@@ -462,21 +456,3 @@ def _averages_ties(measure: RankingMeasure) -> bool:
 
 def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
-
-
-def _distinct_names(scores: list[RunScores], items: list[Any]) -> tuple[RunScores, ...]:
-    """Give each run a distinct name: by tag, else by file, else with a number."""
-    names = [one.name for one in scores]
-    files = [Path(item).name for item in items if isinstance(item, str | os.PathLike)]
-    if len(set(names)) < len(names) and len(set(files)) == len(names):
-        names = files
-    taken: set[str] = set()
-    result = []
-    for one, name in zip(scores, names, strict=True):
-        numbered, number = name, 1
-        while numbered in taken or (number > 1 and numbered in names):
-            number += 1
-            numbered = f"{name} ({number})"
-        taken.add(numbered)
-        result.append(replace(one, name=numbered))
-    return tuple(result)

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from heldout.data.machine_judgements import as_machine
 from heldout.data.notes import count_of
-from heldout.data.scores import MachineScores
 from heldout.errors import InputError
 from heldout.measure.parse import parse_measure
 from heldout.measure.ranking.run_checks import run_warnings
@@ -20,13 +18,14 @@ if TYPE_CHECKING:
 
     from heldout.data.machine_judgements import MachineJudgements
     from heldout.data.run import Qrels, Run
+    from heldout.data.scores import MachineScores
     from heldout.data.words import Floats
     from heldout.measure.ranking.evaluate import RunScores
     from heldout.measure.ranking.names import RankingMeasure
 
     Score = Callable[[Qrels, Run, Sequence[RankingMeasure]], RunScores]
 
-__all__ = ["JudgedTwice", "MachineEvaluation"]
+__all__ = ["JudgedTwice", "MachineEvaluation", "judged_twice"]
 
 COMPLETE: Final = 0.95
 """Share of the documents with human judgements that the machine must have judged, too."""
@@ -66,6 +65,8 @@ class MachineEvaluation:
             Whether queries that a run lacks count 0 or are left out; queries that no run has are
             always left out.
         """
+        from heldout.data.scores import MachineScores  # for comparisons only
+
         every = self.runs[0].queries
         rows = {query: row for row, query in enumerate(every)}
         present = np.stack([run.present for run in self.runs])
@@ -100,6 +101,15 @@ class MachineEvaluation:
         return [row for row, query in queries if (query in self.human) is human]
 
 
+def judged_twice(human: Qrels, machine: Any, *, assume_random: bool) -> JudgedTwice | None:
+    """Return human and machine judgements; None if there are no machine judgements."""
+    if machine is None:
+        if assume_random:
+            raise InputError("assume_random goes with machine judgements: pass machine")
+        return None
+    return JudgedTwice(human, machine, assume_random=assume_random)
+
+
 class JudgedTwice:
     """Human and machine judgements of the same queries, ready to score runs.
 
@@ -114,6 +124,8 @@ class JudgedTwice:
     """
 
     def __init__(self, human: Qrels, machine: Any, *, assume_random: bool = False) -> None:
+        from heldout.data.machine_judgements import as_machine  # rarely needed
+
         self.machine: MachineJudgements = as_machine(machine)
         judged = set(self.machine.qrels.queries)
         common = [query for query in human.queries if query in judged]
