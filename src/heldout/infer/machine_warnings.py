@@ -64,28 +64,38 @@ def _unlike(scores: Scores, machine: MachineScores) -> list[Note]:
 
 
 def _favours(scores: Scores, machine: MachineScores) -> list[Note]:
-    """Warn if the machine overrates or underrates a system more than the others."""
-    errors = machine.known - scores.values
-    count = errors.shape[1]
-    if count < 2:
+    """Warn if the machine prefers a system that people do not prefer as much.
+
+    Errors at random make all differences smaller, which overrates the worse systems; that is no
+    preference. So the system must be ahead of the others under machine judgements.
+    """
+    if len(scores.systems) < 2:
         return []
-    excess = (errors - errors.mean(1, keepdims=True)) * count / (count - 1)
-    p_values = np.array([_one_sample(column) for column in excess.T])
-    # With two systems the second excess is the first with the opposite sign: one test.
-    tests = 1 if count == 2 else count
-    means = excess.mean(0)
-    order = np.lexsort((-means, p_values))
-    system = int(order[0]) if count > 2 else int(means.argmax())
-    if tests * p_values[system] >= SUSPICIOUS:
+    sign = 1.0 if scores.higher_is_better else -1.0
+    by_people, by_machine = (sign * _excess(part) for part in (scores.values, machine.known))
+    preferred = by_machine - by_people
+    ahead = (by_machine.mean(0) > np.maximum(by_people.mean(0), 0)).tolist()
+    tests = len(scores.systems) if len(scores.systems) > 2 else 1  # of two, one mirrors the other
+    p_values = [
+        tests * _one_sample(column) if ahead[at] else 1.0 for at, column in enumerate(preferred.T)
+    ]
+    system = int(np.argmin(p_values))
+    if p_values[system] >= SUSPICIOUS:
         return []
-    how = "overrates" if means[system] > 0 else "underrates"
     text = (
-        f"the machine {how} {scores.systems[system]} by {abs(means[system]):.4f} {scores.measure} "
-        f"compared with the other systems (p = {tests * p_values[system]:.2g}): do not trust "
-        "machine-only scores, least of all if a system uses the model that judges; the combined "
-        "estimates correct it"
+        f"the machine overrates {scores.systems[system]} by {preferred[:, system].mean():.4f} "
+        f"{scores.measure} compared with the other systems (p = {p_values[system]:.2g}): do not "
+        "use scores under machine judgements alone, least of all if a system uses the model that "
+        "judges; the combined estimates correct it"
     )
     return [Note("machine-favours", text)]
+
+
+def _excess(values: Floats) -> Floats:
+    """Return scores minus the mean score of the other systems."""
+    systems = values.shape[1]
+    excess: Floats = (values - values.mean(1, keepdims=True)) * (systems / (systems - 1))
+    return excess
 
 
 def _few_differ(scores: Scores) -> list[Note]:

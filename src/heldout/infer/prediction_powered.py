@@ -22,7 +22,7 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.infer.levels import check_level
-from heldout.infer.results import Interval, Outcome, as_values, check_alternative
+from heldout.infer.results import TIE, Interval, Outcome, as_values, check_alternative
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -104,13 +104,14 @@ def combined_means(human: Floats, machine: Floats, extra: Floats) -> CombinedMea
     own = n / (n - 1)
     squares = (f * f).sum(0)
     weights = _weights((y * f).sum(0) - own * y * f, squares - own * f * f, FLAT * squares, n, more)
-    residuals = human - weights * machine
-    weight = weights.mean(0)
-    mean = residuals.mean(0) + weight * others
+    # Measured from the mean of the other queries, so that a constant error of the machine cancels.
+    residuals = human - weights * (machine - others)
+    weight, mean = weights.mean(0), residuals.mean(0)
     left_out = average - y / (n - 1) - weights * (known - f / (n - 1) - others)
     variance = np.maximum(residuals.var(0, ddof=1) / n, left_out.var(0) * (n - 1))
     error = np.sqrt(variance + weight**2 * extra.var(0, ddof=1) / more)
-    return CombinedMeans(mean, error, weight)
+    noise = error <= TIE * np.abs(human).max(0)
+    return CombinedMeans(mean, np.where(noise, 0.0, error), weight)
 
 
 def _weights(products: Floats, squares: Floats, least: Floats, n: int, more: int) -> Floats:
