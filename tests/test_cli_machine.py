@@ -105,3 +105,36 @@ def test_assume_random_needs_a_machine(files, capsys):
     code, _, err = run(files, capsys, "eval", "human.qrels", "old.run", "--assume-random")
     assert code == 2
     assert "--assume-random goes with --machine" in err
+
+
+def test_power_plans_human_queries_from_a_pilot_of_both_judgements(files, capsys):
+    arguments = ("human.qrels", "old.run", "new.run", "--difference", "0.1", "--json")
+    _, out, _ = run(files, capsys, "power", *arguments, "--machine", "llm.qrels")
+    (plan,) = json.loads(out)
+    _, out, _ = run(files, capsys, "power", *arguments)
+    (alone,) = json.loads(out)
+    assert plan["unit"] == "human queries"
+    assert plan["needed"][0]["n"] < alone["needed"][0]["queries"]
+    code, _, err = run(
+        files, capsys, "power", "--sd", "0.1", "--difference", "0.1", "--machine", "llm.qrels"
+    )
+    assert (code, "--machine is for pilot studies" in err) == (2, True)
+
+
+def test_split_draws_queries_for_people_to_judge(files, capsys, tmp_path):
+    arguments = ("llm.qrels", "--sample", "5", "--seed", "1")
+    code, out, err = run(files, capsys, "split", *arguments)
+    assert code == 0
+    assert "5 of 90 queries, drawn at random (seed 1)" in err
+    drawn = out.split()
+    assert len(set(drawn)) == 5
+    ids = tmp_path / "ids.txt"
+    ids.write_text("".join(f"q{number:02}\n" for number in range(QUERIES)), encoding="utf-8")
+    _, out, _ = run(files, capsys, "split", str(ids), "--sample", "5", "--seed", "1")
+    assert out.split() == drawn
+    topics = tmp_path / "topics.tsv"
+    topics.write_text("a\tfirst query\nb\tsecond query\n", encoding="utf-8")
+    _, out, _ = run(files, capsys, "split", str(topics), "--sample", "2", "--quiet")
+    assert out.split() == ["a", "b"]
+    code, _, err = run(files, capsys, "split", "llm.qrels", "--sample", "91")
+    assert (code, "there are only 90 queries" in err) == (2, True)
