@@ -24,7 +24,7 @@ def files(tmp_path_factory):
         for name, skill in (("old", 0.5), ("new", 2.5), ("other", 0.5)):
             scores = skill * grades + generator.normal(0, 1, 12)
             runs[name][query] = dict(zip(docs, scores.tolist(), strict=True))
-        given = grades ^ (generator.random(12) < 0.15)
+        given = grades ^ (generator.random(12) < 0.04)
         machine[query] = dict(zip(docs, given.astype(int).tolist(), strict=True))
         human[query] = dict(zip(docs, grades.astype(int).tolist(), strict=True))
     few = generator.permutation(list(human))[:PEOPLE].tolist()
