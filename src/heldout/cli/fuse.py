@@ -88,6 +88,8 @@ def _fuse(options: argparse.Namespace) -> int:
     from heldout.retrieve.fuse import Fusion, fuse_runs
 
     kind = run_format(options)
+    if options.json and options.output is not None:
+        raise InputError("--json prints the run and -o writes it: give one of them")
     refuse_same_file(options.runs)
     fusion = Fusion(options.how, options.norm, options.weights, options.k, options.phi)
     fusion.check_runs(len(options.runs))  # before minutes of reading
@@ -95,8 +97,6 @@ def _fuse(options: argparse.Namespace) -> int:
     run = fuse_runs(runs, fusion, depth=options.depth, name=options.name)
     if options.output is None:
         print_run(run, json=options.json)
-    elif options.json:
-        raise InputError("--json prints the run and -o writes it: give one of them")
     else:
         write_run(run, options.output, kind)
     if not options.quiet:
