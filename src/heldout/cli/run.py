@@ -57,9 +57,9 @@ A fusion, such as wsum(bm25.run, dense.run, norm=minmax, w=0:1:11) or rrf(bm25, 
 combines run files and other systems of the experiment; w is the weight of the first of two (see
 heldout fuse --methods).
 
-If all systems are run files or fusions of them, judgements are enough. A file with task = "classification" or
-"regression" has a table as [data] (file, target, text or features) and scikit-learn estimators as
-systems (estimator = "module:name", step__param in space).
+If all systems are run files or fusions of them, judgements are enough. A file with task =
+"classification" or "regression" has a table as [data] (file, target, text or features) and
+scikit-learn estimators as systems (estimator = "module:name", step__param in space).
 """
 
 # Options that describe an experiment; a file does that itself.
