@@ -51,9 +51,11 @@ def written_parameters(called: str, text: str) -> tuple[dict[str, Value], list[A
 def with_written(called: str, written: str, options: SystemOptions) -> SystemOptions:
     """Return options with the parameters written in brackets."""
     fixed, axes = written_parameters(called, written)
-    for name in ("comparable", "learns"):  # about the system, not parameters of it
-        if isinstance(fixed.get(name), bool):
-            options = options._replace(**{name: fixed.pop(name)})
+    # These are about the system, not parameters of it.
+    if isinstance(fixed.get("comparable"), bool):
+        options = options._replace(comparable=bool(fixed.pop("comparable")))
+    if isinstance(fixed.get("learns"), bool):
+        options = options._replace(learns=bool(fixed.pop("learns")))
     both = {**{axis.name: axis for axis in axes}, **(options.space or {})}
     parameters = {**fixed_parameters(options.parameters), **fixed}
     return options._replace(parameters=parameters or None, space=both or None)
