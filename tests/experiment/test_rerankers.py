@@ -184,3 +184,23 @@ def test_what_it_cannot_do_is_said_before_anything_runs():
         heldout.System.of(dict, first="bm25", kind="function")
     with pytest.raises(heldout.HeldoutError, match=r"keep\(alpha=1\) failed: TypeError"):
         _run([heldout.System.of(keep, first="bm25", parameters={"alpha": 1})])
+
+
+def test_with_two_processes_the_results_are_the_same(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rank.py").write_text(CODE + PLAIN)
+    systems = [
+        "bm25(k1=0.5,2)",
+        "plain=rank.py:plain(comparable=true)",
+        heldout.System.of(lambda train, test, candidates: candidates, "own", first="bm25"),  # noqa: ARG005
+        "mixed=rerank(first=bm25, function=rank.py:mix, weight=0,1)",
+    ]
+    given = {"collection": COLLECTION, "systems": systems, "plan": heldout.KFold(2)}
+    one, two = (heldout.Experiment(**given).run(workers=workers) for workers in (1, 2))
+    assert one.values.equals(two.values)
+
+
+PLAIN = """
+def plain(train, test):
+    return {query: {test.collection.documents.ids[0]: 1.0} for query in test.collection.queries.ids}
+"""

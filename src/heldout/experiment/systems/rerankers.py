@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
@@ -42,8 +42,6 @@ class RerankSystem(CallSystem):
         The first stage: a system, the name of another system of the experiment, the path of a run,
         or a built-in model without parameters to tune.
     """
-
-    needs_text: ClassVar[bool] = True
 
     first: System[Any] | str
 
@@ -127,6 +125,13 @@ class RerankSystem(CallSystem):
         """Return False: the first stage is ranked in this process."""
         del cluster
         return False
+
+    def sendable(self) -> Self:
+        """Return the system without its function and first stage, which are not sent."""
+        return replace(self, call=None, first="")
+
+    def source(self) -> None:
+        """Return None: other processes do not load it."""
 
 
 def _transformed(call: Any, settings: dict[str, Any], seed: int, train: View, test: View) -> object:
