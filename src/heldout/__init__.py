@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from heldout.experiment.experiment import Experiment
     from heldout.experiment.results import Results
     from heldout.experiment.systems.base import System
+    from heldout.infer.agree import agree
+    from heldout.infer.agreement import Agreement
     from heldout.infer.compare import Comparison, compare
     from heldout.measure.base import Measure
     from heldout.measure.custom import define_measure
@@ -98,7 +100,9 @@ _HOMES = {
     "Results": "heldout.experiment.results",
     "System": "heldout.experiment.systems.base",
     # claims
+    "Agreement": "heldout.infer.agreement",
     "Comparison": "heldout.infer.compare",
+    "agree": "heldout.infer.agree",
     "compare": "heldout.infer.compare",
     # charts
     "chart": "heldout.notebook",
@@ -146,6 +150,7 @@ _MOVED = {
 """Names that 0.1 had here: they are still found, and are not shown."""
 
 __all__ = [
+    "Agreement",
     "Analyzer",
     "Bootstrap",
     "Chronological",
@@ -176,6 +181,7 @@ __all__ = [
     "TwoWay",
     "Undefined",
     "View",
+    "agree",
     "chart",
     "charts",
     "compare",
