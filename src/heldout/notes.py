@@ -60,6 +60,7 @@ Code = Literal[
     "fit-warning",
     # units
     "no-common-document",
+    "one-subtopic",
     "few-units",
     "missing-zero",
     "same-ranking",

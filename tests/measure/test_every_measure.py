@@ -13,12 +13,13 @@ from heldout import (
     Measure,
     MeasureError,
     NumberPredictions,
+    Qrels,
     Segments,
     Undefined,
     parse_measure,
     parse_measures,
 )
-from heldout.data.run_inputs import as_qrels, as_run
+from heldout.data.run_inputs import as_run
 from heldout.measure.base import UnitOrder, UnitSums, UnitValues
 from heldout.measure.ranking.judged import join
 from heldout.measure.ranking.names import families, summarise
@@ -27,7 +28,7 @@ CUTOFF = {"none": "", "optional": "", "rank": "@5", "recall": "@0.5"}
 RANKING = [
     f"{name}{CUTOFF[family.cutoff]}"
     for name, family in sorted(families().items())
-    if name != "ir_measures" and not hasattr(family.compute, "own")
+    if not hasattr(family.compute, "own")
 ]
 RANKING += ["nDCG(dcg='exp-log2')@10", "AP(rel=2)@7", "P(judged_only=True)@3", "RBP(p=0.5)"]
 CLASSES = ["accuracy", "error", "balanced-accuracy", "precision(macro)", "recall(weighted)"]
@@ -45,14 +46,17 @@ UNITS = 12
 
 def rankings(rng, counts):
     """Queries and a run; each query as often as the counts say."""
-    qrels, run = {}, {}
+    rows, run = [], {}
     for query, count in enumerate(counts):
         judged = {f"d{doc}": int(rng.integers(0, 4)) for doc in range(8)}
         judged["d0"] = 1 + query % 3
         scores = {f"d{doc}": float(score) for doc, score in enumerate(rng.permutation(11))}
         for again in range(count):
-            qrels[f"q{query:02}.{again}"], run[f"q{query:02}.{again}"] = judged, scores
-    return join(as_qrels(qrels), as_run(run), None, ties=True)
+            name = f"q{query:02}.{again}"
+            run[name] = scores
+            rows += [(name, doc, grade, int(doc[1:]) % 3) for doc, grade in judged.items()]
+            rows.append((name, "d0", 1, 2))
+    return join(Qrels.from_columns(*zip(*rows, strict=True)), as_run(run), None, ties=True)
 
 
 def classes(rng, counts):
@@ -307,11 +311,14 @@ def compared(task, name, seed, units=3):
     rng = np.random.default_rng(seed)
     counts = (1,) * units
     if task == "ranking":
-        qrels = {f"q{q}": {f"d{d}": (d + q) % 3 for d in range(6)} for q in range(units)}
+        rows = [(f"q{q}", f"d{d}", (d + q) % 3, d % 2) for q in range(units) for d in range(6)]
+        qrels = Qrels.from_columns(*zip(*rows, strict=True))
         runs = {
             system: {
                 query: {f"d{d}": float(s) for d, s in enumerate(rng.permutation(9)[:kept])}
-                for query, kept in zip(qrels, rng.integers(1, 9, units).tolist(), strict=True)
+                for query, kept in zip(
+                    qrels.queries, rng.integers(1, 9, units).tolist(), strict=True
+                )
             }
             for system in "AB"
         }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.errors import MeasureError
 from heldout.measure.parse import parse_measures
-from heldout.measure.ranking.names import EXTERNAL, families, spellings
+from heldout.measure.ranking.names import families, spellings
 from heldout.report.task_measures import task_measures
 
 if TYPE_CHECKING:
@@ -22,9 +22,6 @@ def describe_measures(names: list[str]) -> str:
     known = _known()
     lines = []
     for name in _wanted(names):
-        if name not in known:
-            lines.append("(computed by the ir_measures package)")
-            continue
         one = known[name]
         params = ", ".join(f"{key}={value!r}" for key, value in one.defaults)
         summary = one.summary or "a function of yours, without a docstring"
@@ -37,17 +34,15 @@ def describe_measures(names: list[str]) -> str:
 
 
 def json_measures(names: list[str]) -> str:
-    """The same for programs; what the ir_measures package computes has no more than its name."""
+    """Return the same for programs."""
     from heldout.as_json import json_text
 
     known = _known()
     rows: list[dict[str, Any]] = []
     for name in _wanted(names):
-        one = known.get(name)
+        one = known[name]
         rows.append(
-            {"name": name, "computed_by": "ir_measures"}
-            if one is None
-            else {
+            {
                 "name": name,
                 "summary": one.summary,
                 "parameters": dict(one.defaults),
@@ -62,7 +57,7 @@ def json_measures(names: list[str]) -> str:
 
 
 def _known() -> dict[str, Family]:
-    return {name: one for name, one in families().items() if name != EXTERNAL}
+    return dict(families())
 
 
 def _wanted(names: list[str]) -> list[str]:

@@ -16,9 +16,14 @@ from heldout.errors import InputError, MeasureError
 from heldout.measure.evaluation import Evaluation
 from heldout.measure.parse import parse_measure, parse_measures
 from heldout.measure.ranking.judged import Judged, join
-from heldout.measure.ranking.names import EXTERNAL, JUDGED_ONLY, RankingMeasure, Value, summarise
+from heldout.measure.ranking.names import JUDGED_ONLY, RankingMeasure, Value, summarise
 from heldout.measure.ranking.policies import policies_in_words, variants_in_words
-from heldout.measure.ranking.run_checks import ranking_digest, run_warnings, unshared_ids
+from heldout.measure.ranking.run_checks import (
+    ranking_digest,
+    run_warnings,
+    subtopic_warnings,
+    unshared_ids,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -123,7 +128,10 @@ class RankingEvaluation(Evaluation):
         >>> evaluate_runs({"q": {"d1": 1}}, {"q": {"D1": 1.0}}).notes[0].code
         'no-common-document'
         """
-        return run_warnings(self.runs, missing=self.missing)
+        found = run_warnings(self.runs, missing=self.missing)
+        if self.qrels is not None and needs_subtopics(self.measures):
+            found = (*subtopic_warnings(self.qrels), *found)
+        return found
 
     @property
     def warnings(self) -> tuple[Note, ...]:
@@ -273,8 +281,9 @@ def evaluate_runs(
         "report": report,
     }
     options = {name: value for name, value in reading.items() if value}
-    judgements = as_qrels(qrels)
     parsed = _parse(measures, depth, rel, judged_only=judged_only)
+    subtopics = needs_subtopics(parsed)
+    judgements = as_qrels(qrels, subtopics=subtopics)
 
     items = as_runs(runs)
 
@@ -316,11 +325,14 @@ def _parse(
     parsed = tuple(parse_measures(measures, "ranking", **defaults))
     if not parsed:
         raise MeasureError("no measures given")
-    if depth is not None and any(measure.family == EXTERNAL for measure in parsed):
-        raise MeasureError("measures of ir_measures cannot be combined with a depth (-M)")
     if depth is not None and any(_averages_ties(measure) for measure in parsed):
         raise MeasureError("ties='average' cannot be combined with a depth (-M): use a cutoff @k")
     return parsed
+
+
+def needs_subtopics(measures: Iterable[Measure]) -> bool:
+    """Return whether a measure of diversity is among the measures."""
+    return any(isinstance(one, RankingMeasure) and one.definition.subtopics for one in measures)
 
 
 def _check_settings(missing: str, depth: int | None, rel: int) -> None:
@@ -354,8 +366,6 @@ def score_run(
     narrow = judged.only_judged() if any(m.options.get(JUDGED_ONLY) for m in measures) else judged
 
     def column(measure: RankingMeasure) -> NDArray[Any]:
-        if measure.family == EXTERNAL:
-            return _external_column(qrels, run, measure)
         view = narrow if measure.options.get(JUDGED_ONLY) else judged
         return compute(view, measure)
 
@@ -377,12 +387,6 @@ def compute(judged: Judged, measure: RankingMeasure) -> NDArray[Any]:
     """Return the value of every query."""
     options = {key: value for key, value in measure.params if key != JUDGED_ONLY}
     return measure.definition.compute(judged, measure.cutoff, **options)
-
-
-def _external_column(qrels: Qrels, run: Run, measure: RankingMeasure) -> NDArray[Any]:
-    from heldout.measure.ranking.external import external_values  # rarely needed
-
-    return external_values(qrels, run, str(measure.options["name"]))
 
 
 def _averages_ties(measure: RankingMeasure) -> bool:
