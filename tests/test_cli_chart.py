@@ -153,7 +153,10 @@ def test_studies_are_drawn(capsys, tmp_path):
         (["tuning-3", "-o", "f.png"], "no chart tuning-3"),
         (["forest"], "add -o chart.png"),
         ([], "choose one of forest,"),
-        (["forest", "-o", "f.png", "-m", "P@5"], "P@5 was not measured; there are AP, nDCG@10"),
+        (
+            ["forest", "-o", "f.png", "-m", "P@5"],
+            "P@5 was not computed: expected one of AP",
+        ),
         (["forest", "-o", "f.png", "--json"], "--json goes with --list"),
         (["forest", "-o", "no/where/f.png"], "cannot be written"),
     ],

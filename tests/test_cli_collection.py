@@ -35,19 +35,19 @@ def test_show_prints_counts_lengths_and_oddities(capsys):
     fingerprint = printed.split("fingerprint")[1].split()[0]
     assert len(fingerprint) == 64
     assert printed.replace(fingerprint, "F" * 64) == (
-        "collection          docs\n"
-        "documents           3\n"
-        "  words             median 1, quartiles 0.5 to 2, least 0, most 3, in all 4\n"
-        "queries             2\n"
-        "  words             median 1.5, quartiles 1.25 to 1.75, least 1, most 2, in all 3\n"
-        "judgements          2 of 1 query\n"
-        "  a query           median 2, quartiles 2 to 2, least 2, most 2, in all 2\n"
-        "  grades            0: 1, 2: 1\n"
-        f"fingerprint         {'F' * 64}\n"
-        "note                empty documents: 1 (docs.tsv:3) [empty-documents]\n"
-        "warning             judgements of documents that the collection lacks, ignored: 1 "
-        "(query q1 document d9 in qrels:3) [absent-documents]\n"
-        "note                queries without a judgement: 1 (q2) [unjudged-queries]\n"
+        "collection    docs\n"
+        "documents     3\n"
+        "  words       median 1 (quartiles 0.5 to 2), min 0, max 3, total 4\n"
+        "queries       2\n"
+        "  words       median 1.5 (quartiles 1.25 to 1.75), min 1, max 2, total 3\n"
+        "judgements    2 of 1 query\n"
+        "  per query   median 2 (quartiles 2 to 2), min 2, max 2, total 2\n"
+        "  grades      0: 1, 2: 1\n"
+        f"fingerprint   {'F' * 64}\n"
+        "Note: empty documents: 1 (docs.tsv:3). [empty-documents]\n"
+        "Warning: judgements of documents that the collection lacks, ignored: 1 "
+        "(query q1 document d9 in qrels:3). [absent-documents]\n"
+        "Note: queries without a judgement: 1 (q2). [unjudged-queries]\n"
     )
 
 

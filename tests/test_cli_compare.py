@@ -144,6 +144,7 @@ def test_the_ledger_counts_looks(capsys, monkeypatch):
     main(["ledger", "looks.sqlite"])
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split("\t")[-2:] == ["Holm", "LORD++"]
+    assert "." not in lines[1].split("\t")[2]  # no fractions of seconds
     assert len(lines) == 4
 
 
@@ -302,8 +303,18 @@ def test_plan_for_more_data_under_as_many_folds(capsys, tmp_path):
     main(given)
     out = capsys.readouterr().out
     assert "standard error 0.0154 over 5 folds" in out
-    assert "Per cent of the data needed to see a difference" in out
+    assert "Per cent of the data needed to detect a difference" in out
     assert "  0.05          135" in out
+
+
+def test_plans_of_several_pairs_say_that_each_is_for_one_alone(capsys, tmp_path):
+    table = tmp_path / "scores.csv"
+    rows = [f"q{n},{n % 5 / 5},{n % 3 / 3},{n % 7 / 7}" for n in range(20)]
+    table.write_text("query,A,B,C\n" + "\n".join(rows) + "\n")
+    main(["power", "--scores", str(table), "--difference", "0.1"])
+    assert "Each plan is for one pair tested alone" in capsys.readouterr().out
+    main(["power", "--scores", str(table), "--difference", "0.1", "--system", "A", "--system", "B"])
+    assert "for one pair tested alone" not in capsys.readouterr().out
 
 
 def test_plan_from_predictions_that_are_no_mean(capsys, tmp_path):
@@ -317,7 +328,7 @@ def test_plan_from_predictions_that_are_no_mean(capsys, tmp_path):
     main(["power", *files, *more, "--simulations", "10"])
     out = capsys.readouterr().out
     assert "new - old, F1(macro): differences have standard deviation" in out
-    assert "Units needed to see a difference" in out
+    assert "Units needed to detect a difference" in out
     assert "randomization test on 10 samples" in out
 
 
@@ -340,7 +351,8 @@ WRONG = {
     "bad sd": (["power", "--sd", "-1"], "sd"),
     "nothing to plan from": (["power"], "or --sd"),
     "share and sd": (["power", "--sd", "1", "--discordant", "0.1"], "not both"),
-    "no share": (["power", "--discordant", "1.5"], "discordant=1.5"),
+    "no share": (["power", "--discordant", "1.5"], "--discordant 1.5: expected a fraction"),
+    "folds without a pilot": (["power", "--sd", "1", "--test-share", "0.1"], "a pilot of folds"),
     "nothing to simulate": (["power", "--sd", "1", "--simulate"], "--simulate needs a pilot"),
     "sd and a pilot": (["power", "--sd", "1", "qrels.txt", "baseline.run"], "not both"),
     "one system to plan from": (["power", "qrels.txt", "baseline.run"], "one system (baseline)"),

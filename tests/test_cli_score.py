@@ -244,7 +244,7 @@ def test_what_does_not_fit_is_refused(lecture, spam, tmp_path, capsys):
     )
     assert "at least 1 bin" in fails(capsys, "classification", lecture, "-m", "ECE(bins=0)")
     assert "no such class" in fails(capsys, "classification", lecture, "-m", "F1(class=maybe)")
-    assert "--threshold needs scores" in fails(
+    assert "--threshold 0.3 needs scores" in fails(
         capsys, "classification", lecture, "--threshold", "0.3"
     )
     (tmp_path / "more").mkdir()

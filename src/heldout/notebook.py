@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from heldout.notes import Note
     from heldout.report.charts.named import Drawing, NamedChart
     from heldout.report.page.parts import PageTable
+    from heldout.report.tables import Table
     from heldout.resample.split import Splits
 
 __all__ = [
@@ -34,8 +35,10 @@ __all__ = [
     "comparison_text",
     "curve_html",
     "evaluation_html",
+    "evaluation_text",
     "qrels_html",
     "results_html",
+    "results_text",
     "run_html",
     "splits_html",
     "study_html",
@@ -270,6 +273,26 @@ def splits_html(splits: Splits) -> str:
     return _styled(tables_text([splits_preview(splits)], "html"))
 
 
+def _values_table(evaluation: Evaluation) -> Table:
+    """The values of systems in measures, one row per system."""
+    from heldout.measure.ranking.evaluate import RankingEvaluation
+    from heldout.report.evaluation import evaluation_table
+    from heldout.report.scores import show
+    from heldout.report.tables import Table
+
+    if isinstance(evaluation, RankingEvaluation):
+        return evaluation_table(evaluation)
+    rows = [[name, *map(show, found.values())] for name, found in evaluation.summary().items()]
+    return Table(["system", *map(str, evaluation.measures)], rows)
+
+
+def evaluation_text(evaluation: Evaluation) -> str:
+    """A table to print."""
+    from heldout.report.terminal import aligned, printable
+
+    return aligned(printable(_values_table(evaluation))).rstrip()
+
+
 def evaluation_html(evaluation: Evaluation) -> str:
     """Return the values of systems in measures as a table.
 
@@ -278,15 +301,16 @@ def evaluation_html(evaluation: Evaluation) -> str:
     evaluation
         Of one or more systems.
     """
-    from heldout.measure.ranking.evaluate import RankingEvaluation
-    from heldout.report.evaluation import evaluation_table
-    from heldout.report.scores import show
-    from heldout.report.tables import Table, tables_text
+    from heldout.report.tables import tables_text
 
-    if isinstance(evaluation, RankingEvaluation):
-        return _styled(tables_text([evaluation_table(evaluation)], "html"))
-    rows = [[name, *map(show, found.values())] for name, found in evaluation.summary().items()]
-    return _styled(tables_text([Table(["system", *map(str, evaluation.measures)], rows)], "html"))
+    return _styled(tables_text([_values_table(evaluation)], "html"))
+
+
+def results_text(results: Results) -> str:
+    """The table and the verdicts of an experiment, to print."""
+    from heldout.report.experiment import results_text as lines_of
+
+    return lines_of(results).rstrip()
 
 
 def comparison_text(comparison: Comparison) -> str:

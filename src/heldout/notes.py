@@ -38,6 +38,7 @@ Code = Literal[
     "wrong-classes",
     "no-column",
     "other-units",
+    "reversed-scores",
     "different-tokens",
     "no-vectors",
     # splits
@@ -87,6 +88,7 @@ Code = Literal[
     "stepwise",
     "unequal-variances",
     "few-resampled",
+    "skewed-scores",
     "many-pairs",
     "no-letters",
     "disagreement",

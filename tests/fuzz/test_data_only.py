@@ -47,7 +47,7 @@ KNOWN = {
     ("data/vectors.py", "np.load"): "allow_pickle=False",
     ("measure/text/base.py", "import_module"): "sacrebleu, rouge-score",
     ("measure/text/wordnet.py", "import_module"): "NLTK",
-    ("experiment/execution/shared_data.py", "pickle.Unpickler"): (
+    ("experiment/execution/payload.py", "pickle.loads"): (
         "from memory: what this run has packed itself"
     ),
     ("experiment/systems/__init__.py", "import_module"): "our own public names",

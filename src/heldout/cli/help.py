@@ -32,6 +32,21 @@ class Parser(argparse.ArgumentParser):
         """Say what was wrong and exit with code 2."""
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Suggest the nearest of the choices for one that does not exist."""
+        if action.choices is None or value in action.choices:
+            return
+        from difflib import get_close_matches  # only for a mistake
+
+        known = list(map(str, action.choices))
+        close = get_close_matches(str(value), known, 1)
+        close = close or [one for one in known if str(value).startswith(one)][:1]
+        meant = f"did you mean {close[0]}?" if close else f"expected one of {', '.join(known)}"
+        if action.metavar == "COMMAND":
+            self.error(f"unknown command {value!r}: {meant}")
+        name = action.option_strings[-1] if action.option_strings else str(action.metavar)
+        self.error(f"{name} {value}: {meant}")
+
     def _print_message(self, message: str, file: Any = None) -> None:
         """Write help and errors; argparse would ignore a full disk."""
         (file or sys.stderr).write(message)

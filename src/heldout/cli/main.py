@@ -131,6 +131,17 @@ def _end(code: int, said: str = "") -> NoReturn:
     sys.exit(code)
 
 
+def _message(error: HeldoutError, options: argparse.Namespace | None) -> str:
+    """The message of an error in the words of the command line."""
+    from heldout.cli.places import as_options, in_options
+    from heldout.report.tables import plain_text  # the message may quote ids of a file
+
+    said = as_options(str(error), options)
+    if getattr(options, "system", "") is not None:  # else an experiment file says it
+        said = in_options(said)
+    return "\n".join(map(plain_text, said.split("\n")))
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; wrong input is reported in one line, with exit code 2."""
     for name in ("stdout", "stderr"):
@@ -145,11 +156,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = _run(options)
         sys.stdout.flush()
     except HeldoutError as error:
-        from heldout.cli.places import as_options
-        from heldout.report.tables import plain_text  # the message may quote ids of a file
-
-        lines = (plain_text(line) for line in as_options(str(error), options).split("\n"))
-        _end(2, "heldout: " + "\n".join(lines) + "\n")
+        _end(2, f"heldout: {_message(error, options)}\n")
     except MemoryError as error:
         why = f" ({error})" if str(error) else ""
         _end(

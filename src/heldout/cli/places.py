@@ -10,9 +10,18 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-__all__ = ["as_options", "option_of", "plan_option"]
+__all__ = ["as_options", "in_options", "option_of", "plan_option"]
 
 _ENTRY: Final = re.compile(r"(systems|measures)\[(\d+)\]")
+_PYTHON: Final = (
+    (re.compile(r"KFold\((\d+), "), r"--folds \1 "),
+    (re.compile(r"KFold\((\d+)\)"), r"--folds \1"),
+    (re.compile(r"HoldOut\(([\d.]+)\)"), r"--hold-out \1"),
+    (re.compile(r"LeaveOneOut\(\)"), "--leave-one-out"),
+    (re.compile(r"\b(stratify|groups)='([\w-]+)'\)?"), r"--\1 \2"),
+    (re.compile(r"\bstratify=…\)"), "--stratify …"),
+)
+"""Plans and their parameters as Python has them, and the options that are the same."""
 _TABLES: Final = ("plan", "collection", "analyzer")
 _ARGUMENT: Final = re.compile(
     r"(?<![\w/.'\"=-])([a-z_]+)="
@@ -21,10 +30,14 @@ _ARGUMENT: Final = re.compile(
 """A Python argument in a message: ``threshold=0.5``, ``force=True``, ``baseline=NAME``."""
 
 _SPELLINGS: Final = {"measure": "-m", "systems": "--system"}
+_FIELDS: Final = {"k": "folds"}
+"""Parameters of plans whose option has another name."""
 _IN_WORDS: Final = {
     "compare_unpaired": "--unpaired",
     "count missing queries as 0 (missing='zero')": "do not use --intersection",
     'by="unit"': "--by-unit",
+    "verify=False": "--unverified",
+    "more than max_memory": "more than --max-memory",
 }
 """What an option says differently from the Python parameter."""
 
@@ -56,7 +69,7 @@ def as_options(message: str, options: argparse.Namespace | None) -> str:
         message = message.replace(python, words)
 
     def option(found: re.Match[str]) -> str:
-        name, value = found[1], found[2].strip("'\"")
+        name, value = _FIELDS.get(found[1], found[1]), found[2].strip("'\"")
         before = message[: found.start()]
         call = before[before.rfind(")") + 1 :].rpartition("(")
         if name.removesuffix("s") not in known and name not in known:
@@ -102,3 +115,16 @@ def plan_option(name: str) -> str:
     if last in {"queries", "documents"} and name.startswith("plan."):
         return ""
     return "--" + last.replace("_", "-")
+
+
+def in_options(text: str) -> str:
+    """Replace parameters of plans in a message of the library by options.
+
+    Examples
+    --------
+    >>> in_options("use KFold(5, stratify='relevance')")
+    'use --folds 5 --stratify relevance'
+    """
+    for pattern, option in _PYTHON:
+        text = pattern.sub(option, text)
+    return text

@@ -250,7 +250,7 @@ def _open_alone(options: argparse.Namespace) -> AnyIndex:
 def _index_of(documents: Documents, options: argparse.Namespace) -> AnyIndex:
     """The index that the options name, or else one in memory."""
     if options.index is None:
-        return build_index(documents, given_analyzer(options))
+        return build_index(documents, given_analyzer(options), quiet=options.quiet)
     from heldout.retrieve.shards import open_index
 
     _refuse_analyzer(options, options.index)
@@ -295,7 +295,7 @@ def _each_part(options: argparse.Namespace) -> Iterator[EachPart]:
     if options.dask is None:
         yield in_turn
         return
-    from heldout.experiment.execution.dask_search import parts_on_dask
+    from heldout.experiment.execution.resources import parts_on_dask
 
     with parts_on_dask(options.dask) as each:
         yield each

@@ -64,8 +64,15 @@ def _is_predictions(path: str | os.PathLike[str]) -> bool:
         names = read_names(open_source(path))
     except HeldoutError:
         return False  # the reader of another format will say what is wrong
-    known = find_column(names, UNITS) is not None and find_column(names, TRUTHS) is not None
-    return known and (find_column(names, GUESSES) is not None or _scored(names))
+    if find_column(names, TRUTHS) is None:
+        return False
+    guessed = find_column(names, GUESSES) is not None
+    if guessed and find_column(names, UNITS) is None:
+        raise InputError(
+            f"{path}: predictions need a column of ids, by which the systems are paired: add one "
+            f"named unit or id (found {', '.join(names)})"
+        )
+    return find_column(names, UNITS) is not None and (guessed or _scored(names))
 
 
 def _scored(names: Sequence[str]) -> bool:

@@ -35,6 +35,9 @@ OTHER_NAMES: Final = {
     "fisher": "randomization",
     "permutation": "randomization",
     "student": "t",
+    "ttest": "t",
+    "t-test": "t",
+    "paired-t": "t",
     "bootstrap": "bootstrap-shift",
 }
 """Names of tests that are used elsewhere."""

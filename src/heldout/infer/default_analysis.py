@@ -236,6 +236,11 @@ def _check_tests(tests: Sequence[str]) -> None:
                 "would lose most of the power: use t or wilcoxon (for different units: "
                 "compare_unpaired)"
             )
+        if test == "anova":
+            raise InputError(
+                "anova does not test pairs of systems: correction='tukey' shows the analysis of "
+                "variance with Tukey's test"
+            )
         if test not in TESTS:
             raise InputError(f"unknown test {test!r}: expected one of {', '.join(TESTS)}")
 

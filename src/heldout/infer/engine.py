@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.analysis_warnings import LETTERED, result_warnings
+from heldout.infer.analysis_warnings import LETTERED, result_warnings, skewed_means
 from heldout.infer.claim_intervals import INTERVALS, claim_intervals, interval_coverage
 from heldout.infer.claim_tests import Design, adjust_claims, claim_outcomes, tests_at_once
 from heldout.infer.comparison import Claim, Comparison, SystemRow
@@ -123,7 +123,11 @@ def make_comparison(
         for at, pair in enumerate(design.pairs)
     )
     anova, sphericity, friedman = _joint_analyses(design)
-    late = result_warnings(design, claims, sphericity, settings.interval)
+    systems = _systems(design, adjusted.p if baseline is None else None)
+    late = [
+        *skewed_means(design, systems),
+        *result_warnings(design, claims, sphericity, settings.interval),
+    ]
     advice = advice._replace(warnings=(*advice.warnings, *late))
     return Comparison(
         scores,
@@ -131,7 +135,7 @@ def make_comparison(
         settings.level,
         design.alternative,
         advice,
-        _systems(design, adjusted.p if baseline is None else None),
+        systems,
         claims,
         anova,
         sphericity,

@@ -120,6 +120,11 @@ class Evaluation(ABC):
 
         return frame_of(pl.concat(list(self._parts())), library)
 
+    def __str__(self) -> str:
+        from heldout.notebook import evaluation_text  # imports the report
+
+        return evaluation_text(self)
+
     def _repr_html_(self) -> str:
         """Show the values as a table in a notebook."""
         from heldout.notebook import evaluation_html  # imports the report

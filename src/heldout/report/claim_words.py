@@ -20,6 +20,7 @@ __all__ = [
     "p_words",
     "sentences",
     "show_p",
+    "test_name",
     "test_words",
     "tests_line",
     "verdict",
@@ -54,6 +55,11 @@ _ADJUSTED = {
     "bh": "Benjamini-Hochberg's method (false discovery rate)",
     "by": "Benjamini-Yekutieli's method (false discovery rate)",
 }
+
+
+def test_name(test: str) -> str:
+    """Return the name of a test in words: ``paired t test``."""
+    return _NAMES.get(test, test)
 
 
 def show_p(p: float) -> str:

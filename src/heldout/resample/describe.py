@@ -30,7 +30,6 @@ __all__ = ["Description", "SplitRow", "advice", "describe_splits", "overlaps"]
 DESCRIBED: Final = 1000
 """The largest number of splits that are inspected; leave-one-out can have very many."""
 
-SHOWN: Final = 20
 SMALL: Final = 30
 PLENTY: Final = 5000
 
@@ -118,7 +117,9 @@ class Description:
         return asdict(self) | {"notes": [note.counted() for note in self.notes]}
 
     def __str__(self) -> str:
-        return "\n".join(_lines(self))
+        from heldout.report.splits import splits_text  # the report reads splits
+
+        return splits_text(self).rstrip("\n")
 
 
 def describe_splits(splits: Splits, collection: Collection | None = None) -> Description:
@@ -309,63 +310,3 @@ class _Twins:
                 f"({named}); groups='duplicates' keeps them together",
                 count=count,
             )
-
-
-_HEADINGS: Final = {
-    "key": "split",
-    "train": "train",
-    "test": "test",
-    "validation": "validation",
-    "documents_train": "docs train",
-    "documents_test": "docs test",
-    "relevant_least": "relevant least",
-    "relevant_median": "median",
-    "relevant_most": "most",
-    "without_test": "none in test",
-    "without_train": "none in train",
-    "pro10": "Pro10",
-}
-
-
-def _lines(found: Description) -> Iterator[str]:
-    seed = "" if found.seed is None else f", seed {found.seed}"
-    yield f"plan         {found.plan}"
-    yield f"units        {found.units:,} by {found.unit}, {count_of(found.count, 'split')}{seed}"
-    yield f"fingerprint  {found.fingerprint}"
-    yield ""
-    shown = found.rows[:SHOWN]
-    names = [name for name in _HEADINGS if any(getattr(row, name) is not None for row in shown)]
-    cells = [[_HEADINGS[name] for name in names]]
-    cells += [[_cell(getattr(row, name)) for name in names] for row in shown]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    for line in cells:
-        first, *rest = (cell.rjust(width) for cell, width in zip(line, widths, strict=True))
-        yield "  ".join([line[0].ljust(len(first)), *rest]).rstrip()
-    if found.count > len(shown):
-        yield f"… and {found.count - len(shown):,} more"
-    yield ""
-    yield f"check        {_check(found)}"
-    for note in found.notes:
-        yield f"{note.label:<13}{note.text}{note.tag}"
-    yield f"advice       {found.advice}"
-
-
-def _check(found: Description) -> str:
-    parts = [
-        f"splits with a unit on two sides: {found.overlapping:,}"
-        if found.overlapping
-        else "no unit is on two sides of a split"
-    ]
-    if found.never_held_out:
-        parts.append(f"units that are never held out: {found.never_held_out:,}")
-    if found.often_held_out:
-        parts.append(f"units held out more than once in a repeat: {found.often_held_out:,}")
-    return "; ".join(parts)
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return "—"
-    if isinstance(value, float):
-        return f"{value:.2f}" if value % 1 else f"{value:.0f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)

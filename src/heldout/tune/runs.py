@@ -15,7 +15,7 @@ from heldout.errors import InputError, MeasureError
 from heldout.measure.parse import parse_measure
 from heldout.measure.ranking.evaluate import Missing, evaluate_runs
 from heldout.notes import Note, distinct
-from heldout.tune.rechoose import (
+from heldout.tune.choice_variance import (
     REPLICATES,
     Sides,
     TunedPoints,
@@ -141,7 +141,7 @@ class TunedRuns:
         for one in self.systems:
             if one.name == name:
                 return one
-        names = ", ".join(one.name for one in self.systems)
+        names = ", ".join(system.name for system in self.systems)
         raise InputError(f"no system {name!r}; there are {names}")
 
     @property
@@ -188,19 +188,19 @@ def _choices(tuned: TunedRuns) -> dict[tuple[str, str], ChoiceSpread]:
         return {}
     counts = draw_counts(len(tuned.splits.ids), REPLICATES, tuned.splits.seed or 0)
     systems = {
-        one.name: TunedPoints(
-            one.values,
+        system.name: TunedPoints(
+            system.values,
             rechoose(
-                one.values,
+                system.values,
                 sides,
                 counts,
-                rule=one.folds.rule,
-                higher_is_better=one.folds.higher_is_better,
+                rule=system.folds.rule,
+                higher_is_better=system.folds.higher_is_better,
             )
-            if one.tuned
+            if system.tuned
             else None,
         )
-        for one in tuned.systems
+        for system in tuned.systems
     }
     return choice_spreads(systems, sides)
 

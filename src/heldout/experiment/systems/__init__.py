@@ -1,7 +1,7 @@
 """Systems: built-in models, run files, functions and objects, transformers, estimators.
 
-What they have in common is `heldout.experiment.systems.base.System`; each kind has a module of its
-own, which is loaded when it is used.
+All are subclasses of `heldout.experiment.systems.base.System`; each kind has a module of its own,
+which is loaded when it is used.
 """
 
 from __future__ import annotations

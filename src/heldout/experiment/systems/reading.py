@@ -1,4 +1,4 @@
-"""Systems from what a user writes: a text, a table of a TOML file, or an object of Python."""
+"""Make systems from texts, from tables of a TOML file, or from Python objects."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ from heldout.experiment.systems.base import System
 from heldout.experiment.systems.models import ModelSystem
 from heldout.experiment.systems.references import load_reference
 from heldout.experiment.systems.runs import RunSystem
-from heldout.experiment.systems.search_fields import drawn_points
 from heldout.retrieve.models import MODELS, Model
 from heldout.tune.listed import Listed, read_names
+from heldout.tune.search import drawn_points
 from heldout.tune.space import Axis, Space, given, parse_axis, parse_value
 
 if TYPE_CHECKING:
     from heldout.experiment.schema import SystemTable
     from heldout.experiment.systems.calls import CallSystem
+    from heldout.tune.space import Value
 
 __all__ = ["SYSTEM_SOURCES", "model_system", "system_from_table", "system_of"]
 
 SYSTEM_SOURCES: Final = ("model", "runs", "function", "object", "transformer")
 _MODEL: Final = re.compile(
-    # A name begins and ends with no blank: else a thousand blanks could be cut in a million ways.
+    # A name does not begin or end with a space: otherwise matching could take exponential time.
     r"\s*(?:([^=()\s](?:[^=()]*[^=()\s])?)\s*=\s*)?([\w-]+)\s*(?:\((.*)\))?\s*",
     re.DOTALL,
 )
@@ -43,7 +44,7 @@ _NEXT_PARAMETER: Final = re.compile(r",\s*(?=[^\W\d]\w*\s*=)")
 
 
 class SystemOptions(NamedTuple):
-    """What a system may be given beside what it is; see `System.of`."""
+    """Options of a system; see `System.of`."""
 
     parameters: Any = None
     space: Any = None
@@ -99,7 +100,10 @@ def _renamed(system: System[Any], name: str | None) -> System[Any]:
 def _of_text(
     text: str, name: str | None, options: SystemOptions, kind: str | None, folder: Path | None
 ) -> System[Any]:
-    """``bm25(k1=0.5:3:6)``, ``ranker.py:rank`` or ``runs/*.run``, perhaps with ``NAME=`` before."""
+    """Make a system from ``bm25(k1=0.5:3:6)``, ``ranker.py:rank`` or ``runs/*.run``.
+
+    A name can be put before it: ``NAME=``.
+    """
     base = folder or Path()
     match = _MODEL.fullmatch(text)
     if match is not None and match[2] in MODELS and not is_there(base / text):
@@ -113,7 +117,7 @@ def _of_text(
             f"{text!r} is not a model, a file or a function: write bm25(k1=0.5:3:6), a run or a "
             f"pattern of runs, or file.py:function; models are {', '.join(MODELS)}"
         )
-    return _of_runs({one: one for one in paths}, name or own)
+    return _of_runs({path: path for path in paths}, name or own)
 
 
 def _of_reference(
@@ -123,7 +127,7 @@ def _of_reference(
     kind: str | None,
     folder: Path | None,
 ) -> System[Any]:
-    """``ranker.py:rank`` or ``ranker.py:rank(dims=50,100, seed=1)``."""
+    """Make a system from ``ranker.py:rank`` or ``ranker.py:rank(dims=50,100, seed=1)``."""
     own, place, arguments = reference.groups()
     called = name or own or _attribute(place)
     call = load_reference(place, folder, system=called)
@@ -137,10 +141,10 @@ def _of_reference(
 
 
 def _named_paths(text: str, base: Path) -> tuple[str | None, list[str]]:
-    """The runs that a text names, with a name before the first ``=`` if it is no path itself."""
+    """Return the runs that a text names, and the name before the first ``=``, if there is one."""
     found = _paths_in(base, text)
     name, equals, rest = text.partition("=")
-    # A name has no folders: runs/mu=*.run is a pattern that nothing matches.
+    # A name has no folders: runs/mu=*.run is a pattern without a match.
     if found or not equals or not rest.strip() or "/" in name:
         return None, found
     return name.strip(), _paths_in(base, rest.strip())
@@ -151,7 +155,7 @@ def _paths_in(base: Path, pattern: str) -> list[str]:
 
 
 def run_paths(pattern: str) -> list[str]:
-    """The files that a path or a pattern names, in the order of their names."""
+    """Return the files that match a path or a pattern, in the order of their names."""
     if names_file(pattern):
         return [pattern]
     return sorted(one for one in glob.glob(pattern) if Path(one).is_file())  # noqa: PTH207
@@ -164,7 +168,7 @@ def _attribute(reference: str) -> str:
 def _of_model(model: str, arguments: str, name: str | None, options: SystemOptions) -> System[Any]:
     _refuse_comparable(options)
     written, axes = _arguments(model, arguments)
-    fixed: dict[str, Any] = {**_pairs(options.parameters), **written}
+    fixed: dict[str, Value] = {**_pairs(options.parameters), **written}
     space = _space(options.space)
     axes += [] if space is None else list(space.axes)
     drawn, trials = _drawn(Space(tuple(axes)) if axes else None, options)
@@ -173,9 +177,9 @@ def _of_model(model: str, arguments: str, name: str | None, options: SystemOptio
     return _searched(_checked_model(made), trials)
 
 
-def _arguments(called: str, text: str) -> tuple[dict[str, Any], list[Axis]]:
-    """The parameters in brackets: those that are fixed, and those that are tuned."""
-    fixed: dict[str, Any] = {}
+def _arguments(called: str, text: str) -> tuple[dict[str, Value], list[Axis]]:
+    """Return the parameters in brackets: the fixed ones, and those to tune."""
+    fixed: dict[str, Value] = {}
     axes: list[Axis] = []
     for part in filter(str.strip, _NEXT_PARAMETER.split(text)):
         key, equals, value = (one.strip() for one in part.partition("="))
@@ -192,7 +196,7 @@ def _arguments(called: str, text: str) -> tuple[dict[str, Any], list[Axis]]:
 
 
 def model_system(model: str, parameters: Sequence[str]) -> ModelSystem:
-    """A built-in model by its name, with parameters such as ``k1=0.5:3:6``."""
+    """Make a system from the name of a built-in model, with parameters such as ``k1=0.5:3:6``."""
     if model not in MODELS:
         raise InputError(f"{model} is not a built-in model: see heldout search --models")
     made: Any = _of_model(model, ", ".join(parameters), model, SystemOptions())
@@ -204,14 +208,14 @@ def _checked_model(system: ModelSystem) -> ModelSystem:
         axis.name for axis in (system.space.axes if system.space else ())
     }
     if twice:
-        raise InputError(f"{min(twice)} is both fixed and tuned: give it one of the two")
+        raise InputError(f"{min(twice)} is both fixed and tuned: choose one of them")
     for axis in system.space.axes if system.space else ():
         if not axis.ordered:
-            raise InputError(f"{axis.name}: values of a model are numbers, not {axis.values!r}")
+            raise InputError(f"{axis.name}: parameters of a model are numbers, not {axis.values!r}")
     for key, value in system.parameters:
         if isinstance(value, str | bool):
             raise InputError(f"{system.model}: {key} = {value!r} is not a number")
-    system.models()  # each value is looked at now, not in the middle of the night
+    system.models()  # checks every value now, not in the middle of the run
     return system
 
 
@@ -224,7 +228,7 @@ def _of_runs(runs: Mapping[Any, Any], name: str | None) -> System[Any]:
         if not isinstance(one, Run | str):
             raise InputError(f"{key}: expected a run or the path of one, not {type(one).__name__}")
         if isinstance(one, str) and not names_file(one):
-            raise InputError(f"{one}: there is no such run")
+            raise InputError(f"{one}: no such run file")
     labels = _labels(list(listed))
     order, points = read_names(labels)
     values = list(listed.values())
@@ -239,14 +243,14 @@ def _of_runs(runs: Mapping[Any, Any], name: str | None) -> System[Any]:
 
 
 def _labels(names: list[str]) -> list[str]:
-    """Names of files without folders and endings, if they can be told apart so."""
+    """Return names of files without folder and extension, if these are unique."""
     for short in (
-        [_ENDING.sub("", Path(one).name) or one for one in names],
-        [Path(one).name for one in names],
+        [_ENDING.sub("", Path(name).name) or name for name in names],
+        [Path(name).name for name in names],
     ):
         if len(set(short)) == len(short):
             return short
-    return [place_among(one, names) for one in names]
+    return [place_among(name, names) for name in names]
 
 
 def _of_call(
@@ -274,8 +278,8 @@ def _of_call(
     made = isinstance(call, type) or callable(call)
     if what != "function" and (space is not None or system.parameters) and not made:
         raise InputError(
-            f"{described}: to set parameters, give a class or a function that makes the {what}, "
-            "not one that is made already"
+            f"{described}: parameters need a class or a function that makes the {what}, not a "
+            "finished object"
         )
     return _searched(system, trials)
 
@@ -298,8 +302,9 @@ def _kind_of(call: Any) -> Any:
     if callable(call):
         return "function"
     raise InputError(
-        f"{call!r} is no system: give a text such as bm25(k1=0.5:3:6), a Model, a Run, a function "
-        "f(train, test, **parameters), an object with fit and predict, or a PyTerrier transformer"
+        f"{call!r} is not a system: give a text such as bm25(k1=0.5:3:6), a Model, a Run, a "
+        "function f(train, test, **parameters), an object with fit and predict, or a PyTerrier "
+        "transformer"
     )
 
 
@@ -307,7 +312,7 @@ def _pairs(given_parameters: Any) -> Mapping[str, Any]:
     if given_parameters is None:
         return {}
     if not isinstance(given_parameters, Mapping):
-        raise InputError(f"parameters are names with values, not {given_parameters!r}")
+        raise InputError(f"parameters: expected names with values, not {given_parameters!r}")
     for key, value in given_parameters.items():
         if not isinstance(value, int | float | str):
             raise InputError(f"{key} = {value!r}: expected a number, a text, true or false")
@@ -315,7 +320,7 @@ def _pairs(given_parameters: Any) -> Mapping[str, Any]:
 
 
 def _space(described: Any) -> Space | None:
-    """A space from ``{"k1": "0.5:3:6", "b": [0.3, 0.75]}``, or as it is."""
+    """Return a space from ``{"k1": "0.5:3:6", "b": [0.3, 0.75]}``; a space stays as it is."""
     if described is None or isinstance(described, Space):
         return described
     if not isinstance(described, Mapping) or not described:
@@ -333,7 +338,7 @@ def _drawn(space: Space | None, options: SystemOptions) -> tuple[Space | Listed 
 def _searched(system: System[Any], trials: int) -> System[Any]:
     if not trials:
         return system
-    from heldout.experiment.systems.searched import searched
+    from heldout.experiment.systems.optuna_rankings import searched
 
     return searched(system, trials)
 
@@ -349,17 +354,17 @@ def _axis(name: str, value: Any) -> Axis:
 
 
 def system_from_table(table: SystemTable, folder: Path | None = None) -> System[Any]:
-    """A system from a table of ``experiment.toml``.
+    """Make a system from a table of ``experiment.toml``.
 
     Parameters
     ----------
     folder
-        Where relative paths are looked for.
+        Where relative paths start.
     """
     sources = [one for one in SYSTEM_SOURCES if getattr(table, one) is not None]
     if len(sources) != 1:
-        found = f"has {' and '.join(sources)}" if sources else "has none of them"
-        raise InputError(f"a system has one of {', '.join(SYSTEM_SOURCES)}; this one {found}")
+        found = f"has {' and '.join(sources)}" if sources else "has none"
+        raise InputError(f"a system needs one of {', '.join(SYSTEM_SOURCES)}; this one {found}")
     if table.model is not None:
         return _model_from(table, table.model)
     if table.runs is not None:
@@ -376,14 +381,14 @@ def _options(table: SystemTable) -> SystemOptions:
 def _model_from(table: SystemTable, text: str) -> System[Any]:
     match = _MODEL.fullmatch(text)
     if match is None or match[1] or match[2] not in MODELS:
-        raise InputError(f"there is no model {text!r}; there are {', '.join(MODELS)}")
+        raise InputError(f"unknown model {text!r}: expected one of {', '.join(MODELS)}")
     return _of_model(match[2], match[3] or "", table.name, _options(table))
 
 
 def _runs_from(table: SystemTable, folder: Path | None) -> System[Any]:
     for key in ("parameters", "space", "sample", "search", "trials"):
         if getattr(table, key) is not None:
-            raise InputError(f"runs have no {key}: their values are read from the files' names")
+            raise InputError(f"runs have no {key}: their parameters are read from the file names")
     _refuse_comparable(_options(table))
     listed = [table.runs] if isinstance(table.runs, str) else table.runs
     texts = isinstance(listed, list) and all(isinstance(one, str) for one in listed)
@@ -394,14 +399,14 @@ def _runs_from(table: SystemTable, folder: Path | None) -> System[Any]:
     for one in listed:
         found = run_paths(str(base / one))
         if not found:
-            raise InputError(f"no run is called {one}")
+            raise InputError(f"no run file matches {one}")
         paths.update({path: path for path in found})
     return _of_runs(paths, table.name)
 
 
 def _refuse_comparable(options: SystemOptions) -> None:
     if options.comparable is not None:
-        raise InputError("comparable is for functions and objects")
+        raise InputError("comparable is only for functions and objects")
 
 
 def _call_from(table: SystemTable, kind: str, folder: Path | None) -> System[Any]:

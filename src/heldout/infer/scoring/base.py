@@ -149,16 +149,22 @@ class MeanScoring:
         )
 
     def system(self, at: int, level: float) -> Interval:
-        """Return corrected t for folds, Wilson's interval for zeros and ones, else t."""
+        """Return corrected t for folds, else the interval of `mean_interval`."""
         from heldout.infer.intervals import folds  # SciPy
         from heldout.infer.intervals import units as intervals
 
         values = self.scores.values[:, at]
         if self.test_share is not None:
             return folds.corrected_t(values, self.test_share, level)
-        if ((self.scores.values == 0) | (self.scores.values == 1)).all():
-            return intervals.wilson(int(values.sum()), len(values), level)
-        return intervals.t_interval(values, level)
+        found = intervals.mean_interval(values, level, self.scores.range)
+        if found is None or (found.method == "Wilson" and not self._are_shares()):
+            return intervals.t_interval(values, level)
+        return found
+
+    def _are_shares(self) -> bool:
+        """Return whether 0 and 1 are the ends of the measure, as far as is known."""
+        values = self.scores.values
+        return self.scores.range == (0.0, 1.0) or bool(((values == 0) | (values == 1)).all())
 
     def signs(self, pair: tuple[int, int]) -> tuple[int, int]:
         """Return the number of units with a higher, and with a lower value of the first system."""

@@ -4,7 +4,7 @@ The plain t interval treats the parameters that the folds selected as fixed. But
 sides share most of their units, so all folds tend to select the same, perhaps unlucky, parameters:
 the errors of the folds are correlated, and the interval is too short (80-94 % coverage instead of
 95 %, `benchmarks/fold_coverage.py`). The variance used here adds the variance over re-selections on
-bootstrap samples of the units, which `heldout.tune.rechoose` computes.
+bootstrap samples of the units, which `heldout.tune.choice_variance` computes.
 """
 
 from __future__ import annotations

@@ -66,6 +66,9 @@ REPLICATE_BLOCK: Final = 4096
 COUNT_BLOCK: Final = 1 << 22
 """... counts of units in it at most (32 MB)."""
 
+ENDLESS: Final = 1e12
+"""Larger statistics come from replicates without variance, and mean infinity."""
+
 PAIR_BLOCK: Final = 1 << 18
 """Statistics in memory at a time, so that they stay in the cache."""
 
@@ -81,18 +84,32 @@ class PairStatistics(NamedTuple):
         The mean of the first minus the mean of the second.
     error
         Its standard error; 0 if all units have the same difference.
+    differ
+        The number of units on which they differ.
     """
 
     first: Ints
     second: Ints
     mean: Floats
     error: Floats
+    differ: Ints
 
     @property
     def t(self) -> Floats:
         """Means over standard errors; for constant differences infinite, or 0 if they are 0."""
         constant = np.where(self.mean == 0, 0.0, np.copysign(np.inf, self.mean))
         return np.divide(self.mean, self.error, out=constant, where=self.error > 0)
+
+    def largest_t(self, units: int) -> Floats:
+        """Return the largest possible t, given the number of units on which systems differ.
+
+        By the inequality of Cauchy and Schwarz the squared mean of n differences, m of them not 0,
+        is at most m / n of their mean square.
+        """
+        same = units - self.differ
+        ratio = np.full(len(same), np.inf)
+        np.divide(self.differ * (units - 1), same, out=ratio, where=same > 0)
+        return np.asarray(np.sqrt(ratio))
 
 
 def pair_statistics(values: Floats, first: Ints, second: Ints) -> PairStatistics:
@@ -107,16 +124,18 @@ def pair_statistics(values: Floats, first: Ints, second: Ints) -> PairStatistics
     """
     units = len(values)
     mean, error = np.empty(len(first)), np.empty(len(first))
+    differ = np.empty(len(first), np.intp)
     size = max(1, COUNT_BLOCK // units)
     for start in range(0, len(first), size):
         part = slice(start, start + size)
         gaps = drop_noise(values[:, first[part]], values[:, second[part]])
         mean[part] = gaps.mean(0)
+        differ[part] = np.count_nonzero(gaps, 0)
         deviation = gaps.std(0, ddof=1)
         constant = constant_columns(gaps)
         mean[part] = np.where(constant, gaps[0], mean[part])
         error[part] = np.where(constant, 0.0, deviation / math.sqrt(units))
-    return PairStatistics(first, second, mean, error)
+    return PairStatistics(first, second, mean, error, differ)
 
 
 def replicates_made(asked: int, pairs: int, units: int) -> int:
@@ -153,6 +172,10 @@ def romano_wolf(
 
     One-sided p-values are at least half of those of the absolute statistics: with few units and
     skewed differences, the signed statistics alone give p-values that are too small.
+
+    A pair whose scores differ on m of n units only cannot have a t above root(m(n-1) / (n-m)). From
+    15 units on its statistic is cut there in replicates: else a single system that is nearly a
+    copy of another would make the largest statistic so large that no pair could be significant.
 
     A pair that does not vary in a replicate (all drawn units have the same difference) is left out
     of the maximum of that replicate; with fewer than 15 units, for which such replicates are
@@ -280,7 +303,9 @@ class _Family(NamedTuple):
                 done += len(maxima)
                 if progress:
                     progress(done, total)
-        null = NullTail.of(np.concatenate(largest).astype(np.float64), noise, exact=False)
+        null_maxima = np.concatenate(largest).astype(np.float64)
+        null_maxima[null_maxima > ENDLESS] = np.inf
+        null = NullTail.of(null_maxima, noise, exact=False)
         return Counts(counts, total, False, f"{total:,} replicates, seed {self.seed}", null)
 
 
@@ -301,24 +326,22 @@ class _Replicates:
         self.seed = family.seed
         self.alternative = family.alternative
         self.first, self.second = seen.first[order], seen.second[order]
-        # Scaled, the squares of very small or large scores do not leave single precision.
-        centred = values - values.mean(0)
-        scale = float(np.abs(centred).max()) or 1.0
-        self.centred = np.ascontiguousarray((centred / scale).T, kind)  # systems x units
         self.units = len(values)
-        # Replaces a variance of 0: the statistic becomes 0, or as large as possible.
+        self.centred = np.ascontiguousarray((values - values.mean(0)).T)  # systems x units
+        self.deviation = seen.error[order] * math.sqrt(self.units - 1)  # of 1/n
+        # In place of a variance of 0: the statistic becomes 0, or as large as can be.
         self.no_variance = np.inf if self.units >= FEW else float(np.finfo(kind).tiny)
-        variance = (seen.error[order] / scale) ** 2 * (self.units - 1)
-        self.variance = variance.astype(kind)
-        self.flat = (variance * (1e-5 if kind == np.float32 else 1e-10)).astype(kind)
+        self.flat = 1e-5 if kind == np.float32 else 1e-10
+        limit = seen.largest_t(self.units)[order] if self.units >= FEW else np.inf
+        self.limit = np.broadcast_to(np.asarray(limit, kind), order.shape)
 
     def compare(self, piece: tuple[int, int], thresholds: Numbers) -> tuple[Ints, Numbers]:
         """Return how many replicates reach each threshold, and the largest statistic of each."""
         generator = piece_generator(self.seed, piece[0])
         count = piece[1]
         normal = self.units > NORMAL
-        weights = None if normal else self._weights(generator, count)
-        means = self._normal_means(generator, count) if weights is None else self.centred @ weights
+        statistics = self._limiting_statistics if normal else self._statistics
+        drawn = self._normal_means(generator, count) if normal else self._weights(generator, count)
         reached = np.empty(len(self.first), np.int64)
         running = np.full(count, 0 if self.alternative == "two-sided" else -np.inf, self.kind)
         size = max(1, PAIR_BLOCK // count)
@@ -327,7 +350,7 @@ class _Replicates:
             # The pairs come smallest observed first, so `running` is the maximum over this pair and
             # all with less evidence: all steps of the step-down procedure in one pass. Row by row,
             # because NumPy's accumulate along the first axis takes twenty times as long.
-            for at, row in enumerate(self._statistics(part, means, weights), start):
+            for at, row in enumerate(self._evidence(statistics(part, drawn)), start):
                 np.maximum(running, row, out=running)
                 reached[at] = np.count_nonzero(running >= thresholds[at])
         return reached, running
@@ -342,28 +365,38 @@ class _Replicates:
 
     def _normal_means(self, generator: np.random.Generator, count: int) -> Numbers:
         """Return means of the systems in the limit of many units: systems x replicates."""
-        covariance = np.atleast_2d(np.cov(self.centred.astype(np.float64), ddof=0))
+        covariance = np.atleast_2d(np.cov(self.centred, ddof=0))
         sizes, axes = np.linalg.eigh(covariance / self.units)
         root = axes * np.sqrt(np.maximum(sizes, 0))
         means = root @ generator.standard_normal((len(root), count))
         return np.asarray(means, self.kind)
 
-    def _statistics(self, part: slice, means: Numbers, weights: Numbers | None) -> Numbers:
-        """Return the evidence of some pairs in the replicates: pairs x replicates."""
-        first, second = self.first[part], self.second[part]
-        statistics = means[first]
-        statistics -= means[second]
-        if weights is None:
-            statistics /= np.sqrt(self.variance[part, None] / (self.units - 1))
-        else:
-            # Mean of squares minus square of the mean, for all replicates in one matrix product.
-            squares = (self.centred[first] - self.centred[second]) ** 2
-            variance = squares @ weights
-            variance -= statistics * statistics
-            variance[variance <= self.flat[part, None]] = self.no_variance
-            variance /= self.units - 1
-            np.sqrt(variance, out=variance)
-            statistics /= variance
+    def _statistics(self, part: slice, drawn: Numbers) -> Numbers:
+        """Return the studentized differences of some pairs: pairs x replicates."""
+        gaps = self.centred[self.first[part]] - self.centred[self.second[part]]
+        # In standard deviations of the pair: single precision is then enough for every pair.
+        gaps /= self.deviation[part, None]
+        found: Numbers = gaps.astype(self.kind) @ drawn
+        variance = np.square(gaps, out=gaps).astype(self.kind) @ drawn
+        variance -= found * found
+        variance[variance <= self.flat] = self.no_variance
+        variance /= self.units - 1
+        np.sqrt(variance, out=variance)
+        found /= variance
+        limit = self.limit[part, None]
+        if np.isfinite(limit).any():
+            np.clip(found, -limit, limit, out=found)
+        return found
+
+    def _limiting_statistics(self, part: slice, drawn: Numbers) -> Numbers:
+        """Return the same where means are normal and standard errors do not vary."""
+        found: Numbers = drawn[self.first[part]]  # means of systems
+        found -= drawn[self.second[part]]
+        found /= (self.deviation[part, None] / math.sqrt(self.units - 1)).astype(self.kind)
+        return found
+
+    def _evidence(self, statistics: Numbers) -> Numbers:
+        """Return the statistics, larger for stronger evidence; they are changed in place."""
         if self.alternative == "two-sided":
             np.abs(statistics, out=statistics)
         elif self.alternative == "less":

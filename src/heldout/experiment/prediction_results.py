@@ -1,4 +1,4 @@
-"""Outcomes of estimators as results: what was chosen, predicted, and what it was worth."""
+"""Results of estimators: choices, predictions and values."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from heldout.as_json import plain
 from heldout.errors import HeldoutError
 from heldout.experiment.instances import defined_value
+from heldout.experiment.result_tables import fold_tables, shown_parameters
 from heldout.experiment.results import Results
 from heldout.experiment.split_table import split_table
 from heldout.experiment.summary import summarise_choices
 from heldout.experiment.table_columns import place_columns, prediction_columns, value_columns
-from heldout.experiment.tables import fold_tables, shown_parameters
 from heldout.measure.undefined import Undefined
 
 if TYPE_CHECKING:
@@ -21,12 +21,11 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from heldout.experiment.manifest import Manifest
+    from heldout.experiment.manifest import Manifest, Timings
     from heldout.experiment.settings import PredictionSettings
     from heldout.experiment.summary import EstimateRecord
-    from heldout.experiment.systems.estimator_outcomes import PredictedOutcome
     from heldout.experiment.systems.estimators import EstimatorSystem
-    from heldout.experiment.systems.outcomes import Place
+    from heldout.experiment.systems.outcomes import Place, PredictedOutcome
 
     Pair = tuple[EstimatorSystem, PredictedOutcome]
 
@@ -37,9 +36,9 @@ def prediction_results(
     settings: PredictionSettings,
     outcomes: Sequence[PredictedOutcome],
     manifest: Manifest,
-    timings: dict[str, Any],
+    timings: Timings,
 ) -> Results:
-    """Tables and summary of what is known of each estimator."""
+    """Return the tables and the summary of all estimators."""
     pairs = list(zip(settings.systems, outcomes, strict=True))
     summary = [
         summarise_choices(system, outcome, [], baseline=system.baseline, notes=outcome.notes)
@@ -54,15 +53,15 @@ def prediction_results(
         manifest=manifest,
         timings=timings,
     )
-    for one in summary:
-        one["estimates"] = plain(
-            [_estimate(results, one["name"], str(measure)) for measure in settings.measures]
+    for entry in summary:
+        entry["estimates"] = plain(
+            [_estimate(results, entry["name"], str(measure)) for measure in settings.measures]
         )
     return results
 
 
 def _estimate(results: Results, system: str, measure: str) -> EstimateRecord:
-    """The mean over splits with its interval; a reason where it does not exist."""
+    """Return the mean over splits with its interval, or the reason why it does not exist."""
     level = results.manifest["settings"]["level"]
     found: EstimateRecord = {
         "measure": measure,

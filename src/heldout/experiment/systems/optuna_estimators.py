@@ -1,4 +1,4 @@
-"""Estimators whose points Optuna proposes, each in the light of those before it."""
+"""Estimators with a search by Optuna."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.experiment.execution.tasks import EVERYTHING
+from heldout.experiment.systems.choose_in_folds import TEST, TUNE, fold_means
 from heldout.experiment.systems.descriptions import described
 from heldout.experiment.systems.estimators import EstimatorSystem
-from heldout.experiment.systems.nested import TEST, TUNE, fold_means
-from heldout.experiment.systems.optuna_search import SEARCH, Searched, SearchRecord
+from heldout.experiment.systems.optuna_base import SEARCH, Searched, SearchRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -21,10 +21,12 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Floats
     from heldout.experiment.execution.tasks import Task
+    from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.settings import PredictionSettings
     from heldout.experiment.systems.base import Context, Point, Value
     from heldout.experiment.systems.estimators import HeldOutFit, TriedFit
     from heldout.experiment.systems.records import Record
+    from heldout.tune.space import Point as TrialPoint
     from heldout.tune.space import Space
 
 __all__ = ["SearchedEstimator", "SearchedFit"]
@@ -32,14 +34,14 @@ __all__ = ["SearchedEstimator", "SearchedFit"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SearchedFit(SearchRecord):
-    """A search on one train side, and what the chosen point predicted for the other.
+    """A search on one training side, and the predictions of the chosen point for the other side.
 
     Parameters
     ----------
     failed
-        The trial of each fit that failed, and why.
+        The trial and the reason of each failed fit.
     warned
-        What was warned of, once for each fit.
+        The warnings of all fits.
     predicted, scores, probabilities
         As for `HeldOutFit`; `predicted` is None where nothing is held out.
     """
@@ -53,19 +55,19 @@ class SearchedFit(SearchRecord):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SearchedEstimator(Searched, EstimatorSystem):
-    """An estimator whose parameters are searched for by Optuna.
+    """An estimator whose parameters Optuna searches.
 
     Parameters
     ----------
     space
-        What the points are proposed from.
+        The space of the proposals.
     trials
-        How many points each search tries.
+        The number of trials per search.
     objects
-        Values that are neither numbers nor texts, by the name of their parameter; the space has
-        their positions in place of them, as texts.
+        Values that are neither numbers nor texts, by the name of their parameter; in the space they
+        are replaced by their positions, as texts.
     tried
-        The points that were tried, when all is done.
+        The points that were tried, when all tasks are finished.
     """
 
     RECORDS: ClassVar[Mapping[str, type[Record]]] = {SEARCH: SearchedFit}
@@ -76,11 +78,11 @@ class SearchedEstimator(Searched, EstimatorSystem):
     tried: tuple[Point, ...] = ()
 
     def point(self, row: Sequence[Value]) -> Point:
-        """The parameters of a trial, from its row in a record."""
+        """Return the parameters of a trial, from its row in a record."""
         return with_objects(Searched.point(self, row), self.objects)
 
     def examples(self) -> tuple[Point, ...]:
-        """Each value of each parameter in some point."""
+        """Return points that together have every value of every parameter."""
         axes = self.space.axes
         first = [one.values[0] for one in axes]
         rows = [
@@ -90,19 +92,19 @@ class SearchedEstimator(Searched, EstimatorSystem):
         ]
         return tuple(map(self.point, rows))
 
-    def describe(self) -> dict[str, Any]:
-        """What it is, as plain values; changes when the estimator or the search does."""
-        search = self.described_search()
+    def describe(self) -> SystemRecord:
+        """Return what it is as plain values; they change when estimator or search does."""
+        record = self.describe_search({**EstimatorSystem.describe(self), "points": []})
         for name, values in self.objects.items():
-            search["space"][name]["values"] = [described(one) for one in values]
-        return {**EstimatorSystem.describe(self), "points": [], **search}
+            record["space"][name]["values"] = [described(value) for value in values]
+        return record
 
     def perform(self, task: Task, context: Context[PredictionSettings]) -> SearchedFit:
-        """Search by inner folds of the train side, then fit all of it and predict the other one."""
+        """Search by inner folds of the training side, then fit all of it and predict the other."""
         settings = context.settings
         tried: list[list[TriedFit]] = []
 
-        def values(proposed: Point) -> Floats:
+        def values(proposed: TrialPoint) -> Floats:
             tried.append(self._tries(task, context, self.point(tuple(proposed.values()))))
             return fold_means(tried[-1])
 
@@ -110,7 +112,7 @@ class SearchedEstimator(Searched, EstimatorSystem):
             found = self.search(task, settings, values)
         except InputError as error:
             fits = [one for trial in tried for one in trial]
-            if np.isfinite([one.values for one in fits]).any():
+            if np.isfinite([fit.values for fit in fits]).any():
                 raise
             reason = self.why_no_choice(settings, fits)
             raise InputError(f"{task.key}: {reason}") from error
@@ -141,7 +143,7 @@ class SearchedEstimator(Searched, EstimatorSystem):
     def failures(
         self, settings: PredictionSettings, records: Mapping[str, Record]
     ) -> Iterator[tuple[int, str]]:
-        """The point of each fit that failed, and why."""
+        """Yield the point and the reason of each failed fit."""
         numbers = self.numbers(settings, records)
         for task in self.tasks(settings):
             record: Any = records[task.key]
@@ -155,15 +157,15 @@ class SearchedEstimator(Searched, EstimatorSystem):
         return [self._perform_at(point, part, context) for part in parts]
 
     def _perform_at(self, point: Point, task: Task, context: Context[PredictionSettings]) -> Any:
-        """What an estimator does that has this point alone."""
-        given = {one.name: getattr(self, one.name) for one in fields(EstimatorSystem)}
+        """Perform a task with an estimator that has only this point."""
+        given = {field.name: getattr(self, field.name) for field in fields(EstimatorSystem)}
         plain = EstimatorSystem(**given | {"space": None, "grid": (point,)})
         return plain.perform(replace(task, points=(0,)), context)
 
 
-def with_objects(point: Point, objects: Mapping[str, Sequence[Any]]) -> Point:
-    """A point of a space with the objects that its positions stand for."""
+def with_objects(point: Mapping[str, object], objects: Mapping[str, Sequence[Any]]) -> Point:
+    """Return a point with the objects at the positions that the space has in their place."""
     return {
-        name: objects[name][int(value)] if name in objects else value
+        name: objects[name][int(str(value))] if name in objects else value
         for name, value in point.items()
     }

@@ -1,11 +1,14 @@
-"""Scores of folds that chose different parameter values, brought to one scale.
+"""Alignment: bring scores of folds that chose different parameters to one scale, and merge them.
 
-A BM25 score under k1 = 2 is larger than under k1 = 1: merged as they are, the folds that chose the
-larger value would win every place. So scores are mapped, query by query, to the scale of a
-reference value: the score that stands at some place among all documents of the sample under the
-fold's value becomes the one that stands at this place under the reference value, straight lines in
-between. The map is the same for every document of a fold, rises, and is the identity where the fold
-chose the reference value, so that nothing of what a held-out document earned is lost or leaked.
+A BM25 score under k1 = 2 is larger than under k1 = 1. If scores were merged as they are, folds that
+chose the larger value would take all top ranks. Scores are therefore mapped, query by query, to the
+scale of a reference setting. All documents of the sample are ranked under the setting of the fold
+and under the reference setting; the score at a rank of the first list becomes the score at the same
+rank of the second, with linear interpolation in between.
+
+The map is increasing, so it changes no order within a fold, and it is the identity if the fold
+chose the reference setting. It is the same for all documents of a fold, so a held-out document
+gains nothing from being in the sample by which the scales are compared.
 """
 
 from __future__ import annotations
@@ -23,13 +26,13 @@ if TYPE_CHECKING:
 __all__ = ["align_scores", "merge_lists"]
 
 _TOP = 20
-"""Places from the end of the list by which a map goes on beyond it."""
+"""Places at the end of a list from which the map is extrapolated beyond it."""
 _ROUNDING = 1e-9
-"""Scores that differ by a smaller share are equal: a difference of rounding has no slope."""
+"""Scores with a smaller relative difference are equal: rounding errors have no slope."""
 
 
 def _slope(own: Floats, reference: Floats) -> float:
-    """How the map goes on where a list ends: as it went over the last places."""
+    """Return the slope beyond the end of a list: that of the last places."""
     spread = float(own[0] - own[-1])
     if spread <= _ROUNDING * float(np.abs(own).max()):
         return 1.0
@@ -42,9 +45,9 @@ def align_scores(scores: Floats, own: Floats, reference: Floats) -> Floats:
     Parameters
     ----------
     scores
-        What is mapped.
+        The scores to map.
     own, reference
-        Scores of the same documents under the two values, each in falling order.
+        Scores of the same documents under the two settings, each in descending order.
 
     Examples
     --------
@@ -77,9 +80,9 @@ def merge_lists(
     documents, scores
         Queries × folds × places; −1: the list has ended.
     order
-        Place of each document's id: ties are broken by it, the greater first.
+        Rank of each document's id, which breaks ties: the greater first.
     k
-        How many places the merged lists have.
+        Number of places of the merged lists.
 
     Returns
     -------
@@ -89,7 +92,7 @@ def merge_lists(
     flat, values = documents.reshape(len(documents), -1), scores.reshape(len(scores), -1)
     there = flat >= 0
     ties = np.where(there, order[np.maximum(flat, 0)], -1)
-    # Documents that are not there come last, also behind a score of −∞.
+    # Missing documents come last, also after a score of −∞.
     ranked = np.lexsort((-ties, -values, ~there), axis=1)[:, :k]
     merged = np.take_along_axis(flat, ranked, axis=1)
     kept = np.take_along_axis(values, ranked, axis=1)

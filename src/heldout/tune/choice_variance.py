@@ -1,10 +1,10 @@
-"""How much held-out scores owe to the choices that were made on the train sides.
+"""How much held-out scores depend on the choices made on the training sides.
 
-The folds of one sample choose nearly the same point, because their train sides overlap. A score
-over held-out units therefore has two sources of error: the units, which a t interval knows, and the
-choices, which it takes as given. The second is seen by choosing again: the units are drawn with
-replacement, every split chooses on its train side of that draw, and the original held-out units are
-scored under those choices.
+The folds of one sample choose nearly the same point, because their training sides overlap. A score
+over held-out units therefore has two sources of error: the units, which a t interval covers, and
+the choices, which it treats as fixed. The second is estimated by choosing again: the units are
+drawn with replacement, every split chooses on its training side of that draw, and the original
+held-out units are scored under these choices.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["REPLICATES", "Sides", "TunedPoints", "choice_spreads", "draw_counts"
 
 REPLICATES: Final = 200
 _BLOCK: Final = 2**22
-"""Numbers that are held at once."""
+"""Numbers held at once."""
 
 
 class Sides(NamedTuple):
@@ -38,13 +38,13 @@ class Sides(NamedTuple):
     Parameters
     ----------
     train
-        The units that do not count once in the train side, and by how much they count more often.
+        Units whose weight on the training side is not 1, and by how much it is larger.
     test
-        The units of the held-out side, and how often they count.
+        The units of the held-out side, and their weights.
     units
-        How many units there are.
+        The number of units.
     shared
-        Whether units that are held out in one split train another.
+        Whether units held out in one split are training units of another.
     """
 
     train: tuple[tuple[Ints, Ints], ...]
@@ -54,7 +54,7 @@ class Sides(NamedTuple):
 
     @classmethod
     def of(cls, splits: Iterable[Split]) -> Sides:
-        """The sides of splits of queries."""
+        """Return the sides of splits of queries."""
         train, test = [], []
         trains = tests = np.zeros(1, np.bool_)
         for split in splits:
@@ -75,7 +75,7 @@ class TunedPoints(NamedTuple):
     Parameters
     ----------
     values
-        Points × units, in the measure that is compared.
+        Points × units, by the measure to compare.
     choices
         Replicates × splits, from `rechoose`; None: the system has one point.
     """
@@ -103,10 +103,10 @@ def rechoose(
     Parameters
     ----------
     values
-        Points × units, in the measure that points are chosen by. As in `choose`, a unit that some
-        point lacks has no say.
+        Points × units, by the tuning measure. As in `choose`, a unit on which some point is
+        undefined is ignored.
     sides
-        Of the splits.
+        The sides of the splits.
     counts
         Replicates × units: how often a unit was drawn.
     rule, higher_is_better
@@ -144,7 +144,7 @@ def rechoose(
 
 
 def _one_by_one(values: Floats, sides: Sides, counts: Ints, rule: Rule, higher: bool) -> Ints:
-    """By rules that look at more than the means."""
+    """Choose by rules that use more than the means."""
     found = np.zeros((len(counts), len(sides.train)), np.int64)
     for number, (places, more) in enumerate(sides.train):
         side = np.ones(sides.units, np.int64)
@@ -159,14 +159,14 @@ def _one_by_one(values: Floats, sides: Sides, counts: Ints, rule: Rule, higher: 
 def choice_spreads(
     systems: Mapping[str, TunedPoints], sides: Sides
 ) -> dict[tuple[str, str], ChoiceSpread]:
-    """Return the spread of every pair of systems of which at least one is tuned.
+    """Return the variances for every pair of systems of which at least one is tuned.
 
     Parameters
     ----------
     systems
-        All of the same units; the choices of all of the same draws.
+        All for the same units; the choices of all for the same draws.
     sides
-        Of the splits.
+        The sides of the splits.
     """
     names = list(systems)
     pairs = [
@@ -185,8 +185,8 @@ def choice_spreads(
 
 
 def _blocks(systems: Mapping[str, TunedPoints], sides: Sides) -> Iterator[dict[str, Floats]]:
-    """Held-out scores of every system, some replicates × units at a time."""
-    replicates = [len(one.choices) for one in systems.values() if one.choices is not None]
+    """Yield held-out scores of every system, some replicates × units at a time."""
+    replicates = [len(value.choices) for value in systems.values() if value.choices is not None]
     if not replicates:
         return
     step = max(1, _BLOCK // (sides.units * len(systems)))
@@ -205,7 +205,7 @@ def _blocks(systems: Mapping[str, TunedPoints], sides: Sides) -> Iterator[dict[s
 
 
 def _held_out(values: Floats, choices: Ints, sides: Sides) -> Floats:
-    """Replicates × units: the mean over the splits that hold a unit out; NaN: none does."""
+    """Return replicates × units: the mean over splits that hold a unit out; NaN: none does."""
     total = np.zeros((len(choices), values.shape[1]))
     times = np.zeros(values.shape[1], np.int64)
     for number, (places, often) in enumerate(sides.test):
@@ -217,7 +217,7 @@ def _held_out(values: Floats, choices: Ints, sides: Sides) -> Floats:
 
 
 def _mean_and_error(gaps: Floats) -> Floats:
-    """Of each replicate the mean over units, and the variance of that mean."""
+    """Return the mean over units, and the variance of that mean, for each replicate."""
     defined: Flags = np.logical_and.reduce(np.isfinite(gaps), axis=0)
     kept = gaps[:, defined]
     n = kept.shape[1]

@@ -1,4 +1,4 @@
-"""Outcomes as tables: one row a system, place, unit and measure."""
+"""Outcomes as tables: one row per system, place, unit and measure."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = ["fold_tables", "make_tables", "shown_parameters"]
 def make_tables(
     settings: RankingSettings, outcomes: Sequence[RankedOutcome]
 ) -> dict[str, pl.DataFrame]:
-    """The tables `values`, `folds`, `surface`, `lists` and `splits`."""
+    """Return the tables `values`, `folds`, `surface`, `lists` and `splits`."""
     pairs = list(zip(settings.systems, outcomes, strict=True))
     own = {
         "values": _values(settings, pairs),
@@ -44,12 +44,12 @@ def make_tables(
 
 
 def fold_tables(pairs: Sequence[tuple[System[Any], Outcome]]) -> dict[str, pl.DataFrame]:
-    """The tables `folds` and `surface`, of systems of any kind."""
+    """Return the tables `folds` and `surface`, for systems of any kind."""
     return {"folds": _folds(pairs), "surface": _surface(pairs)}
 
 
 def shown_parameters(system: System[Any], number: int) -> str | None:
-    """The parameters at a point as JSON; none where there were several points."""
+    """Return the parameters at a point as JSON; None for several points."""
     return None if number < 0 else json.dumps(system.settings(number), ensure_ascii=False)
 
 
@@ -64,7 +64,7 @@ def _stacked(parts: list[pl.DataFrame], schema: dict[str, Any]) -> pl.DataFrame:
 
 
 def _at(frame: pl.DataFrame, system: System[Any], place: Place) -> pl.DataFrame:
-    """A frame with the columns that say where it comes from, before its own."""
+    """Return a frame with the columns of its place before its own."""
     import polars as pl
 
     constants = [pl.lit(system.name).alias("system")] + [
@@ -130,7 +130,7 @@ def _surface(pairs: Sequence[tuple[System[Any], Outcome]]) -> pl.DataFrame:
         if not system.tuned:
             continue
         shown = [shown_parameters(system, number) for number in range(len(system.points()))]
-        named = [(_row(system, one.place), one.chosen.surface) for one in outcome.folds]
+        named = [(_row(system, fold.place), fold.chosen.surface) for fold in outcome.folds]
         nowhere = [system.name, None, None, None, None]
         for place, means in [*named, (nowhere, outcome.final.surface)]:
             rows += [

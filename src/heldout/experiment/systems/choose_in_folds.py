@@ -1,4 +1,9 @@
-"""Systems that are called or fitted on every train side, and tuned inside of it."""
+"""Choose parameters in each fold: for systems that are called or fitted on the training side.
+
+Every parameter setting is tried on the training side of each split, on all of it or by inner folds.
+The best one is used on the held-out side, which plays no part in the choice. The same is done once
+on all data, for the parameters to use in the end.
+"""
 
 from __future__ import annotations
 
@@ -36,31 +41,31 @@ __all__ = [
 S = TypeVar("S", bound="Settings")
 
 TUNE = "tune"
-"""The kind of a task that tries one point on a part of a train side."""
+"""The kind of task that tries one parameter setting on a part of a training side."""
 TEST = "test"
-"""The kind of a task that measures the chosen point on a held-out side."""
+"""The kind of task that evaluates the chosen parameter setting on a held-out side."""
 
 
 def shown_split(settings: Settings, task: Task) -> str:
-    """The split of a task, for messages and seeds."""
+    """Return the name of the split of a task, for messages and seeds."""
     return "all" if task.split == EVERYTHING else str(settings.splits.key(task.split))
 
 
 def call_seed(seed: int, *parts: object) -> int:
-    """The seed of one call: from the root seed and the key of the task, and nothing else."""
+    """Return the seed of one call, which depends on the random seed and the task alone."""
     return int(seed_word(seed, "call", *parts) >> np.uint64(33))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NestedSystem(System[S]):
-    """A system that sees each train side by itself: every point is tried on it, one is chosen."""
+    """A system for which every parameter setting is tried on each training side."""
 
     @abstractmethod
     def why_no_choice(self, settings: S, tried: Sequence[TuneRecord]) -> str:
-        """Why there is no value to choose a point by."""
+        """Return why no parameter setting can be chosen."""
 
     def tasks(self, settings: S) -> Iterator[Task]:
-        """Every point on each train side and on everything; then one test for each split."""
+        """Yield every point on each training side and on all data, then one test per split."""
         if self.tuned:
             yield from self._tuning(settings)
         points = () if self.tuned else (0,)
@@ -80,14 +85,14 @@ class NestedSystem(System[S]):
     def resolve(
         self, tasks: Sequence[Task], settings: S, records: Mapping[str, Record]
     ) -> list[Task]:
-        """Tests get the points that were chosen on their train sides."""
+        """Return the tests with the points chosen on their training sides."""
         if all(task.points for task in tasks):
             return list(tasks)
         chosen = self.choices(settings, records)
         return [replace(task, points=(chosen[task.split].number,)) for task in tasks]
 
     def choices(self, settings: S, records: Mapping[str, Record]) -> dict[int, Chosen]:
-        """What was chosen for each split, and for everything."""
+        """Return the choice for each split, and for all data."""
         splits = [*range(len(settings.splits)), EVERYTHING]
         if not self.tuned:
             return dict.fromkeys(splits, Chosen.none())
@@ -97,9 +102,10 @@ class NestedSystem(System[S]):
         return {split: self._choose(settings, mine, records) for split, mine in by_split.items()}
 
     def _choose(self, settings: S, tasks: Sequence[Task], records: Mapping[str, Record]) -> Chosen:
-        """Choose by what each query got, averaged over the inner folds that it stood in.
+        """Choose by the value of each query, averaged over the inner folds that contain it.
 
-        For estimators it is what each inner fold got, and a point that failed in any is not chosen.
+        For estimators there is one value per inner fold, and a point that failed in a fold is not
+        chosen.
         """
         split = tasks[0].split
         tried: list[TuneRecord] = [records[task.key] for task in tasks]  # type: ignore[misc]
@@ -119,9 +125,9 @@ class NestedSystem(System[S]):
 
 
 def fold_means(tried: Sequence[TuneRecord]) -> NDArray[np.float64]:
-    """What each query got at a point, averaged over the inner folds that it stood in."""
-    parts = np.stack([one.values for one in tried])
-    if any(one.failed is not None for one in tried):
+    """Return the values per query at a point, averaged over the inner folds that contain it."""
+    parts = np.stack([trial.values for trial in tried])
+    if any(trial.failed is not None for trial in tried):
         parts[:] = np.nan
     there = np.isfinite(parts)
     times = there.sum(axis=0)
@@ -130,5 +136,5 @@ def fold_means(tried: Sequence[TuneRecord]) -> NDArray[np.float64]:
 
 
 def named_splits(settings: Settings) -> list[tuple[int, str]]:
-    """The number of each split, and its name in keys."""
+    """Return the number of each split, and its name in keys."""
     return [(at, str(settings.splits.key(at))) for at in range(len(settings.splits))]

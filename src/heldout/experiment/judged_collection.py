@@ -1,4 +1,4 @@
-"""A collection known by its judgements alone, which is enough where all systems are run files."""
+"""A collection made from judgements alone, for experiments in which all systems are run files."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def judged_collection(
     name
         The name of the collection (default: that of the first file).
     intersection
-        Leave out queries that some run lacks; else they count 0 there.
+        Leave out queries that are missing in a run; otherwise they count as 0 there.
     """
     searching = [one.name for one in systems if one.needs_documents]
     if searching:
@@ -58,17 +58,17 @@ def judged_collection(
             kept.intersection_update(run.queries if intersection else kept)
     if not kept:
         raise InputError("no judged query is in all runs")
-    queries = [one for one in judged.queries if one in kept]
+    queries = [query for query in judged.queries if query in kept]
     whole = Collection(
         documents,
         dict.fromkeys(queries, ""),
         judged.select(queries),
         name=name or Path(qrels[0]).name,
     )
-    return replace_notes(whole, ())  # which are about texts that are not there
+    return replace_notes(whole, ())  # the notes are about missing texts
 
 
 def _first(run: Run) -> list[str]:
-    """The documents that results show of a run."""
+    """Return the documents of a run that results show."""
     rows = run.offsets[:-1, None] + np.arange(TOP)
     return run.docs.take(rows[rows < run.offsets[1:, None]]).tolist()

@@ -1,4 +1,4 @@
-"""Systems that rank, and whose points Optuna proposes, each in the light of those before it."""
+"""Built-in models, functions and objects with a search by Optuna."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from heldout.experiment.documents.ranked_lists import TOP, Lists
 from heldout.experiment.execution.tasks import EVERYTHING, Task
 from heldout.experiment.systems.call_outcomes import collect_tests
 from heldout.experiment.systems.calls import CallSystem
+from heldout.experiment.systems.choose_in_folds import TEST, TUNE, fold_means
 from heldout.experiment.systems.models import ModelSystem
-from heldout.experiment.systems.nested import TEST, TUNE, fold_means
-from heldout.experiment.systems.optuna_search import SEARCH, Searched, SearchRecord
+from heldout.experiment.systems.optuna_base import SEARCH, Searched, SearchRecord
 from heldout.experiment.systems.records import RankedRecord, Record
 from heldout.experiment.systems.static import lists_of_some
 from heldout.retrieve.sides import whole_side
@@ -27,10 +27,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Context, Point, System
-    from heldout.experiment.systems.optuna_search import Objective
+    from heldout.experiment.systems.optuna_base import Objective
     from heldout.experiment.systems.outcomes import RankedOutcome
+    from heldout.tune.space import Point as TrialPoint
 
     Floats = NDArray[np.float64]
     RankingContext = Context[RankingSettings]
@@ -40,12 +42,12 @@ __all__ = ["RankedSearch", "SearchedCall", "SearchedModel", "searched"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RankedSearch(SearchRecord):
-    """A search on one train side, and what the chosen point got on the other.
+    """A search on one training side, and the ranking by the chosen point on the other side.
 
     Parameters
     ----------
     values, documents, scores
-        As for `RankedRecord`, of the queries that were held out.
+        As for `RankedRecord`, for the held-out queries.
     """
 
     values: Floats
@@ -62,26 +64,26 @@ class _RankingSearch(Searched):
 
     @abstractmethod
     def objective(self, task: Task, context: RankingContext) -> Objective:
-        """What gives the value of each query at a point, on the train side of a task alone."""
+        """Return a function from a point to values per query, on the training side of a task."""
 
     @abstractmethod
-    def held_out(self, task: Task, context: RankingContext, point: Point) -> RankedRecord:
-        """What a point gets on what a task holds out; on everything, if nothing is held out."""
+    def held_out(self, task: Task, context: RankingContext, point: TrialPoint) -> RankedRecord:
+        """Return the record of a point on the held-out side of a task; on all data, if none is."""
 
     @abstractmethod
     def measures_final(self, settings: RankingSettings) -> NDArray[np.bool_]:
-        """The measures by which the final point is known on the data it was chosen on."""
+        """Return the measures for which the final point has training values."""
 
-    def first_point(self) -> Point:
-        """The first value of each parameter."""
-        return {one.name: one.values[0] for one in self.space.axes}
+    def first_point(self) -> TrialPoint:
+        """Return the first value of each parameter."""
+        return {axis.name: axis.values[0] for axis in self.space.axes}
 
     def perform(self, task: Task, context: RankingContext) -> RankedSearch:
-        """Search on the train side, and measure what was chosen on the other one."""
+        """Search on the training side, and evaluate the chosen point on the other side."""
         value_of = self.objective(task, context)
         counts = _train_counts(context.settings, task)
 
-        def seen(point: Point) -> Floats:
+        def seen(point: TrialPoint) -> Floats:
             values = value_of(point)
             return values if counts is None else np.repeat(values, counts)
 
@@ -97,7 +99,7 @@ class _RankingSearch(Searched):
         )
 
     def collect(self, settings: RankingSettings, records: Mapping[str, Record]) -> RankedOutcome:
-        """Each split as its own search has chosen for it."""
+        """Combine the splits, each with the choice of its own search."""
         chosen, tests = self.choices(settings, records), {}
         for task in self.tasks(settings):
             one: Any = records[task.key]
@@ -114,7 +116,7 @@ class _RankingSearch(Searched):
 
 
 def _train_counts(settings: RankingSettings, task: Task) -> NDArray[np.int32] | None:
-    """How often each query counts on the train side; None: all count once."""
+    """Return the weight of each query on the training side; None: all have weight 1."""
     if task.split == EVERYTHING or settings.by == "document":
         return None
     return settings.splits[task.split].train
@@ -122,50 +124,50 @@ def _train_counts(settings: RankingSettings, task: Task) -> NDArray[np.int32] | 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchedModel(_RankingSearch, ModelSystem):
-    """A built-in model whose parameters are searched for by Optuna.
+    """A built-in model whose parameters Optuna searches.
 
     Parameters
     ----------
     trials
-        How many points each search tries.
+        The number of trials per search.
     tried
-        The points that were tried, when all is done.
+        The points that were tried, when all tasks are finished.
     """
 
     trials: int
     tried: tuple[Point, ...] = ()
 
-    def describe(self) -> dict[str, Any]:
-        """What it is, as plain values."""
-        return {**ModelSystem.describe(self), **self.described_search()}
+    def describe(self) -> SystemRecord:
+        """Return the model and the search, as plain values."""
+        return self.describe_search(ModelSystem.describe(self))
 
     def misfits(self, by: str) -> Iterator[str]:
-        """Why it cannot be evaluated on such splits."""
+        """Yield the reasons why it cannot be evaluated on such splits."""
         if by != "query":
             yield (
-                'search = "optuna" of a built-in model is for held-out queries: where documents '
-                'are held out, take search = "random", or a grid'
+                'search = "optuna" for a built-in model needs held-out queries; when documents are '
+                'held out, use search = "random" or a grid'
             )
 
     def memory(self, tasks: Sequence[Task], context: RankingContext) -> int:
-        """As much as one point takes."""
+        """Return the bytes that one point needs."""
         return self._at(self.first_point()).memory(tasks, context)
 
     def objective(self, task: Task, context: RankingContext) -> Objective:
-        """Rank all queries at a point; those of the other side are not looked at."""
+        """Rank all queries at a point; only those of the training side are used."""
         del task
         settings, candidates = context.settings, self._candidates(context)
         side = whole_side(candidates.index, candidates.vocabulary)
 
-        def values(point: Point) -> Floats:
+        def values(point: TrialPoint) -> Floats:
             mine = replace(candidates, models=self._at(point).models())
             found: Floats = mine.evaluate(side, [settings.tune_for])[0, 0]
             return found
 
         return values
 
-    def held_out(self, task: Task, context: RankingContext, point: Point) -> RankedRecord:
-        """The held-out queries at a point."""
+    def held_out(self, task: Task, context: RankingContext, point: TrialPoint) -> RankedRecord:
+        """Return the record of the held-out queries at a point."""
         settings = context.settings
         candidates = replace(self._candidates(context), models=self._at(point).models())
         side = whole_side(candidates.index, candidates.vocabulary)
@@ -178,15 +180,15 @@ class SearchedModel(_RankingSearch, ModelSystem):
         return RankedRecord(number=0, values=values, documents=lists.documents, scores=lists.scores)
 
     def measures_final(self, settings: RankingSettings) -> NDArray[np.bool_]:
-        """All of them."""
+        """Return all measures."""
         return np.ones(len(settings.measures), np.bool_)
 
-    def _at(self, point: Point) -> ModelSystem:
+    def _at(self, point: TrialPoint) -> ModelSystem:
         parameters = (*self.parameters, *point.items())
         return ModelSystem(name=self.name, model=self.model, parameters=parameters)
 
     def _candidates(self, context: RankingContext) -> Candidates:
-        """The queries looked up in the index, once for all searches of a process."""
+        """Return the queries looked up in the index, once for all searches of a process."""
         if context.index is None:
             raise InputError(f"{self.name}: there is no index")
         settings, index = context.settings, context.index
@@ -199,48 +201,50 @@ class SearchedModel(_RankingSearch, ModelSystem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchedCall(_RankingSearch, CallSystem):
-    """A function or object whose parameters are searched for by Optuna.
+    """A function or object whose parameters Optuna searches.
 
     Parameters
     ----------
     trials
-        How many points each search tries.
+        The number of trials per search.
     tried
-        The points that were tried, when all is done.
+        The points that were tried, when all tasks are finished.
     """
 
     trials: int
     tried: tuple[Point, ...] = ()
 
-    def describe(self) -> dict[str, Any]:
-        """What it is, as plain values, with a hash of its source."""
-        return {**CallSystem.describe(self), **self.described_search()}
+    def describe(self) -> SystemRecord:
+        """Return the call and the search as plain values, with a hash of the source."""
+        return self.describe_search(CallSystem.describe(self))
 
     def objective(self, task: Task, context: RankingContext) -> Objective:
-        """Let it rank the train side, or inner folds of it."""
+        """Let it rank the training side, or inner folds of it."""
         inner = context.settings.inner
         folds = [-1] if inner is None else range(inner)
         parts = [replace(task, kind=TUNE, inner=fold, points=(0,)) for fold in folds]
 
-        def values(point: Point) -> Floats:
+        def values(point: TrialPoint) -> Floats:
             plain = self._at(point)
             found: list[Any] = [plain.perform(part, context) for part in parts]
             return fold_means(found)
 
         return values
 
-    def held_out(self, task: Task, context: RankingContext, point: Point) -> RankedRecord:
-        """Let it see the train side and rank the other one."""
+    def held_out(self, task: Task, context: RankingContext, point: TrialPoint) -> RankedRecord:
+        """Call it with the training side, and let it rank the other one."""
         found: Any = self._at(point).perform(replace(task, kind=TEST, points=(0,)), context)
         return found  # type: ignore[no-any-return]
 
     def measures_final(self, settings: RankingSettings) -> NDArray[np.bool_]:
-        """The one that points are chosen by, if they are chosen on all that is seen."""
-        alike = [settings.inner is None and one == settings.tune_for for one in settings.measures]
+        """Return the tuning measure, if points are chosen on the whole training side."""
+        alike = [
+            settings.inner is None and measure == settings.tune_for for measure in settings.measures
+        ]
         return np.array(alike, np.bool_)
 
-    def _at(self, point: Point) -> CallSystem:
-        given = {one.name: getattr(self, one.name) for one in fields(CallSystem)}
+    def _at(self, point: TrialPoint) -> CallSystem:
+        given = {field.name: getattr(self, field.name) for field in fields(CallSystem)}
         return CallSystem(
             **given | {"space": None, "parameters": (*self.parameters, *point.items())}
         )
@@ -250,16 +254,16 @@ _KINDS: dict[type[System[Any]], Any] = {ModelSystem: SearchedModel, CallSystem: 
 
 
 def searched(system: System[Any], trials: int) -> System[Any]:
-    """The same system, with a search by Optuna in place of its grid; 0 trials: as it is."""
+    """Return the system with a search by Optuna instead of its grid; unchanged for 0 trials."""
     if not trials:
         return system
     kind = _KINDS.get(type(system))
     if kind is None:
         raise InputError(
-            f'{system.name}: search = "optuna" is for built-in models, functions and objects with '
-            "fit and predict"
+            f'{system.name}: search = "optuna" works with built-in models, functions and objects '
+            "with fit and predict"
         )
     check_optuna()
-    given = {one.name: getattr(system, one.name) for one in fields(type(system))}
+    given = {field.name: getattr(system, field.name) for field in fields(type(system))}
     made: System[Any] = kind(**given, trials=trials)
     return made

@@ -7,45 +7,45 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from heldout.experiment.choices import query_choices
 from heldout.experiment.documents.differences import document_differences
 from heldout.experiment.documents.estimate import ESTIMANDS, mean_of
+from heldout.experiment.result_tables import make_tables
 from heldout.experiment.results import Results
 from heldout.experiment.summary import summarise_choices
-from heldout.experiment.tables import make_tables
+from heldout.experiment.tuning_variance import query_choices
 from heldout.infer.intervals.bounded import bounds_inside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.experiment.manifest import Manifest
+    from heldout.experiment.manifest import Manifest, Timings
     from heldout.experiment.settings import RankingSettings
-    from heldout.experiment.summary import EstimateRecord, SharedChoices, SystemDifference
+    from heldout.experiment.summary import EstimateRecord
     from heldout.experiment.systems.outcomes import RankedOutcome
 
 __all__ = ["ranking_results"]
 
 _HALVES: Final = ("halves", "target_halves")
-"""What estimates keep for differences between systems, and what is not shown."""
+"""Fields of estimates that are kept for differences between systems, and not shown."""
 
 
 def ranking_results(
     settings: RankingSettings,
     outcomes: Sequence[RankedOutcome],
     manifest: Manifest,
-    timings: dict[str, Any],
+    timings: Timings,
 ) -> Results:
-    """Tables and summary of what is known of each system."""
+    """Return the tables and the summary of all systems."""
     summary = [
         summarise_choices(system, outcome, _estimates(settings, outcome))
         for system, outcome in zip(settings.systems, outcomes, strict=True)
     ]
     if settings.by == "document":
         for one, found in zip(summary, document_differences(settings, outcomes), strict=True):
-            one["differences"] = cast("list[SystemDifference]", found)
+            one["differences"] = found
     if settings.by == "query":
         for one, spreads in zip(summary, query_choices(settings, outcomes), strict=True):
-            one["choices"] = cast("list[SharedChoices] | None", spreads)
+            one["choices"] = spreads
     tables = make_tables(settings, outcomes)
     return Results(**tables, summary=summary, manifest=manifest, timings=timings)
 
@@ -60,8 +60,8 @@ def _estimates(settings: RankingSettings, outcome: RankedOutcome) -> list[Estima
 
 
 def _averaged(settings: RankingSettings, outcome: RankedOutcome, row: int) -> EstimateRecord:
-    """Estimates of several repeats: their mean, and intervals as wide as theirs on average."""
-    mine = [one[row] for one in outcome.estimates]
+    """Return the mean of estimates from several repeats, with the mean width of their intervals."""
+    mine = [estimate[row] for estimate in outcome.estimates]
     value = float(np.mean([one.value for one in mine]))
     half = float(np.mean([(one.high - one.low) / 2 for one in mine]))
     optimism = float(np.mean([one.optimism for one in mine]))
@@ -86,7 +86,7 @@ def _averaged(settings: RankingSettings, outcome: RankedOutcome, row: int) -> Es
 
 
 def _counts(settings: RankingSettings, row: int, values: Any) -> EstimateRecord:
-    """The mean without an interval, and how many queries it is of."""
+    """Return the mean without an interval, and the number of queries."""
     kept = np.isfinite(values)
     return {
         "measure": str(settings.measures[row]),
@@ -103,7 +103,7 @@ def _counts(settings: RankingSettings, row: int, values: Any) -> EstimateRecord:
 def _by_query(
     settings: RankingSettings, outcome: RankedOutcome, row: int, values: Any
 ) -> EstimateRecord:
-    """The mean over queries, each as it did where it was held out."""
+    """Return the mean over queries, each with its held-out value."""
     kept = np.isfinite(values)
     found = _counts(settings, row, values)
     interval = _interval(values[kept], settings.level, settings.measures[row].range)
@@ -131,7 +131,7 @@ def _interval(values: Any, level: float, ends: tuple[float, float]) -> tuple[flo
 
 
 def _per_fold(settings: RankingSettings, row: int, values: Any) -> EstimateRecord:
-    """Each fold by itself: no interval, since its documents cannot be merged."""
+    """Return the mean over folds: no interval, since their documents cannot be merged."""
     words = ESTIMANDS["both" if settings.by == "both" else "documents"]
     return {
         **_counts(settings, row, values),

@@ -1,4 +1,4 @@
-"""What tuning in query folds adds to the variance of a difference, kept with the results."""
+"""The variance that tuning in query folds adds to a difference; stored with the results."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from heldout.data.scores import ChoiceSpread
 from heldout.infer.analysis_warnings import TAKEN_AS_GIVEN
 from heldout.notes import Note
-from heldout.tune.rechoose import (
+from heldout.tune.choice_variance import (
     REPLICATES,
     Sides,
     TunedPoints,
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Floats, Ints
     from heldout.experiment.settings import RankingSettings
+    from heldout.experiment.summary import SharedChoices
     from heldout.experiment.systems import System
     from heldout.experiment.systems.outcomes import RankedOutcome
 
@@ -31,11 +32,11 @@ __all__ = ["query_choices", "read_choices", "unknown_choices"]
 
 def query_choices(
     settings: RankingSettings, outcomes: Sequence[RankedOutcome]
-) -> list[list[dict[str, Any]] | None]:
-    """For each system its spreads with those before it, in each measure.
+) -> list[list[SharedChoices] | None]:
+    """Return, for each system, its variances with each earlier one, per measure.
 
-    None: the system was tuned, but what another choice would have given is not known, because its
-    rankings depend on the training queries and not on the parameters alone.
+    None: the system was tuned, but the values of other choices are unknown, because its rankings
+    depend on the training queries and not on the parameters alone.
     """
     sides = Sides.of(settings.splits)
     known = [
@@ -43,7 +44,7 @@ def query_choices(
         for system, outcome in zip(settings.systems, outcomes, strict=True)
     ]
     names = [system.name for system in settings.systems]
-    listed: dict[str, list[dict[str, Any]] | None] = {
+    listed: dict[str, list[SharedChoices] | None] = {
         name: [] if there else None for name, there in zip(names, known, strict=True)
     }
     if not sides.shared:
@@ -66,7 +67,14 @@ def query_choices(
         for (second, first), spread in choice_spreads(systems, sides).items():
             found = listed[second]
             if found is not None:
-                found.append({"measure": str(measure), "system": first, **spread._asdict()})
+                found.append(
+                    {
+                        "measure": str(measure),
+                        "system": first,
+                        "units": spread.units,
+                        "choices": spread.choices,
+                    }
+                )
     return list(listed.values())
 
 
@@ -89,7 +97,7 @@ def _choices(
 
 
 def _values(outcome: RankedOutcome, row: int) -> Floats:
-    """Points × queries; of a system without a choice what each query got where it was held out."""
+    """Return points × queries; for a system that is not tuned, its held-out values."""
     found: Floats = (
         outcome.per_query()[row][None] if outcome.points is None else outcome.points[row]
     )
@@ -99,22 +107,22 @@ def _values(outcome: RankedOutcome, row: int) -> Floats:
 def read_choices(
     summary: Sequence[Mapping[str, Any]], measure: str, systems: Sequence[str]
 ) -> dict[tuple[str, str], ChoiceSpread]:
-    """The spreads of the pairs of some systems in one measure, from a summary."""
+    """Return the variances of the pairs of some systems for one measure, from a summary."""
     return {
-        (one["name"], spread["system"]): ChoiceSpread(spread["units"], spread["choices"])
-        for one in summary
-        for spread in one.get("choices") or ()
-        if spread["measure"] == measure and {one["name"], spread["system"]} <= set(systems)
+        (entry["name"], spread["system"]): ChoiceSpread(spread["units"], spread["choices"])
+        for entry in summary
+        for spread in entry.get("choices") or ()
+        if spread["measure"] == measure and {entry["name"], spread["system"]} <= set(systems)
     }
 
 
 def unknown_choices(systems: Sequence[str]) -> tuple[Note, ...]:
-    """Warn that a difference does not include how much the selection varies."""
+    """Warn that a difference does not include the variance of the selection."""
     if not systems:
         return ()
     text = (
-        f"{', '.join(systems)}: tuned in folds of nearly the same queries, and what other "
-        "parameters would have given is not known, so that claims take the selected ones as given; "
-        f"for models of heldout such intervals {TAKEN_AS_GIVEN}"
+        f"{', '.join(systems)}: tuned in folds of nearly the same queries, but the values of other "
+        "parameter settings are unknown, so tests treat the selected ones as fixed; for built-in "
+        f"models such intervals {TAKEN_AS_GIVEN}"
     )
     return (Note("shared-choices", text),)
