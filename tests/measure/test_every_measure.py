@@ -34,8 +34,11 @@ RANKING += ["nDCG(dcg='exp-log2')@10", "AP(rel=2)@7", "P(judged_only=True)@3", "
 CLASSES = ["accuracy", "error", "balanced-accuracy", "precision(macro)", "recall(weighted)"]
 CLASSES += ["F1(micro)", "F(beta=2, macro)", "F1(class=b)", "precision(class='b', undefined=0)"]
 CLASSES += ["specificity(class=a)", "FP-rate(class=c)", "MCC", "kappa", "log-loss", "Brier"]
+CLASSES += ["kappa(linear)", "kappa(quadratic)", "top-k-accuracy(k=2)", "MCC(undefined=0)"]
+CLASSES += ["specificity(macro)", "specificity(micro)", "FP-rate(weighted)"]
 CLASSES += ["ECE(bins=5)", "AUC", "AUC(ovr, weighted)", "AUC(ovo)", "average-precision(class=b)"]
 NUMBERS = ["RMSE", "MSE", "MAE", "median-AE", "MAPE", "sMAPE", "R2"]
+NUMBERS += ["explained-variance", "MSLE", "pinball(alpha=0.9)", "Pearson", "Spearman", "Kendall"]
 TEXTS = ["BLEU", "sentBLEU", "BLEU(order=2, smooth='add-one')", "chrF", "chrF++", "TER", "ROUGE-1"]
 TEXTS += ["ROUGE-L(value='recall')", "ROUGE-2(level='corpus')", "ExactMatch", "TokenF1"]
 TEXTS += ["Perplexity", "Perplexity(base=2)"]
@@ -73,8 +76,8 @@ def classes(rng, counts):
 
 
 def numbers(rng, counts):
-    truth = rng.normal(5, 1, len(counts))
-    guess = truth + rng.normal(0, 1, len(counts))
+    truth = rng.gamma(5, 1, len(counts))
+    guess = truth + rng.uniform(-0.5, 1, len(counts))
     at = np.repeat(np.arange(len(counts)), counts)
     return NumberPredictions("A", tuple(map(str, range(len(at)))), truth[at], guess[at])
 
@@ -215,6 +218,9 @@ def test_units_with_weights_of_their_own_are_weighted():
         *(("chrF2", "chrF"), ("chrF2++", "chrF(word_order=2)"), ("chrF3", "chrF(beta=3)")),
         *(("BLEU", "BLEU"), ("TER", "TER"), ("rougeL", "ROUGE-L"), ("rouge1", "ROUGE-1")),
         *(("F1", "F1(macro)"), ("f1", "F1(macro)"), ("F1@10", "F@10"), ("map", "AP")),
+        *(("top_k_accuracy", "top-k-accuracy(k=2)"), ("mean_pinball_loss", "pinball(alpha=0.5)")),
+        *(("explained_variance", "explained-variance"), ("spearmanr", "Spearman")),
+        *(("mean_squared_log_error", "MSLE"), ("kappa(weights=linear)", "kappa(linear)")),
         *(("precision", "precision(macro)"), ("precision@5", "P@5"), ("ndcg@10", "nDCG@10")),
     ],
 )
@@ -228,7 +234,7 @@ def test_names_of_others(name, ours):
     [
         *(("neg_mean_squared_error", "MSE"), ("neg_root_mean_squared_error", "RMSE")),
         *(("neg_log_loss", "log-loss"), ("neg_brier_score", "Brier")),
-        ("neg_mean_absolute_error", "MAE"),
+        *(("neg_mean_absolute_error", "MAE"), ("neg_mean_squared_log_error", "MSLE")),
     ],
 )
 def test_negated_scorers_are_refused_with_the_measure_to_write(name, ours):
