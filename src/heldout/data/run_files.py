@@ -15,6 +15,7 @@ from heldout.data.columns import QRELS_COLUMNS, RUN_COLUMNS
 from heldout.data.io import trec
 from heldout.data.io.compression import EXTENSIONS, compress
 from heldout.data.io.delimited import refuse_or_report
+from heldout.data.io.run_cbor import is_cbor
 from heldout.data.io.source import open_source
 from heldout.data.run import Qrels, Run
 from heldout.data.subtopics import SUBTOPIC_NAMES, judgement_columns
@@ -37,7 +38,7 @@ __all__ = [
     "write_run",
 ]
 
-Format = Literal["trec", "csv", "tsv", "json", "parquet"]
+Format = Literal["trec", "csv", "tsv", "json", "parquet", "cbor"]
 _ENDINGS = (".csv", ".tsv", ".json", ".parquet")
 _HEADER_WORDS = frozenset(
     spelling
@@ -54,6 +55,8 @@ def detect_format(source: Source) -> Format:
         return "parquet"
     if re.match(rb"\s*\{\s*[\"}]", head):
         return "json"
+    if is_cbor(head):
+        return "cbor"
     first = _first_line(head)
     for mark, name in (("\t", "tsv"), (",", "csv")):
         cells = [cell.strip().strip('"').lower() for cell in first.split(mark)]
@@ -77,7 +80,8 @@ def read_run(
     ----------
     path
         A TREC run, a CSV or TSV table with a header, a JSON object ``{query: {document: score}}``
-        or a Parquet table; gzip, xz, bzip2 and zstd are decompressed; ``-`` is standard input.
+        or a Parquet table; gzip, xz, bzip2, zstd and lz4 (ranx) are
+        decompressed; ``-`` is standard input.
     name
         The name of the run (default: its tag, or else the name of the file).
     ties
@@ -223,7 +227,7 @@ def _located(source: Source, kind: str) -> Iterator[None]:
 def _stem(name: str) -> str:
     """Return the name of a file without folders and without extensions of known formats."""
     base = Path(name).name
-    endings = r"(\.(run|trec|txt|csv|tsv|json|parquet|qrels|gz|xz|bz2|zst))+$"
+    endings = r"(\.(run|trec|txt|csv|tsv|json|parquet|qrels|gz|xz|bz2|zst|lz4))+$"
     return re.sub(endings, "", base, flags=re.IGNORECASE) or base
 
 
