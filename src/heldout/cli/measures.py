@@ -19,7 +19,7 @@ def add_measures(command: Callable[..., argparse.ArgumentParser], commands: Any)
     parser = command(
         commands,
         "measures",
-        "List measures with their parameters and other spellings.",
+        "List measures; describe those that are named.",
         "  heldout measures\n  heldout measures nDCG\n",
     )
     parser.add_argument("names", metavar="NAME", nargs="*", help="list these only")

@@ -32,7 +32,9 @@ __all__ = [
     "PredictedMeasure",
     "PredictionTask",
     "Settings",
+    "input_of",
     "parse_prediction",
+    "scikit_learn_names",
 ]
 
 PredictionTask = Literal["classification", "regression"]
@@ -306,6 +308,23 @@ def prediction_family(task: PredictionTask, name: str) -> str | None:
     foreign = {_plain(one): two for one, two in {**_SCIKIT_LEARN[task], **_NEGATED[task]}.items()}
     found = ours.get(stem) or foreign.get(stem)
     return None if found is None else ours[_plain(found.partition("(")[0])]
+
+
+def scikit_learn_names(task: PredictionTask, family: str) -> tuple[str, ...]:
+    """Return the names that scikit-learn (or SciPy) has for a family."""
+    return tuple(
+        name for name, ours in _SCIKIT_LEARN[task].items() if ours.partition("(")[0] == family
+    )
+
+
+def input_of(task: PredictionTask, family: str) -> str:
+    """Return what a family needs: predictions, scores or probabilities."""
+    if task == "regression":
+        return "true and predicted numbers"
+    if family in _FROM_CONFUSION:
+        return "true and predicted classes"
+    ranked = family in {"AUC", "average-precision", "top-k-accuracy"}
+    return f"true classes and {'scores' if ranked else 'probabilities'}"
 
 
 def parse_prediction(
