@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from heldout.resample.holdout import Chronological, HoldOut, TestSet
     from heldout.resample.plans import Bootstrap, KFold, LeaveOneOut
     from heldout.retrieve.analyze import Analyzer
+    from heldout.retrieve.fuse import fuse
     from heldout.retrieve.index import Index
     from heldout.retrieve.models import Model
     from heldout.retrieve.search import search
@@ -91,6 +92,7 @@ _HOMES = {
     "Index": "heldout.retrieve.index",
     "Analyzer": "heldout.retrieve.analyze",
     "Model": "heldout.retrieve.models",
+    "fuse": "heldout.retrieve.fuse",
     "search": "heldout.retrieve.search",
     "open_index": "heldout.retrieve.shards",
     # experiments
@@ -187,6 +189,7 @@ __all__ = [
     "evaluate",
     "export_collection",
     "from_sklearn",
+    "fuse",
     "measures",
     "open_index",
     "parse_measure",

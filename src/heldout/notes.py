@@ -93,6 +93,12 @@ Code = Literal[
     "no-letters",
     "disagreement",
     "not-compared",
+    # machine judgements
+    "random-sample",
+    "unlike-queries",
+    "few-human-queries",
+    "machine-incomplete",
+    "machine-favours",
     # plans and gates
     "small-pilot",
     "few-differ",
