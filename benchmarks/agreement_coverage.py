@@ -38,13 +38,15 @@ def read_matrix(path: Path) -> Matrix:
 
 def scores(values: Matrix) -> Scores:
     """Return scores with numbers for names."""
-    units, systems = (list(map(str, range(count))) for count in values.shape)
+    units, systems = (tuple(map(str, range(count))) for count in values.shape)
     return Scores("score", systems, units, values)
 
 
 def percentile(x: Matrix, y: Matrix, seed: int, replicates: int) -> dict[str, tuple[float, float]]:
     """Return percentile intervals of all correlations."""
-    weights = np.random.default_rng(seed).multinomial(len(x), np.full(len(x), 1 / len(x)), replicates)
+    weights = np.random.default_rng(seed).multinomial(
+        len(x), np.full(len(x), 1 / len(x)), replicates
+    )
     drawn = batch_correlations(weights @ x / len(x), weights @ y / len(x))
     return {
         name: tuple(np.nanquantile(values, [0.025, 0.975]).tolist())
@@ -116,7 +118,9 @@ def main() -> None:
     """Measure what the options name, and save it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--matrices", type=Path, help="folder with adhoc5_ap.csv, adhoc5_rr.csv, …")
-    parser.add_argument("--judgements", type=Path, help="folder with human.qrels and machine/*.qrels")
+    parser.add_argument(
+        "--judgements", type=Path, help="folder with human.qrels and machine/*.qrels"
+    )
     parser.add_argument("--draws", type=int, default=300)
     parser.add_argument("--seed", type=int, default=18)
     options = parser.parse_args()
