@@ -94,6 +94,8 @@ def test_verdicts_of_errors_have_their_direction():
     up = scores("AP", [0.1, 0.5, 0.5, 0.9], 1)
     down = Scores("error", up.systems, up.units, -up.values, False)
     assert not verdict_changes(compare(up), compare(down))
+    turned = Scores("AP", up.systems[::-1], up.units, up.values[:, ::-1])
+    assert not verdict_changes(compare(up), compare(turned))
 
 
 def test_lines_name_order_and_verdicts():
