@@ -395,7 +395,8 @@ def _some(names: Sequence[str]) -> str:
 def _distinct_names(scores: list[RunScores], items: list[Any]) -> tuple[RunScores, ...]:
     """Give each run a distinct name: by tag, else by file, else with a number."""
     names = [one.name for one in scores]
-    files = [os.path.basename(item) for item in items if isinstance(item, str | os.PathLike)]
+    paths = [item for item in items if isinstance(item, str | os.PathLike)]
+    files = [os.path.basename(path) for path in paths]  # noqa: PTH119 - pathlib is slow to import
     if len(set(names)) < len(names) and len(set(files)) == len(names):
         names = files
     taken: set[str] = set()
