@@ -152,7 +152,7 @@ def test_studies_are_drawn(capsys, tmp_path):
         (["roc", "-o", "f.png"], "no chart roc, which needs classes with scores"),
         (["tuning-3", "-o", "f.png"], "no chart tuning-3"),
         (["forest"], "add -o chart.png"),
-        ([], "choose one of forest,"),
+        ([], "add one of forest,"),
         (
             ["forest", "-o", "f.png", "-m", "P@5"],
             "P@5 was not computed: expected one of AP",

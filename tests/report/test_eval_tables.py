@@ -155,7 +155,7 @@ def test_the_table_is_plain_text_unless_for_a_terminal():
     assert "\x1b" not in text
     cells = [cells_of(line) for line in text.splitlines()]
     assert cells[0] == ["run", "RR"]
-    assert cells[2:] == [["one", "0.4444"], ["two", "0.6667"]]
+    assert cells[2:] == [["two", "0.6667"], ["one", "0.4444"]]  # the best first
 
 
 def test_a_name_in_square_brackets_is_no_markup_and_no_control_gets_through():
