@@ -365,11 +365,11 @@ WRONG = {
     ),
     "gate by ranks": (
         [*BOTH, "--gate", "equivalent", "--margin", "1", "--test", "sign"],
-        "not by sign",
+        "--test sign cannot test a margin",
     ),
     "gate over folds by t": (
         [*BOTH, "--gate", "equivalent", "--margin", "1", "--test", "t", "--test-share", "0.1"],
-        "takes folds for independent",
+        "--test t treats folds as independent",
     ),
     "unknown baseline": ([*BOTH, "--baseline", "magic"], "no system 'magic'"),
     "ledger in no folder": ([*BOTH, "--ledger", "nowhere/l.sqlite"], "create it first"),

@@ -158,7 +158,7 @@ def _compare(options: argparse.Namespace) -> int:
         raise InputError("--paper goes with --format latex or md (-o FILE.tex or FILE.md)")
     pages = _pages(options)
     if options.gate:
-        from heldout.report.gate import gate_test
+        from heldout.infer.gates import gate_test
 
         gate_test(options.test or (), options.test_share)
     options.task = _task(options)
