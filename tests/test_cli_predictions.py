@@ -258,10 +258,8 @@ def test_scores_of_the_other_class_are_warned_about(tmp_path, capsys, positive):
     source = np.random.default_rng(2)
     score = source.random(60)
     noisy = score + source.normal(0, 0.2, 60)
-    rows = [
-        f"u{n},{'spam' if noisy[n] > 0.5 else 'ham'},{'spam' if score[n] > 0.5 else 'ham'},{score[n]}\n"
-        for n in range(60)
-    ]
+    truth, guess = (np.where(one > 0.5, "spam", "ham") for one in (noisy, score))
+    rows = [f"u{n},{truth[n]},{guess[n]},{score[n]}\n" for n in range(60)]
     path = tmp_path / "s.csv"
     path.write_text("unit,truth,prediction,score\n" + "".join(rows))
     said = run(capsys, "eval", path, "--positive", positive).err

@@ -130,6 +130,6 @@ def test_the_table_of_many_pairs_fits_the_terminal():
     gaps = [RNG.normal(0, 0.2, 30) for _ in range(3)]
     scores = pilot(*gaps)
     names = [f"a system with a very long name, number {at}, of a shared task" for at in range(4)]
-    long = Scores("AP", names, scores.units, scores.values)  # noqa: PD011 - not a frame
+    long = Scores("AP", names, scores.units, scores.values)
     lines = plan_table_lines(pilot_spreads(long), None, [50, 100], GOAL, width=80, quiet=True)
     assert max(map(len, lines)) <= 80
