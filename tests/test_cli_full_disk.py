@@ -56,6 +56,7 @@ PRINTS = {
     "index": ["index", "data.index"],
     "search": ["search", "data"],
     "search --query": ["search", "data", "--query", "red fish"],
+    "fuse": ["fuse", "one.run", "two.run"],
     "measures": ["measures"],
     "demo --files": ["demo", "--files", "another"],
 }
@@ -80,6 +81,7 @@ WRITES = {
     "index": ["index", "data", "-o"],
     "index --shards": ["index", "data", "--shards", "2", "-o"],
     "search -o": ["search", "data", "-o"],
+    "fuse -o": ["fuse", "one.run", "two.run", "-o"],
     "demo --files": ["demo", "--files"],
 }
 SUFFIX = {"eval parquet": ".parquet", "chart json": ".json", "tune --scores": ".csv"}

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from heldout.experiment.experiment import Experiment
     from heldout.experiment.results import Results
     from heldout.experiment.systems.base import System
+    from heldout.infer.agree import agree
+    from heldout.infer.agreement import Agreement
     from heldout.infer.compare import Comparison, compare
     from heldout.measure.base import Measure
     from heldout.measure.custom import define_measure
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from heldout.resample.holdout import Chronological, HoldOut, TestSet
     from heldout.resample.plans import Bootstrap, KFold, LeaveOneOut
     from heldout.retrieve.analyze import Analyzer
+    from heldout.retrieve.fuse import fuse
     from heldout.retrieve.index import Index
     from heldout.retrieve.models import Model
     from heldout.retrieve.search import search
@@ -89,6 +92,7 @@ _HOMES = {
     "Index": "heldout.retrieve.index",
     "Analyzer": "heldout.retrieve.analyze",
     "Model": "heldout.retrieve.models",
+    "fuse": "heldout.retrieve.fuse",
     "search": "heldout.retrieve.search",
     "open_index": "heldout.retrieve.shards",
     # experiments
@@ -96,7 +100,9 @@ _HOMES = {
     "Results": "heldout.experiment.results",
     "System": "heldout.experiment.systems.base",
     # claims
+    "Agreement": "heldout.infer.agreement",
     "Comparison": "heldout.infer.compare",
+    "agree": "heldout.infer.agree",
     "compare": "heldout.infer.compare",
     # charts
     "chart": "heldout.notebook",
@@ -144,6 +150,7 @@ _MOVED = {
 """Names that 0.1 had here: they are still found, and are not shown."""
 
 __all__ = [
+    "Agreement",
     "Analyzer",
     "Bootstrap",
     "Chronological",
@@ -174,6 +181,7 @@ __all__ = [
     "TwoWay",
     "Undefined",
     "View",
+    "agree",
     "chart",
     "charts",
     "compare",
@@ -181,6 +189,7 @@ __all__ = [
     "evaluate",
     "export_collection",
     "from_sklearn",
+    "fuse",
     "measures",
     "open_index",
     "parse_measure",

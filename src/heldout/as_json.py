@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from dataclasses import fields, is_dataclass
@@ -75,6 +74,8 @@ def json_text(content: Any, *, indent: int | None = 2) -> str:
     >>> json_text(["a\x9b2J"], indent=None)
     '["a\\u009b2J"]\n'
     """
+    import json
+
     text = json.dumps(plain(content), ensure_ascii=False, indent=indent, allow_nan=False) + "\n"
     if text.isascii():
         return text

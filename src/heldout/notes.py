@@ -73,6 +73,7 @@ Code = Literal[
     "crossing-groups",
     "undefined-fold",
     "shared-training",
+    "pairs-not-shared",
     # tests and intervals
     "one-tail",
     "bootstrap-shift",
@@ -92,6 +93,12 @@ Code = Literal[
     "no-letters",
     "disagreement",
     "not-compared",
+    # machine judgements
+    "random-sample",
+    "unlike-queries",
+    "few-human-queries",
+    "machine-incomplete",
+    "machine-favours",
     # plans and gates
     "small-pilot",
     "few-differ",

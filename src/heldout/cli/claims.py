@@ -325,8 +325,17 @@ def _text(
             pairs=options.pairs,
             explain=options.explain,
         )
+        claims += _agreement(comparisons, options.format)
     verdicts = [gates_markdown(found) for found in gates] if options.format == "md" else []
     return tables_page("\n".join([*verdicts, *claims]), options.format, "Scores")
+
+
+def _agreement(comparisons: list[Comparison], kind: str) -> list[str]:
+    """How far several measures agree; other programs find it in JSON."""
+    from heldout.report.order_agreement import agreement_text
+
+    text = agreement_text(comparisons, kind)
+    return [text] if text else []
 
 
 def _json(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 import textwrap
@@ -18,7 +19,15 @@ MOST_IN_USAGE: Final = 6
 
 ORDER: Final = (
     *("commands", "positional arguments", "options", "predictions", "texts", "input"),
-    *("plan (what is held out)", "analysis", "text analysis", "output", "execution", "help"),
+    *(
+        "machine judgements",
+        "plan (what is held out)",
+        "analysis",
+        "text analysis",
+        "output",
+        "execution",
+        "help",
+    ),
 )
 """The order of the groups of options, the command's own first."""
 
@@ -65,6 +74,9 @@ class Formatter(argparse.HelpFormatter):
     options are listed below it anyway.
     """
 
+    def __init__(self, prog: str, width: int | None = None) -> None:
+        super().__init__(prog, width=_terminal_width() - 2 if width is None else width)
+
     def _format_usage(
         self,
         usage: str | None,
@@ -105,6 +117,20 @@ class Formatter(argparse.HelpFormatter):
                 prose = []
             blocks.append(_listed(line, width))
         return "\n".join(indent + line for line in "\n".join(blocks).strip("\n").split("\n"))
+
+
+def _terminal_width() -> int:
+    """The same as `shutil.get_terminal_size`; that imports all modules for compression.
+
+    argparse makes a formatter for each argument that is added.
+    """
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return int(columns)
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or 80  # type: ignore[union-attr]
+    except (AttributeError, ValueError, OSError):  # closed, or not a terminal
+        return 80
 
 
 def _spelled(action: argparse.Action) -> str:

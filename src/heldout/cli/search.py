@@ -16,12 +16,11 @@ from heldout.cli.measures import given_measures
 from heldout.cli.options import (
     add_analyzer_options,
     add_collection_options,
-    add_json,
     add_measures,
     add_quiet,
     positive,
 )
-from heldout.cli.output import add_format, output_format
+from heldout.cli.run_output import add_run_output, print_run, run_format
 from heldout.data.notes import count_of
 from heldout.errors import InputError
 
@@ -54,8 +53,6 @@ A collection is indexed in memory on every call; for a large one build the index
 index) and name it with --index; it must be of the same documents. The run is written to -o FILE
 (.csv, .tsv, .json, .parquet, else TREC; compressed with .gz), or as TREC lines to standard output.
 """
-
-_FORMATS = ("auto", "trec", "csv", "tsv", "json", "parquet")
 
 _MOST = 1000
 _MOST_SHOWN = 10
@@ -102,10 +99,7 @@ def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -
         "--index", metavar="FILE", help="index of the collection (see heldout index)"
     )
     add_analyzer_options(parser)
-    add = group(parser, "output").add_argument
-    add("-o", "--output", metavar="FILE", help="write the run to FILE; format by suffix")
-    add_format(parser, _FORMATS, "for -o FILE (default: by its suffix, else trec)")
-    add_json(parser, "print the documents, the measures or the run as JSON")
+    add_run_output(parser, "print the documents, the measures or the run as JSON")
     add_quiet(parser)
     group(parser, "execution").add_argument(
         "--dask",
@@ -122,7 +116,7 @@ def _search(options: argparse.Namespace) -> int:
 
     model = _model(options.model, options.param)
     _refuse_misfits(options)
-    kind = _run_format(options)
+    kind = run_format(options)
     if options.dask is not None and options.index is None and not is_index(options.collection):
         raise InputError("--dask needs an index that all workers can read: build one, add --index")
     if options.query is not None:
@@ -142,23 +136,10 @@ def _search(options: argparse.Namespace) -> int:
     if not options.quiet:
         _note(given, run)
     if options.output is None and not _evaluates(options):
-        _print_run(run, json=options.json)
+        print_run(run, json=options.json)
     if judged is not None and _evaluates(options):
         _evaluate(judged, run, options)
     return 0
-
-
-def _run_format(options: argparse.Namespace) -> str:
-    """The format of the file that the run is written to, which may be compressed."""
-    from heldout.data.io.compression import EXTENSIONS
-
-    if options.output is None:
-        if options.format != "auto":
-            raise InputError("--format goes with -o FILE")
-        return "trec"
-    name, dot, compression = options.output.rpartition(".")
-    plain = name if dot + compression.lower() in EXTENSIONS else options.output
-    return output_format(options.format, plain, _FORMATS, "trec")
 
 
 def _evaluates(options: argparse.Namespace) -> bool:
@@ -320,17 +301,6 @@ def _note(given: _Given, run: Run) -> None:
     )
     lines = [*note_lines(notes), plain_text(made)]
     sys.stderr.write("".join(line + "\n" for line in lines))
-
-
-def _print_run(run: Run, *, json: bool) -> None:
-    if json:
-        from heldout.as_json import json_text
-
-        emit(json_text(run.to_dict(), indent=None))
-        return
-    from heldout.data.io.trec import run_lines
-
-    sys.stdout.writelines(run_lines(run))
 
 
 def _evaluate(judged: Qrels, run: Run, options: argparse.Namespace) -> None:

@@ -48,7 +48,17 @@ QUERY_NAMES: Final = ("query_id", "qid", "query-id", "q_id", "query", "topic", "
 
 RUN_COLUMNS = {
     "query": QUERY_NAMES,
-    "doc": ("doc_id", "docno", "docid", "corpus-id", "corpus_id", "document_id", "did", "doc"),
+    "doc": (
+        "doc_id",
+        "docno",
+        "docid",
+        "corpus-id",
+        "corpus_id",
+        "document_id",
+        "did",
+        "doc",
+        "document",
+    ),
     "score": ("score", "sim", "similarity"),
 }
 QRELS_COLUMNS = {

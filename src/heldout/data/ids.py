@@ -17,7 +17,7 @@ from heldout.data.words import PADDING, Flags, Ints, Words, hash_fields, mix
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -29,7 +29,9 @@ __all__ = [
     "as_id",
     "encode_ids",
     "id_column",
+    "id_numbers",
     "same_ids",
+    "stack_ids",
 ]
 
 SHORT: Final = 64
@@ -201,3 +203,37 @@ def same_ids(left: IdColumn, rows: Ints, right: IdColumn, others: Ints) -> Flags
         return same
     pairs = zip(left.take(rows).tolist(), right.take(others).tolist(), strict=True)
     return np.fromiter((mine == other for mine, other in pairs), np.bool_, len(rows))
+
+
+def stack_ids(columns: Sequence[IdColumn]) -> IdColumn:
+    """Return the ids of several columns one after another."""
+    short = [one for one in columns if isinstance(one, ShortIds)]
+    if len(short) < len(columns):
+        values = [np.array(one.tolist(), np.dtypes.StringDType()) for one in columns]
+        hashed = [one.hashes(0, len(one)) for one in columns]
+        return LongIds(np.concatenate(values), np.concatenate(hashed))
+    width = max(len(one.words) for one in short)
+    return ShortIds(
+        tuple(
+            np.concatenate(
+                [
+                    one.words[number] if number < len(one.words) else np.zeros(len(one), np.uint64)
+                    for one in short
+                ]
+            )
+            for number in range(width)
+        )
+    )
+
+
+def id_numbers(ids: IdColumn) -> Words:
+    """Return a number for each id: of two ids, the bytewise greater one has the higher number."""
+    if isinstance(ids, ShortIds) and len(ids.words) == 1:
+        return ids.words[0].byteswap()
+    rows = np.arange(len(ids))
+    order = ids.order(rows, np.zeros_like(rows), descending=False)
+    changes = np.zeros(len(ids), np.uint64)
+    changes[1:] = ids.compare(order[1:], order[:-1]) != 0
+    numbers = np.empty(len(ids), np.uint64)
+    numbers[order] = np.cumsum(changes)
+    return numbers

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
@@ -30,6 +29,8 @@ def stream_threads(task: Callable[[_T], _R], items: Iterable[_T]) -> Iterator[_R
     if workers <= 1:
         yield from map(task, work)
         return
+    from concurrent.futures import ThreadPoolExecutor  # slow to import
+
     with ThreadPoolExecutor(workers) as pool:
         waiting = deque(pool.submit(task, item) for item in work[: 4 * workers])
         try:

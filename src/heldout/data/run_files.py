@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from heldout.data.atomic import write_atomically
 from heldout.data.columns import QRELS_COLUMNS, RUN_COLUMNS
 from heldout.data.io import trec
 from heldout.data.io.compression import EXTENSIONS, compress
@@ -20,7 +19,6 @@ from heldout.data.run import Qrels, Run
 from heldout.errors import DuplicateError, FormatError, InputError
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterator
 
     from heldout.data.io.source import Source
@@ -207,7 +205,7 @@ def _located(source: Source, kind: str) -> Iterator[None]:
 
 def _stem(name: str) -> str:
     """Return the name of a file without folders and without extensions of known formats."""
-    base = Path(name).name
+    base = os.path.basename(name)  # noqa: PTH119 - pathlib is slow to import
     endings = r"(\.(run|trec|txt|csv|tsv|json|parquet|qrels|gz|xz|bz2|zst))+$"
     return re.sub(endings, "", base, flags=re.IGNORECASE) or base
 
@@ -231,6 +229,10 @@ def write_qrels(qrels: Qrels, path: Path_) -> None:
 def _write(
     what: Any, path: Path_, lines: Callable[[Any], Iterator[str]], kind: str | None = None
 ) -> None:
+    from pathlib import Path
+
+    from heldout.data.atomic import write_atomically
+
     compression = Path(path).suffix.lower()
     ending = Path(path).with_suffix("").suffix.lower() if compression in EXTENSIONS else compression
     if kind is not None:

@@ -97,6 +97,9 @@ class SystemRecord(TypedDict):
     values: NotRequired[list[str]]
     # Run files: a hash of each.
     runs: NotRequired[list[str]]
+    # A fusion: its method, and its parts, run files with a hash.
+    fusion: NotRequired[str]
+    parts: NotRequired[list[str]]
     # What is called, and a hash of its source.
     function: NotRequired[str]
     object: NotRequired[str]

@@ -172,7 +172,14 @@ def _systems(given: Any, problems: Problems, folder: Path | None) -> tuple[Syste
         with problems.at(f"systems[{at}]"):
             made = _system(one, f"systems[{at}].", problems, folder)
             found += [] if made is None else [made]
-    return tuple(found)
+    if len(found) < len(listed):
+        return tuple(found)
+    named = {system.name: system for system in found}
+    linked: list[System[Any]] = []
+    for at, system in enumerate(found):
+        with problems.at(f"systems[{at}]"):
+            linked.append(system.linked(named))
+    return tuple(linked)
 
 
 def _system(one: Any, under: str, problems: Problems, folder: Path | None) -> System[Any] | None:

@@ -206,11 +206,12 @@ class AnalyzerTable(Table):
 
 
 class SystemTable(Table):
-    """A system that ranks: one of model, runs, function, object and transformer."""
+    """A system that ranks: one of model, runs, fusion, function, object and transformer."""
 
     name: Annotated[str, Field(pattern=r"\S")] | None = None
     model: str | None = None
     runs: Any = None
+    fusion: str | None = None
     function: str | None = None
     object: str | None = None
     transformer: str | None = None

@@ -20,6 +20,8 @@ from heldout.report.claim_words import (
     verdict,
     verdict_of_many,
 )
+from heldout.report.machine import comparison_estimates, machine_dict
+from heldout.report.order_agreement import agreement_records
 from heldout.report.short_claims import pairs_table, short_text, systems_table, wrapped
 from heldout.report.tables import (
     Table,
@@ -139,7 +141,8 @@ def _starred(head: list[str], rows: list[list[str]]) -> Table:
 def claim_tables(comparison: Comparison) -> list[Table]:
     """The table of systems, and the table of pairs if there are several."""
     tables = [_system_table(comparison)]
-    return tables if comparison.baseline else [*tables, _pair_table(comparison)]
+    tables += [] if comparison.baseline else [_pair_table(comparison)]
+    return tables if comparison.machine is None else [*tables, comparison_estimates(comparison)]
 
 
 def claims_texts(
@@ -321,12 +324,16 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
         "anova_corrected_for_folds": comparison.fold_f,
         "sphericity": sphericity._asdict() if sphericity is not None else None,
         "ranks": comparison.friedman,
+        **({} if comparison.machine is None else {"machine": machine_dict(comparison)}),
     }
 
 
 def claim_records(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
     """All comparisons as JSON has them: what is not finite is null."""
-    return [plain(comparison_dict(one)) for one in note_measures(comparisons)]
+    records = [comparison_dict(one) for one in note_measures(comparisons)]
+    for record, agreement in zip(records[1:], agreement_records(comparisons), strict=True):
+        record["agreement"] = agreement
+    return [plain(record) for record in records]
 
 
 def json_claims(comparisons: Sequence[Comparison]) -> str:

@@ -106,6 +106,13 @@ def test_curves_of_one_parameter_compile(values, capfd):
     compiles(draw_tuning(rows(*data, names=["a.b[0]'", *TUNED])), capfd)
 
 
+def test_the_held_out_score_is_a_line(capfd):
+    data = [(value, 0.1, 0.05, 0.2, None, 1, False, 0.125) for value in (0.0, 0.5, 1.0)]
+    drawn = draw_tuning(rows(*data, names=["w", *TUNED, "held_out"]))
+    compiles(drawn, capfd)
+    assert "held-out 0.1250" in json.dumps(drawn.to_dict())
+
+
 def test_factors_are_drawn_on_a_logarithmic_axis():
     data = [(value, 0.1, 0.1, 0.1, 0.1, 0, False) for value in (0.01, 0.1, 1.0, 10.0)]
     text = json.dumps(draw_tuning(rows(*data, names=["C", *TUNED])).to_dict())

@@ -7,11 +7,11 @@ grows too large is refused; users who trust the file can decompress it first.
 from __future__ import annotations
 
 import codecs
+import os
 import sys
 from contextlib import contextmanager
 from importlib import import_module
 from io import BufferedReader, BytesIO, RawIOBase
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from heldout.errors import InputError, MissingExtraError
@@ -30,6 +30,7 @@ __all__ = [
     "is_compressed",
     "open_stream",
     "readable",
+    "refuse_directory",
     "sniff",
 ]
 
@@ -67,9 +68,9 @@ def open_stream(path: str) -> IO[bytes]:
     """Open a file for reading, decompressed if its first bytes are those of a compressed file."""
     compression = _compression(path)
     with readable(path):
-        file = Path(path).open("rb")  # noqa: SIM115 - closed by the caller
+        file = open(path, "rb")  # noqa: PTH123, SIM115 - closed by the caller
         return (
-            open_compressed(file, compression, Path(path).stat().st_size, path)
+            open_compressed(file, compression, os.fstat(file.fileno()).st_size, path)
             if compression
             else file
         )
@@ -89,11 +90,16 @@ def sniff(path: str, size: int = 1 << 16) -> bytes:
 def _compression(path: str) -> str:
     """Return the module that decompresses a file; empty if it is not compressed."""
     with readable(path):
-        if Path(path).is_dir():
-            raise InputError(f"{path} is a directory: give the path of a file in it")
-        with Path(path).open("rb") as file:
+        refuse_directory(path)
+        with open(path, "rb") as file:  # noqa: PTH123 - pathlib is slow to import
             magic = file.read(6)
     return compression_of(magic)
+
+
+def refuse_directory(path: str) -> None:
+    """Raise an error for a directory in the place of a file."""
+    if os.path.isdir(path):  # noqa: PTH112 - pathlib is slow to import
+        raise InputError(f"{path} is a directory: give the path of a file in it")
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import json
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.errors import FormatError
@@ -78,6 +77,8 @@ def parse_json(
     object_pairs_hook
         As for `json.loads`.
     """
+    import json
+
     try:
         return json.loads(text, object_pairs_hook=object_pairs_hook)
     except json.JSONDecodeError as error:

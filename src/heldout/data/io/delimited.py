@@ -12,7 +12,6 @@ from io import StringIO
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from heldout.data.io.blocks import LONGEST
 from heldout.data.io.decode import decode_text
 from heldout.data.notes import count_of
 from heldout.errors import FormatError, InputError
@@ -112,6 +111,8 @@ def delimited_rows(
         The number of the first line.
     """
     # Python's reader refuses cells above 128 kB, a limit of the process; texts can be longer.
+    from heldout.data.io.blocks import LONGEST
+
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
     quoting: Any = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
     reader = csv.reader(lines, delimiter=separator, quoting=quoting, strict=True)

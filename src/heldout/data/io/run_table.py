@@ -40,7 +40,7 @@ def read_run_table(
     skip_bad_lines: bool = False,
     report: Callable[[str], None] | None = None,
 ) -> Columns:
-    """Read the columns query, document and number from a table or a JSON object.
+    """Read the columns query, document and number from a table, JSON lines or a JSON object.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def read_run_table(
         As for `heldout.read_run`.
     """
     is_grade = "grade" in known
-    if kind == "json":
+    if kind == "json" and not _is_json_lines(source, known):
         columns = parse_lists(source.whole(b'"'), source.name)
         if is_grade:
             _check_json_grades(columns, source)
@@ -67,6 +67,19 @@ def read_run_table(
     rows = iter(sorted(bad, key=lambda row: row.number))
     refuse_or_report(rows, len(bad), skip=skip_bad_lines, report=report)
     return columns
+
+
+def _is_json_lines(source: Source, known: dict[str, tuple[str, ...]]) -> bool:
+    """Return whether the first line is an object with a query and a document of its own."""
+    first = next((line for line in source.head().splitlines() if line.strip()), b"")
+    try:
+        row = json.loads(first)
+    except ValueError:
+        return False
+    if not isinstance(row, dict) or any(isinstance(value, dict) for value in row.values()):
+        return False
+    names = {str(name).lower() for name in row}
+    return all(names.intersection(known[role]) for role in ("query", "doc"))
 
 
 def _refuse_run(values: Floats, name: str) -> None:

@@ -11,12 +11,17 @@ import sys
 import threading
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from heldout.data.io.compression import BOM, compression_of, decompress, readable
+from heldout.data.io.compression import (
+    BOM,
+    compression_of,
+    decompress,
+    readable,
+    refuse_directory,
+)
 from heldout.data.words import PADDING, Bytes
 from heldout.errors import FormatError, InputError
 
@@ -235,8 +240,7 @@ def open_source(path: str | os.PathLike[str]) -> Source:
     if name == STDIN:
         return _decompressed("<stdin>", sys.stdin.buffer.read())
     with readable(name):
-        if Path(name).is_dir():
-            raise InputError(f"{name} is a directory: give the path of a file in it")
+        refuse_directory(name)
         with open(name, "rb", buffering=0) as file:  # noqa: PTH123 - no second buffer
             size = os.fstat(file.fileno()).st_size
             magic = file.read(_MAGIC)

@@ -14,6 +14,7 @@ from heldout.data.notes import count_of
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from heldout.data.run import Run
@@ -115,10 +116,11 @@ class System(ABC, Generic[S]):
         Parameters
         ----------
         given
-            A text such as ``bm25(k1=0.5:3:6, b=0.75)``, ``runs/lambda=*.run`` or
-            ``ranker.py:rank``; a `Model`; a `Run` or several of them by name; a function
-            ``f(train, test, **parameters)``; a class or object with ``fit`` and ``predict``; a
-            PyTerrier transformer, or a function without ``train`` and ``test`` that makes one.
+            A text such as ``bm25(k1=0.5:3:6, b=0.75)``, ``runs/lambda=*.run``,
+            ``wsum(bm25.run, dense.run, w=0:1:11)`` or ``ranker.py:rank``; a `Model`; a `Run` or
+            several of them by name; a function ``f(train, test, **parameters)``; a class or object
+            with ``fit`` and ``predict``; a PyTerrier transformer, or a function without ``train``
+            and ``test`` that makes one.
         name
             Its name in tables.
         space
@@ -142,13 +144,51 @@ class System(ABC, Generic[S]):
         >>> system.name, len(system.points()), system.points()[1]
         ('bm25', 6, {'k1': 1, 'b': 0.75})
         """
-        from heldout.experiment.systems.reading import (  # it makes systems
-            SystemOptions,
-            system_of,
-        )
+        from heldout.experiment.systems.parameters import SystemOptions
+        from heldout.experiment.systems.reading import system_of  # it makes systems
 
         options = SystemOptions(parameters, space, sample, comparable, search, trials)
         return system_of(given, name, options, kind)
+
+    @staticmethod
+    def fusion(
+        how: str,
+        parts: Sequence[Run | System[Any] | str | os.PathLike[str]],
+        name: str | None = None,
+        *,
+        space: Space | Mapping[str, Any] | None = None,
+        parameters: Mapping[str, Value] | None = None,
+        search: Literal["grid", "random", "optuna"] | None = None,
+        trials: int | None = None,
+    ) -> System[Any]:
+        """Make a system that fuses runs, or other systems of the experiment.
+
+        Parameters
+        ----------
+        how
+            The method; see `heldout.fuse`.
+        parts
+            Runs, paths of runs, or names of other systems.
+        name
+            Its name in tables; by default the method.
+        space, parameters
+            What is tuned and what is fixed: ``norm``, ``k``, ``phi``, and weights. With two parts
+            ``w`` is the weight of the first, and the second has 1 − w; with more, ``w`` stands for
+            all weights that add up to 1, and ``w1``, ``w2``, … for single ones.
+        search, trials
+            As for `System.of`.
+
+        Examples
+        --------
+        >>> system = System.fusion("wsum", ["bm25", "dense", "splade"], space={"w": "0:1:3"})
+        >>> len(system.points()), system.points()[0]
+        (6, {'w1': 0.0, 'w2': 0.0, 'w3': 1.0})
+        """
+        from heldout.experiment.systems.fusion_reading import fusion_of_parts  # it makes systems
+        from heldout.experiment.systems.parameters import SystemOptions
+
+        options = SystemOptions(parameters, space, None, None, search, trials)
+        return fusion_of_parts(how, parts, options, name)
 
     def points(self) -> tuple[Point, ...]:
         """Return the parameter settings to choose from; of two, the earlier one is simpler."""
@@ -212,6 +252,42 @@ class System(ABC, Generic[S]):
         """
         del splits, by, given
         return iter(())
+
+    # As a part of another system.
+
+    def linked(self, systems: Mapping[str, System[Any]]) -> System[Any]:
+        """Return the system with those that it refers to by name; most refer to none.
+
+        Parameters
+        ----------
+        systems
+            All systems of the experiment.
+        """
+        del systems
+        return self
+
+    def not_a_part(self) -> str | None:
+        """Return why its rankings cannot be used by another system; None: they can."""
+        return (
+            "its ranking of a query can depend on the training side; write its run to a file, and "
+            "fuse that"
+        )
+
+    def selected(self, settings: S, records: Mapping[str, Record]) -> list[int]:
+        """Return the point chosen for each split and, last, for all data, if it can be a part.
+
+        Parameters
+        ----------
+        records
+            The records of stage 0, by the key of the task.
+        """
+        del settings, records
+        raise InputError(f"{self.name}: {self.not_a_part()}")
+
+    def ranking(self, number: int, context: Context[S]) -> Run:
+        """Return the ranked lists of all queries at a point, if it can be a part."""
+        del number, context
+        raise InputError(f"{self.name}: {self.not_a_part()}")
 
     # Tasks.
 

@@ -21,6 +21,7 @@ from heldout.retrieve.models import Model
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from heldout.data.run import Run
     from heldout.experiment.execution.tasks import Task
     from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.schema import RankingFields
@@ -103,6 +104,27 @@ class ModelSystem(System["RankingSettings"]):
             yield "plan", "when queries and documents are held out, both need folds (kfold, given)"
         if given.inner is not None and not documents.partitions:
             yield "inner", "under this plan built-in models choose on the whole training side"
+
+    def not_a_part(self) -> str | None:
+        """Return None: the rankings of a model can be fused."""
+        return None
+
+    def selected(self, settings: RankingSettings, records: Mapping[str, Record]) -> list[int]:
+        """Return the point chosen for each split, then for all data."""
+        from heldout.experiment.systems.static import selected_numbers
+
+        values = self._scheme(settings).grid_values(records)
+        return selected_numbers(self, settings, values)
+
+    def ranking(self, number: int, context: RankingContext) -> Run:
+        """Search all queries with the model at a point."""
+        from heldout.retrieve.search import search
+
+        if context.index is None:
+            raise InputError(f"{self.name}: there is no index")
+        settings, model = context.settings, self.models()[number]
+        queries, depth = settings.collection.queries, settings.depth
+        return search(context.index, queries, model, k=depth, name=self.name)
 
     def _scheme(self, settings: RankingSettings) -> Scheme:
         # Imported when needed: held-out queries do not need the code for new documents.

@@ -15,6 +15,14 @@ from heldout.experiment.execution.tasks import EVERYTHING, Task
 from heldout.experiment.systems.call_outcomes import collect_tests
 from heldout.experiment.systems.calls import CallSystem
 from heldout.experiment.systems.choose_in_folds import TEST, TUNE, fold_means
+from heldout.experiment.systems.fusions import (
+    FusionSystem,
+    at_limit,
+    first_lists,
+    fusion_at,
+    measured,
+    part_points,
+)
 from heldout.experiment.systems.models import ModelSystem
 from heldout.experiment.systems.optuna_base import SEARCH, Searched, SearchRecord
 from heldout.experiment.systems.records import RankedRecord, Record
@@ -27,17 +35,19 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from heldout.data.run import Run
     from heldout.experiment.manifest import SystemRecord
-    from heldout.experiment.settings import RankingSettings
+    from heldout.experiment.settings import RankingSettings, Settings
     from heldout.experiment.systems.base import Context, Point, System
     from heldout.experiment.systems.optuna_base import Objective
     from heldout.experiment.systems.outcomes import RankedOutcome
+    from heldout.retrieve.fuse import Fusion
     from heldout.tune.space import Point as TrialPoint
 
     Floats = NDArray[np.float64]
     RankingContext = Context[RankingSettings]
 
-__all__ = ["RankedSearch", "SearchedCall", "SearchedModel", "searched"]
+__all__ = ["RankedSearch", "SearchedCall", "SearchedFusion", "SearchedModel", "searched"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -73,6 +83,10 @@ class _RankingSearch(Searched):
     @abstractmethod
     def measures_final(self, settings: RankingSettings) -> NDArray[np.bool_]:
         """Return the measures for which the final point has training values."""
+
+    def not_a_part(self) -> str:
+        """Say that each training side has a search of its own."""
+        return "Optuna searches each training side by itself; use a grid for it"
 
     def first_point(self) -> TrialPoint:
         """Return the first value of each parameter."""
@@ -250,7 +264,83 @@ class SearchedCall(_RankingSearch, CallSystem):
         )
 
 
-_KINDS: dict[type[System[Any]], Any] = {ModelSystem: SearchedModel, CallSystem: SearchedCall}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchedFusion(_RankingSearch, FusionSystem):
+    """A fusion whose weights or constants Optuna searches.
+
+    Parameters
+    ----------
+    trials
+        The number of trials per search.
+    tried
+        The points that were tried, when all tasks are finished.
+    """
+
+    trials: int
+    tried: tuple[Point, ...] = ()
+
+    def describe(self) -> SystemRecord:
+        """Return the fusion and the search, as plain values."""
+        return self.describe_search(FusionSystem.describe(self))
+
+    def edges(self, number: int) -> tuple[str, ...]:
+        """Return parameters at an end of their range that could go further."""
+        ends = Searched.edges(self, number)
+        return tuple(name for name in ends if not at_limit(name, self.tried[number][name]))
+
+    def tasks(self, settings: Settings) -> Iterator[Task]:
+        """Yield one task per split and one for all data; they wait for the choices of the parts."""
+        stage = self.stage()
+        for task in Searched.tasks(self, settings):
+            yield replace(task, stage=stage)
+
+    def resolve(
+        self, tasks: Sequence[Task], settings: Settings, records: Mapping[str, Record]
+    ) -> list[Task]:
+        """Set the points of the parts for the split of each task."""
+        points = part_points(self.linked_parts(), settings, records)
+        # All data have the last row, and the number −1.
+        return [replace(task, points=tuple(points[task.split].tolist())) for task in tasks]
+
+    def objective(self, task: Task, context: RankingContext) -> Objective:
+        """Evaluate all queries at a point; only those of the training side are used."""
+        settings, runs = context.settings, self._task_runs(task, context)
+
+        def values(point: TrialPoint) -> Floats:
+            found: Floats = measured(settings, runs, [self._fusion(point)])[-1, 0]
+            return found
+
+        return values
+
+    def held_out(self, task: Task, context: RankingContext, point: TrialPoint) -> RankedRecord:
+        """Return the record of the held-out queries at a point."""
+        settings, runs = context.settings, self._task_runs(task, context)
+        fusions = [self._fusion(point)]
+        values = measured(settings, runs, fusions)[:, 0]
+        (lists,) = first_lists(settings, runs, fusions)
+        if task.split != EVERYTHING:
+            mine = settings.splits[task.split].test > 0
+            values, lists = np.where(mine, values, np.nan), lists_of_some(lists, mine)
+        return RankedRecord(number=0, values=values, documents=lists.documents, scores=lists.scores)
+
+    def measures_final(self, settings: RankingSettings) -> NDArray[np.bool_]:
+        """Return all measures."""
+        return np.ones(len(settings.measures), np.bool_)
+
+    def _task_runs(self, task: Task, context: RankingContext) -> list[Run]:
+        """Return the rankings of the parts, read once for splits with the same choices."""
+        key = self.name, task.points
+        return context.last("fused runs", key, lambda: self.runs(task.points, context))
+
+    def _fusion(self, point: TrialPoint) -> Fusion:
+        return fusion_at(self.how, {**dict(self.parameters), **point}, len(self.parts))
+
+
+_KINDS: dict[type[System[Any]], Any] = {
+    ModelSystem: SearchedModel,
+    CallSystem: SearchedCall,
+    FusionSystem: SearchedFusion,
+}
 
 
 def searched(system: System[Any], trials: int) -> System[Any]:
@@ -260,8 +350,8 @@ def searched(system: System[Any], trials: int) -> System[Any]:
     kind = _KINDS.get(type(system))
     if kind is None:
         raise InputError(
-            f'{system.name}: search = "optuna" works with built-in models, functions and objects '
-            "with fit and predict"
+            f'{system.name}: search = "optuna" works with built-in models, fusions, functions and '
+            "objects with fit and predict"
         )
     check_optuna()
     given = {field.name: getattr(system, field.name) for field in fields(type(system))}

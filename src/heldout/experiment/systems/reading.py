@@ -7,28 +7,41 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.paths import is_there, names_file, place_among
 from heldout.data.run import Run
 from heldout.errors import InputError
 from heldout.experiment.systems.base import System
 from heldout.experiment.systems.models import ModelSystem
+from heldout.experiment.systems.parameters import (
+    SystemOptions,
+    fixed_parameters,
+    given_space,
+    written_parameters,
+)
 from heldout.experiment.systems.references import load_reference, takes_sides
 from heldout.experiment.systems.runs import RunSystem
+from heldout.retrieve.fusion_methods import is_method
 from heldout.retrieve.models import MODELS, Model
 from heldout.tune.listed import Listed, read_names
 from heldout.tune.search import drawn_points
-from heldout.tune.space import Axis, Space, given, parse_axis, parse_value
+from heldout.tune.space import Space, given
 
 if TYPE_CHECKING:
     from heldout.experiment.schema import SystemTable
     from heldout.experiment.systems.calls import CallSystem
     from heldout.tune.space import Value
 
-__all__ = ["SYSTEM_SOURCES", "model_system", "system_from_table", "system_of"]
+__all__ = [
+    "SYSTEM_SOURCES",
+    "model_system",
+    "run_paths",
+    "system_from_table",
+    "system_of",
+]
 
-SYSTEM_SOURCES: Final = ("model", "runs", "function", "object", "transformer")
+SYSTEM_SOURCES: Final = ("model", "runs", "fusion", "function", "object", "transformer")
 _MODEL: Final = re.compile(
     # A name does not begin or end with a space: otherwise matching could take exponential time.
     r"\s*(?:([^=()\s](?:[^=()]*[^=()\s])?)\s*=\s*)?([\w-]+)\s*(?:\((.*)\))?\s*",
@@ -40,18 +53,6 @@ _REFERENCE: Final = re.compile(
 _ENDING: Final = re.compile(
     r"(\.(run|trec|txt|csv|tsv|json|jsonl|parquet|res))?(\.(gz|xz|bz2|zst))?$", re.IGNORECASE
 )
-_NEXT_PARAMETER: Final = re.compile(r",\s*(?=[^\W\d]\w*\s*=)")
-
-
-class SystemOptions(NamedTuple):
-    """Options of a system; see `System.of`."""
-
-    parameters: Any = None
-    space: Any = None
-    sample: int | None = None
-    comparable: bool | None = None
-    search: str | None = None
-    trials: int | None = None
 
 
 def system_of(
@@ -74,7 +75,7 @@ def system_of(
         return _renamed(given_system, name)
     if isinstance(given_system, Model):
         fixed = {**dict(given_system.parameters), "k3": given_system.k3}
-        space, trials = _drawn(_space(options.space), options)
+        space, trials = _drawn(given_space(options.space), options)
         made = ModelSystem(
             name=name or given_system.name,
             model=given_system.name,
@@ -108,6 +109,10 @@ def _of_text(
     match = _MODEL.fullmatch(text)
     if match is not None and match[2] in MODELS and not is_there(base / text):
         return _of_model(match[2], match[3] or "", name or match[1], options)
+    if match is not None and match[3] and is_method(match[2]) and not is_there(base / text):
+        from heldout.experiment.systems.fusion_reading import fusion_of_text
+
+        return fusion_of_text(match[2], match[3], name or match[1], options, folder)
     reference = _REFERENCE.fullmatch(text.strip())
     if reference is not None:
         return _of_reference(reference, name, options, kind, folder)
@@ -115,7 +120,8 @@ def _of_text(
     if not paths:
         raise InputError(
             f"{text!r} is not a model, a file or a function: write bm25(k1=0.5:3:6), a run or a "
-            f"pattern of runs, or file.py:function; models are {', '.join(MODELS)}"
+            f"pattern of runs, rrf(bm25.run, dense.run), or file.py:function; models are "
+            f"{', '.join(MODELS)}"
         )
     return _of_runs({path: path for path in paths}, name or own)
 
@@ -132,10 +138,10 @@ def _of_reference(
     called = name or own or _attribute(place)
     call = load_reference(place, folder, system=called)
     if arguments is not None:
-        fixed, axes = _arguments(called, arguments)
+        fixed, axes = written_parameters(called, arguments)
         options = _with_comparable(called, fixed.pop("comparable", None), options)
         both = {**{axis.name: axis for axis in axes}, **(options.space or {})}
-        parameters = {**_pairs(options.parameters), **fixed}
+        parameters = {**fixed_parameters(options.parameters), **fixed}
         options = options._replace(parameters=parameters, space=both or None)
     home = "" if folder is None else str(folder)
     return _of_call(call, called, options, kind, reference=place, home=home)
@@ -177,32 +183,14 @@ def _attribute(reference: str) -> str:
 
 def _of_model(model: str, arguments: str, name: str | None, options: SystemOptions) -> System[Any]:
     _refuse_comparable(options)
-    written, axes = _arguments(model, arguments)
-    fixed: dict[str, Value] = {**_pairs(options.parameters), **written}
-    space = _space(options.space)
+    written, axes = written_parameters(model, arguments)
+    fixed: dict[str, Value] = {**fixed_parameters(options.parameters), **written}
+    space = given_space(options.space)
     axes += [] if space is None else list(space.axes)
     drawn, trials = _drawn(Space(tuple(axes)) if axes else None, options)
     parameters = tuple(fixed.items())
     made = ModelSystem(name=name or model, model=model, parameters=parameters, space=drawn)
     return _searched(_checked_model(made), trials)
-
-
-def _arguments(called: str, text: str) -> tuple[dict[str, Value], list[Axis]]:
-    """Return the parameters in brackets: the fixed ones, and those to tune."""
-    fixed: dict[str, Value] = {}
-    axes: list[Axis] = []
-    for part in filter(str.strip, _NEXT_PARAMETER.split(text)):
-        key, equals, value = (one.strip() for one in part.partition("="))
-        if not equals or not value:
-            raise InputError(
-                f"{called}: {part.strip()!r} is not a parameter: write k1=0.9, k1=0.5:3:6 "
-                "(from:to:count) or b=0.3,0.75"
-            )
-        if ":" in value or "," in value:
-            axes.append(parse_axis(f"{key}={value}"))
-        else:
-            fixed[key] = parse_value(value)
-    return fixed, axes
 
 
 def model_system(model: str, parameters: Sequence[str]) -> ModelSystem:
@@ -274,13 +262,13 @@ def _of_call(
 ) -> System[Any]:
     what: Any = kind or _kind_of(call)
     described = name or getattr(call, "__name__", None) or type(call).__name__
-    space, trials = _drawn(_space(options.space), options)
+    space, trials = _drawn(given_space(options.space), options)
     system = _call_class(what)(
         name=described,
         call=call,
         kind=what,
         space=space,
-        parameters=tuple(_pairs(options.parameters).items()),
+        parameters=tuple(fixed_parameters(options.parameters).items()),
         comparable=options.comparable,
         reference=reference,
         home=home,
@@ -318,29 +306,6 @@ def _kind_of(call: Any) -> Any:
     )
 
 
-def _pairs(given_parameters: Any) -> Mapping[str, Any]:
-    if given_parameters is None:
-        return {}
-    if not isinstance(given_parameters, Mapping):
-        raise InputError(f"parameters: expected names with values, not {given_parameters!r}")
-    for key, value in given_parameters.items():
-        if not isinstance(value, int | float | str):
-            raise InputError(f"{key} = {value!r}: expected a number, a text, true or false")
-    return given_parameters
-
-
-def _space(described: Any) -> Space | None:
-    """Return a space from ``{"k1": "0.5:3:6", "b": [0.3, 0.75]}``; a space stays as it is."""
-    if described is None or isinstance(described, Space):
-        return described
-    if not isinstance(described, Mapping) or not described:
-        raise InputError(
-            f'space: expected names with values such as {{k1 = "0.5:3:6", b = [0.3, 0.75]}}, not '
-            f"{described!r}"
-        )
-    return Space(tuple(_axis(str(key), value) for key, value in described.items()))
-
-
 def _drawn(space: Space | None, options: SystemOptions) -> tuple[Space | Listed | None, int]:
     return drawn_points(space, options.search, options.trials, options.sample)
 
@@ -351,16 +316,6 @@ def _searched(system: System[Any], trials: int) -> System[Any]:
     from heldout.experiment.systems.optuna_rankings import searched
 
     return searched(system, trials)
-
-
-def _axis(name: str, value: Any) -> Axis:
-    if isinstance(value, Axis):
-        return value
-    if isinstance(value, str):
-        return parse_axis(f"{name}={value}")
-    if isinstance(value, Sequence) or hasattr(value, "tolist"):
-        return given(name, value.tolist() if hasattr(value, "tolist") else value)
-    return given(name, [value])
 
 
 def system_from_table(table: SystemTable, folder: Path | None = None) -> System[Any]:
@@ -379,6 +334,10 @@ def system_from_table(table: SystemTable, folder: Path | None = None) -> System[
         return _model_from(table, table.model)
     if table.runs is not None:
         return _runs_from(table, folder)
+    if table.fusion is not None:
+        from heldout.experiment.systems.fusion_reading import fusion_from_table
+
+        return fusion_from_table(table, _options(table), folder)
     return _call_from(table, sources[0], folder)
 
 

@@ -15,7 +15,13 @@ from heldout.experiment.documents.rank_table import RankTable
 from heldout.experiment.documents.ranked_lists import TOP, lists_of_run, measure_lists
 from heldout.experiment.systems.base import System
 from heldout.experiment.systems.records import RankedRecord
-from heldout.experiment.systems.static import POINT, collect_points, point_tasks
+from heldout.experiment.systems.static import (
+    POINT,
+    collect_points,
+    point_tasks,
+    point_values,
+    selected_numbers,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -72,6 +78,18 @@ class RunSystem(System["RankingSettings"]):
                 "a run was made with all documents, so documents cannot be held out of it: hold "
                 "out queries, or give a function that searches one side"
             )
+
+    def not_a_part(self) -> None:
+        """Return None: runs can be fused."""
+
+    def selected(self, settings: RankingSettings, records: Mapping[str, Record]) -> list[int]:
+        """Return the run chosen for each split, then for all data."""
+        return selected_numbers(self, settings, point_values(self, records))
+
+    def ranking(self, number: int, context: Context[RankingSettings]) -> Run:
+        """Return a run."""
+        del context
+        return self.read(number)
 
     def tasks(self, settings: RankingSettings) -> Iterator[Task]:
         """Yield one task per run."""

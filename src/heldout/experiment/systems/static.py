@@ -35,6 +35,8 @@ __all__ = [
     "collect_static",
     "lists_of_some",
     "point_tasks",
+    "point_values",
+    "selected_numbers",
 ]
 
 POINT = "point"
@@ -51,9 +53,30 @@ def collect_points(
     system: RankingSystem, settings: RankingSettings, records: Mapping[str, Record]
 ) -> RankedOutcome:
     """Combine the records of all points."""
-    found: list[RankedRecord] = [records[task.key] for task in point_tasks(system)]  # type: ignore[misc]
-    values = np.stack([one.values for one in found], axis=1)
+    found = _point_records(system, records)
+    values = point_values(system, records)
     return collect_static(system, settings, values, {at: one.lists for at, one in enumerate(found)})
+
+
+def _point_records(system: RankingSystem, records: Mapping[str, Record]) -> list[RankedRecord]:
+    return [records[task.key] for task in point_tasks(system)]  # type: ignore[misc]
+
+
+def point_values(system: RankingSystem, records: Mapping[str, Record]) -> Floats:
+    """Return measures × points × queries, the tuning measure last, from the records of points."""
+    return np.stack([one.values for one in _point_records(system, records)], axis=1)
+
+
+def selected_numbers(system: RankingSystem, settings: RankingSettings, values: Floats) -> list[int]:
+    """Return the point chosen for each split and, last, for all data.
+
+    Parameters
+    ----------
+    values
+        Measures × points × queries, the tuning measure last.
+    """
+    chosen, final = choose_static(system, settings, values)
+    return [*(one.number for one in chosen), final.number]
 
 
 def choose_static(

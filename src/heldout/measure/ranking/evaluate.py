@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -16,9 +15,15 @@ from heldout.errors import InputError, MeasureError
 from heldout.measure.evaluation import Evaluation
 from heldout.measure.parse import parse_measure, parse_measures
 from heldout.measure.ranking.judged import Judged, join
+from heldout.measure.ranking.machine import judged_twice
 from heldout.measure.ranking.names import EXTERNAL, JUDGED_ONLY, RankingMeasure, Value, summarise
 from heldout.measure.ranking.policies import policies_in_words, variants_in_words
-from heldout.measure.ranking.run_checks import ranking_digest, run_warnings, unshared_ids
+from heldout.measure.ranking.run_checks import (
+    distinct_names,
+    ranking_digest,
+    run_warnings,
+    unshared_ids,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,10 +32,14 @@ if TYPE_CHECKING:
 
     from heldout.data.run import Qrels, Run, TiePolicy
     from heldout.data.run_inputs import QrelsLike, Runs
-    from heldout.data.scores import Scores
+    from heldout.data.scores import MachineScores, Scores
     from heldout.data.words import Flags, Floats
+    from heldout.infer.prediction_powered import Combined
     from heldout.measure.base import Measure, Task
+    from heldout.measure.ranking.machine import MachineEvaluation
     from heldout.notes import Note
+
+    _Scored = tuple["RunScores", "RunScores | None"]
 
 __all__ = ["DEFAULT_MEASURES", "Missing", "RankingEvaluation", "RunScores", "evaluate_runs"]
 
@@ -96,6 +105,8 @@ class RankingEvaluation(Evaluation):
         How ties, missing queries and unjudged documents were treated, in words.
     qrels
         The judgements.
+    machine
+        The values under machine judgements, if there are any.
     """
 
     measures: tuple[RankingMeasure, ...]
@@ -103,6 +114,7 @@ class RankingEvaluation(Evaluation):
     missing: Missing
     policies: tuple[tuple[str, str], ...]
     qrels: Qrels | None = None
+    machine: MachineEvaluation | None = None
 
     @property
     def task(self) -> Task:
@@ -123,7 +135,10 @@ class RankingEvaluation(Evaluation):
         >>> evaluate_runs({"q": {"d1": 1}}, {"q": {"D1": 1.0}}).notes[0].code
         'no-common-document'
         """
-        return run_warnings(self.runs, missing=self.missing)
+        return (*run_warnings(self.runs, missing=self.missing), *self._machine_notes())
+
+    def _machine_notes(self) -> tuple[Note, ...]:
+        return self.machine.notes if self.machine is not None else ()
 
     @property
     def warnings(self) -> tuple[Note, ...]:
@@ -183,11 +198,41 @@ class RankingEvaluation(Evaluation):
             np.stack(columns, axis=1).astype(np.float64),
             known.higher_is_better,
             judged=shares,
-            notes=run_warnings(self.runs, missing=self.missing, every_gap=True),
+            notes=(
+                *run_warnings(self.runs, missing=self.missing, every_gap=True),
+                *self._machine_notes(),
+            ),
             data=self.qrels.fingerprint() if self.qrels is not None else "",
             unit="query",
             range=known.range,
+            machine=self._machine_scores(number),
         )
+
+    def _machine_scores(self, measure: int) -> MachineScores | None:
+        if self.machine is None:
+            return None
+        return self.machine.scores(measure, self.queries(), self.missing)
+
+    def estimates(
+        self,
+        system: Any = None,
+        measure: str | Measure | int | None = None,
+        *,
+        level: float = 0.95,
+    ) -> Combined:
+        """Return the human-only, machine-only and combined estimates of a run in a measure.
+
+        Parameters
+        ----------
+        system, measure
+            As for `value`.
+        level
+            The confidence level of the intervals.
+        """
+        from heldout.infer.scoring.machine import system_estimates  # needs this evaluation
+
+        number, at = self._places(system, measure)
+        return system_estimates(self.scores(at), number, level)
 
     _columns = ("run", "query_id")
 
@@ -212,7 +257,7 @@ class RankingEvaluation(Evaluation):
         return frame_of(frame.rename({"query_id": self.runs[0].query_column}), library)
 
 
-def evaluate_runs(
+def evaluate_runs(  # noqa: PLR0913 (the settings of `heldout.evaluate`)
     qrels: QrelsLike,
     runs: Runs,
     measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
@@ -224,6 +269,8 @@ def evaluate_runs(
     ties: TiePolicy | None = None,
     single_precision: bool = False,
     skip_bad_lines: bool = False,
+    machine: Any = None,
+    assume_random: bool = False,
     report: Callable[[str], None] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> RankingEvaluation:
@@ -248,6 +295,10 @@ def evaluate_runs(
         The lowest grade that counts as relevant, for measures that do not set it themselves.
     judged_only
         Ignore documents without a judgement, for measures that do not set it themselves.
+    machine
+        Judgements of a machine (see `heldout.evaluate`).
+    assume_random
+        Whether the judged queries are known to be a random sample of those of the machine.
     progress
         Called with the name of each run when it is done.
     ties, single_precision, skip_bad_lines, report
@@ -274,18 +325,27 @@ def evaluate_runs(
     }
     options = {name: value for name, value in reading.items() if value}
     judgements = as_qrels(qrels)
+    twice = judged_twice(judgements, machine, assume_random=assume_random)
+    if twice is not None:
+        judgements = twice.human
     parsed = _parse(measures, depth, rel, judged_only=judged_only)
 
     items = as_runs(runs)
 
-    def score(item: Any) -> RunScores:
-        run = as_run(item, options)
-        scores = score_run(judgements, run, parsed, depth)
-        return replace(scores, ranking=ranking_digest(run)) if len(items) > 1 else scores
+    def score_by(qrels: Qrels, run: Run, wanted: Sequence[RankingMeasure]) -> RunScores:
+        return score_run(qrels, run, wanted, depth)
 
-    scores = []
-    for done in _each(score, items):
+    def score(item: Any) -> tuple[RunScores, RunScores | None]:
+        run = as_run(item, options)
+        scores = score_by(judgements, run, parsed)
+        if len(items) > 1:
+            scores = replace(scores, ranking=ranking_digest(run))
+        return scores, None if twice is None else twice.score(score_by, run, parsed)
+
+    scores, by_machine = [], []
+    for done, second in _each(score, items):
         scores.append(done)
+        by_machine += [] if second is None else [second]
         if progress:
             progress(done.name)
     if not scores:
@@ -295,7 +355,12 @@ def evaluate_runs(
         *variants_in_words(parsed),
     )
     result = RankingEvaluation(
-        parsed, _distinct_names(scores, items), missing, policies, judgements
+        parsed,
+        distinct_names(scores, items),
+        missing,
+        policies,
+        judgements,
+        None if twice is None else twice.evaluation(by_machine),
     )
     if not result.counted().any():
         raise InputError(
@@ -332,7 +397,7 @@ def _check_settings(missing: str, depth: int | None, rel: int) -> None:
         raise InputError(f"rel={rel!r}: expected a non-negative integer")
 
 
-def _each(score: Callable[[Any], RunScores], items: list[Any]) -> Iterator[RunScores]:
+def _each(score: Callable[[Any], _Scored], items: list[Any]) -> Iterator[_Scored]:
     """Score small runs in parallel; large files one by one, each read by all threads."""
     paths = [item for item in items if isinstance(item, str | os.PathLike)]
     sizes = [os.path.getsize(path) for path in paths if os.path.isfile(path)]  # noqa: PTH113, PTH202
@@ -391,21 +456,3 @@ def _averages_ties(measure: RankingMeasure) -> bool:
 
 def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
-
-
-def _distinct_names(scores: list[RunScores], items: list[Any]) -> tuple[RunScores, ...]:
-    """Give each run a distinct name: by tag, else by file, else with a number."""
-    names = [one.name for one in scores]
-    files = [Path(item).name for item in items if isinstance(item, str | os.PathLike)]
-    if len(set(names)) < len(names) and len(set(files)) == len(names):
-        names = files
-    taken: set[str] = set()
-    result = []
-    for one, name in zip(scores, names, strict=True):
-        numbered, number = name, 1
-        while numbered in taken or (number > 1 and numbered in names):
-            number += 1
-            numbered = f"{name} ({number})"
-        taken.add(numbered)
-        result.append(replace(one, name=numbered))
-    return tuple(result)

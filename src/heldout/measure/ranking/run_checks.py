@@ -1,10 +1,11 @@
-"""Checks of runs whose scores may be misleading."""
+"""Checks of runs whose scores may be misleading, and of their names."""
 
 from __future__ import annotations
 
-import hashlib
+import os
+from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from heldout.data.notes import count_of, named_few
 from heldout.measure.ranking.judged import join
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from heldout.measure.ranking.evaluate import RunScores
     from heldout.measure.ranking.judged import Judged
 
-__all__ = ["lacks_most", "ranking_digest", "run_warnings", "unshared_ids"]
+__all__ = ["distinct_names", "lacks_most", "ranking_digest", "run_warnings", "unshared_ids"]
 
 _SHOWN = 3
 
@@ -40,6 +41,8 @@ def _some_ids(docs: IdColumn) -> str:
 
 def ranking_digest(run: Run) -> str:
     """Return a digest that is equal for runs that rank the same documents in the same order."""
+    import hashlib  # OpenSSL is slow to load, and one run needs none
+
     digest = hashlib.blake2b("\0".join(run.queries).encode(), digest_size=16)
     digest.update(run.offsets.tobytes())
     digest.update(run.docs.hashes(0, len(run)).tobytes())
@@ -108,3 +111,22 @@ def _copies(runs: Sequence[RunScores]) -> Iterator[Note]:
             )
             yield Note("same-ranking", text)
         first.setdefault(run.ranking, run.name)
+
+
+def distinct_names(scores: list[RunScores], items: list[Any]) -> tuple[RunScores, ...]:
+    """Give each run a distinct name: by tag, else by file, else with a number."""
+    names = [one.name for one in scores]
+    paths = (item for item in items if isinstance(item, str | os.PathLike))
+    files = [os.path.basename(path) for path in paths]  # noqa: PTH119 (pathlib starts slowly)
+    if len(set(names)) < len(names) and len(set(files)) == len(names):
+        names = files
+    taken: set[str] = set()
+    result = []
+    for one, name in zip(scores, names, strict=True):
+        numbered, number = name, 1
+        while numbered in taken or (number > 1 and numbered in names):
+            number += 1
+            numbered = f"{name} ({number})"
+        taken.add(numbered)
+        result.append(replace(one, name=numbered))
+    return tuple(result)

@@ -40,6 +40,8 @@ NEEDS: Final = {
     "bias-means": "the folder written by heldout study bias --figures",
     "bias-queries": "the folder written by heldout study bias --figures",
     "learning-curve": "the output of heldout study curve --json -o FILE",
+    "grade-confusion": "the output of heldout agree --json -o FILE",
+    "score-agreement": "the output of heldout agree --runs RUN RUN --json -o FILE",
 }
 """The input that each chart needs."""
 
@@ -161,6 +163,10 @@ def _of_study(place: Path) -> tuple[NamedChart, ...]:
     except (OSError, ValueError) as error:
         raise InputError(f"{place}: cannot be read as JSON ({error})") from None
     try:
+        if isinstance(content, dict) and "judges" in content:
+            from heldout.report.charts.of_agreement import charts_of_agreement
+
+            return charts_of_agreement(content)
         if isinstance(content, dict):
             points = [CurvePoint(**one) for one in content["points"]]
             return charts_of_curve(points, **_curve_words(content["title"]))
@@ -174,7 +180,7 @@ def _of_study(place: Path) -> tuple[NamedChart, ...]:
         return charts_of_biases(rows, measure=first["measure"], sizes=sizes)
     except (KeyError, TypeError, IndexError, ValueError):
         raise InputError(
-            f"{place}: not the output of heldout study bias --json or heldout study curve --json"
+            f"{place}: not the JSON of heldout study bias, heldout study curve or heldout agree"
         ) from None
 
 
