@@ -128,7 +128,7 @@ _TEXT: Final = {
     "ROUGE-1": "2 P R / (P + R) of n-grams",
     "ROUGE-L": "2 P R / (P + R), P = LCS / words of the text, R = LCS / words of the reference",
     "ROUGE-Lsum": "ROUGE-L with the union of LCS over lines",
-    "METEOR": "F (1 - γ (chunks / matches)^β), F = P R / (α P + (1 - α) R)",  # noqa: RUF001
+    "METEOR": "F (1 - γ (chunks / matches)^β), F = P R / (α P + (1 - α) R)",
     "ExactMatch": "Σ [normalised text = a normalised reference] / n",
     "TokenF1": "mean of 2 P R / (P + R) of words",
     "Perplexity": "exp(-1/N Σ log P(token))",
