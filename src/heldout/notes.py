@@ -61,6 +61,7 @@ Code = Literal[
     "fit-warning",
     # units
     "no-common-document",
+    "one-subtopic",
     "few-units",
     "missing-zero",
     "same-ranking",

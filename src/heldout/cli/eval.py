@@ -17,7 +17,7 @@ from heldout.cli.inputs import (
     judgements_and_runs,
     refuse_given,
 )
-from heldout.cli.measures import given_measures
+from heldout.cli.measures import by_subtopic, given_measures
 from heldout.cli.options import (
     add_level,
     add_machine,
@@ -247,7 +247,8 @@ def _eval_runs(options: argparse.Namespace) -> int:
     refuse_same_file(options.runs)
     skipped = _Skipped(quiet=options.quiet)
     reading: dict[str, Any] = {"skip_bad_lines": options.skip_bad_lines, "report": skipped}
-    judgements = read_qrels(*split_paths(options.qrels), **reading)
+    subtopics = options.format != "trec" and by_subtopic(options.measure)
+    judgements = read_qrels(*split_paths(options.qrels), subtopics=subtopics, **reading)
     if options.queries is not None:
         judgements = _select(judgements, _query_ids(options.queries), quiet=options.quiet)
     reading |= {"ties": options.ties, "single_precision": options.single_precision}

@@ -154,7 +154,7 @@ def _evaluate(options: argparse.Namespace) -> list[Scores]:
     from heldout.data.run_files import read_qrels  # NumPy comes with it
     from heldout.infer.compared_inputs import evaluation_scores
     from heldout.measure.parse import parse_measures
-    from heldout.measure.ranking.evaluate import evaluate_runs
+    from heldout.measure.ranking.evaluate import evaluate_runs, needs_subtopics
 
     wanted = given_measures(options.measure, "ranking") or ["nDCG@10"]
     measures = parse_measures(wanted, "ranking")
@@ -162,7 +162,7 @@ def _evaluate(options: argparse.Namespace) -> list[Scores]:
         _refuse_incomparable(measure)
     qrels, runs = judgements_and_runs(options)
     refuse_same_file(runs)
-    judgements = read_qrels(*split_paths(qrels))
+    judgements = read_qrels(*split_paths(qrels), subtopics=needs_subtopics(measures))
     missing: Missing = "skip" if options.intersection else "zero"
     result = evaluate_runs(
         judgements, runs, [*measures, "Judged@10"], missing=missing, **machine_given(options)

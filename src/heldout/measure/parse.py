@@ -185,7 +185,7 @@ def _parse_any(name: str, defaults: Mapping[str, Value]) -> list[Measure]:
         return next(iter(found.values()))
     if refusals:
         raise refusals[0]
-    return _parse(name, "ranking", defaults)  # also knows measures of other packages
+    return _parse(name, "ranking", defaults)
 
 
 def tasks_that_know(name: str) -> list[list[Task]]:
@@ -227,11 +227,10 @@ def _rank(task: Task, stem: str, name: str) -> int | None:
 
 
 def _ranking_family(stem: str, name: str) -> str | None:
-    from heldout.measure.ranking.external import KNOWN
     from heldout.measure.ranking.names import canonical
     from heldout.measure.ranking.trec_names import TREC_NAMES, parse_trec_name
 
-    if stem in KNOWN or name in TREC_NAMES:
+    if name in TREC_NAMES:
         return stem
     known = canonical(stem)
     if known is None and parse_trec_name(name):
@@ -242,11 +241,10 @@ def _ranking_family(stem: str, name: str) -> str | None:
 def family_names() -> list[str]:
     """Return the names of all families of all tasks."""
     from heldout.measure.prediction.names import CLASS_MEASURES, NUMBER_MEASURES
-    from heldout.measure.ranking.names import EXTERNAL, families
+    from heldout.measure.ranking.names import families
     from heldout.measure.text.names import text_measure_kinds
 
-    ranking = [name for name in families() if name != EXTERNAL]
-    return [*ranking, *CLASS_MEASURES, *NUMBER_MEASURES, *text_measure_kinds()]
+    return [*families(), *CLASS_MEASURES, *NUMBER_MEASURES, *text_measure_kinds()]
 
 
 def likely_tasks(wanted: list[Any], among: tuple[Task, ...]) -> list[Task]:

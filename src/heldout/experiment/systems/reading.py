@@ -109,7 +109,12 @@ def _of_text(
     match = _MODEL.fullmatch(text)
     if match is not None and match[2] in MODELS and not is_there(base / text):
         return _of_model(match[2], match[3] or "", name or match[1], options)
-    if match is not None and match[3] and is_method(match[2]) and not is_there(base / text):
+    if (
+        match is not None
+        and match[3] is not None
+        and is_method(match[2])
+        and not is_there(base / text)
+    ):
         from heldout.experiment.systems.fusion_reading import fusion_of_text
 
         return fusion_of_text(match[2], match[3], name or match[1], options, folder)

@@ -16,12 +16,13 @@ from heldout.measure.evaluation import Evaluation
 from heldout.measure.parse import parse_measure, parse_measures
 from heldout.measure.ranking.judged import Judged, join
 from heldout.measure.ranking.machine import judged_twice
-from heldout.measure.ranking.names import EXTERNAL, JUDGED_ONLY, RankingMeasure, Value, summarise
+from heldout.measure.ranking.names import JUDGED_ONLY, RankingMeasure, Value, summarise
 from heldout.measure.ranking.policies import policies_in_words, variants_in_words
 from heldout.measure.ranking.run_checks import (
     distinct_names,
     ranking_digest,
     run_warnings,
+    subtopic_warnings,
     unshared_ids,
 )
 
@@ -135,8 +136,11 @@ class RankingEvaluation(Evaluation):
         >>> evaluate_runs({"q": {"d1": 1}}, {"q": {"D1": 1.0}}).notes[0].code
         'no-common-document'
         """
-        by_machine = () if self.machine is None else self.machine.notes
-        return (*run_warnings(self.runs, missing=self.missing), *by_machine)
+        return (
+            *(subtopic_warnings(self.qrels) if needs_subtopics(self.measures) else ()),
+            *run_warnings(self.runs, missing=self.missing),
+            *(() if self.machine is None else self.machine.notes),
+        )
 
     @property
     def warnings(self) -> tuple[Note, ...]:
@@ -316,11 +320,12 @@ def evaluate_runs(  # noqa: PLR0913 (the settings of `heldout.evaluate`)
         "report": report,
     }
     options = {name: value for name, value in reading.items() if value}
-    judgements = as_qrels(qrels)
+    parsed = _parse(measures, depth, rel, judged_only=judged_only)
+    subtopics = needs_subtopics(parsed)
+    judgements = as_qrels(qrels, subtopics=subtopics)
     twice = judged_twice(judgements, machine, assume_random=assume_random)
     if twice is not None:
         judgements = twice.human
-    parsed = _parse(measures, depth, rel, judged_only=judged_only)
 
     items = as_runs(runs)
 
@@ -373,11 +378,14 @@ def _parse(
     parsed = tuple(parse_measures(measures, "ranking", **defaults))
     if not parsed:
         raise MeasureError("no measures given")
-    if depth is not None and any(measure.family == EXTERNAL for measure in parsed):
-        raise MeasureError("measures of ir_measures cannot be combined with a depth (-M)")
     if depth is not None and any(_averages_ties(measure) for measure in parsed):
         raise MeasureError("ties='average' cannot be combined with a depth (-M): use a cutoff @k")
     return parsed
+
+
+def needs_subtopics(measures: Iterable[Measure]) -> bool:
+    """Return whether a measure of diversity is among the measures."""
+    return any(isinstance(one, RankingMeasure) and one.definition.subtopics for one in measures)
 
 
 def _check_settings(missing: str, depth: int | None, rel: int) -> None:
@@ -411,8 +419,6 @@ def score_run(
     narrow = judged.only_judged() if any(m.options.get(JUDGED_ONLY) for m in measures) else judged
 
     def column(measure: RankingMeasure) -> NDArray[Any]:
-        if measure.family == EXTERNAL:
-            return _external_column(qrels, run, measure)
         view = narrow if measure.options.get(JUDGED_ONLY) else judged
         return compute(view, measure)
 
@@ -434,12 +440,6 @@ def compute(judged: Judged, measure: RankingMeasure) -> NDArray[Any]:
     """Return the value of every query."""
     options = {key: value for key, value in measure.params if key != JUDGED_ONLY}
     return measure.definition.compute(judged, measure.cutoff, **options)
-
-
-def _external_column(qrels: Qrels, run: Run, measure: RankingMeasure) -> NDArray[Any]:
-    from heldout.measure.ranking.external import external_values  # rarely needed
-
-    return external_values(qrels, run, str(measure.options["name"]))
 
 
 def _averages_ties(measure: RankingMeasure) -> bool:

@@ -7,6 +7,8 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from heldout.data.notes import count_of, named_few
 from heldout.measure.ranking.judged import join
 from heldout.notes import Note
@@ -19,7 +21,14 @@ if TYPE_CHECKING:
     from heldout.measure.ranking.evaluate import RunScores
     from heldout.measure.ranking.judged import Judged
 
-__all__ = ["distinct_names", "lacks_most", "ranking_digest", "run_warnings", "unshared_ids"]
+__all__ = [
+    "distinct_names",
+    "lacks_most",
+    "ranking_digest",
+    "run_warnings",
+    "subtopic_warnings",
+    "unshared_ids",
+]
 
 _SHOWN = 3
 
@@ -75,6 +84,18 @@ def run_warnings(
         *(_lacking(run) for run in lacking if every_gap and not lacks_most(run)),
         *islice(_copies(runs), _SHOWN),
     )
+
+
+def subtopic_warnings(qrels: Qrels | None) -> tuple[Note, ...]:
+    """Return a warning if no query has more than one subtopic."""
+    by_subtopic = None if qrels is None else qrels.subtopics
+    if by_subtopic is None or len(np.unique(by_subtopic.subtopic)) > 1:
+        return ()
+    text = (
+        f"all judgements are of one subtopic ({by_subtopic.names[0]}), so measures of diversity "
+        "see none: check that the second column of the qrels is the subtopic"
+    )
+    return (Note("one-subtopic", text),)
 
 
 def _strange(run: RunScores) -> Note:
