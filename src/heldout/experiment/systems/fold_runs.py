@@ -96,7 +96,7 @@ class FoldRunSystem(System["RankingSettings"]):
     def misfits(self, by: str) -> Iterator[str]:
         """Yield the reasons why it cannot be evaluated on such splits."""
         if by != "query" and self.comparable is None:
-            yield comparable_misfit()
+            yield comparable_misfit(self.pattern)
 
     def plan_problems(
         self, splits: Splits, by: str, given: RankingFields

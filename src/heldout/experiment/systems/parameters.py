@@ -52,10 +52,13 @@ def with_written(called: str, written: str, options: SystemOptions) -> SystemOpt
     """Return options with the parameters written in brackets."""
     fixed, axes = written_parameters(called, written)
     # These are about the system, not parameters of it.
-    if isinstance(fixed.get("comparable"), bool):
-        options = options._replace(comparable=bool(fixed.pop("comparable")))
-    if isinstance(fixed.get("learns"), bool):
-        options = options._replace(learns=bool(fixed.pop("learns")))
+    said: dict[str, bool | None] = {"comparable": options.comparable, "learns": options.learns}
+    for name, given_value in said.items():
+        value = fixed.pop(name, given_value)
+        if not isinstance(value, bool | None):
+            raise InputError(f"{called}: {name}={value}: expected true or false")
+        said[name] = value
+    options = options._replace(comparable=said["comparable"], learns=said["learns"])
     both = {**{axis.name: axis for axis in axes}, **(options.space or {})}
     parameters = {**fixed_parameters(options.parameters), **fixed}
     return options._replace(parameters=parameters or None, space=both or None)

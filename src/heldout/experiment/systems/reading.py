@@ -21,7 +21,7 @@ from heldout.experiment.systems.parameters import (
     with_written,
     written_parameters,
 )
-from heldout.experiment.systems.references import load_reference
+from heldout.experiment.systems.references import load_reference, takes_sides
 from heldout.experiment.systems.runs import RunSystem
 from heldout.experiment.systems.text_forms import (
     FOLD_RUNS,
@@ -319,11 +319,11 @@ def _kind_of(call: Any) -> Any:
     if hasattr(call, "transform"):
         return "transformer"
     if callable(call):
-        return "function"
+        return "function" if takes_sides(call) else "transformer"
     raise InputError(
         f"{call!r} is not a system: give a text such as bm25(k1=0.5:3:6), a Model, a Run, a "
-        "function f(train, test, **parameters), an object with fit and predict, or a PyTerrier "
-        "transformer"
+        "function f(train, test, **parameters), an object with fit and predict, a PyTerrier "
+        "transformer, or a function that makes one"
     )
 
 

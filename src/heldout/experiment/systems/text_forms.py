@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import re
 from pathlib import Path
@@ -192,7 +191,8 @@ def reranker(
     from heldout.experiment.systems.rerankers import RerankSystem
 
     _refuse_comparable(options)
-    if kind == "object" or (kind == "function" and not inspect.isroutine(call)):
+    function = callable(call) and not isinstance(call, type)
+    if kind == "object" or (kind == "function" and not function):
         raise InputError(
             f"{name}: a reranker is a function f(train, test, candidates, **parameters), or a "
             "PyTerrier transformer"
