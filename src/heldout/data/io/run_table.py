@@ -81,7 +81,7 @@ def _is_json_lines(source: Source, known: dict[str, tuple[str, ...]]) -> bool:
     first = next((line for line in source.head().splitlines() if line.strip()), b"")
     try:
         row = json.loads(first)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     if not isinstance(row, dict) or any(isinstance(value, dict) for value in row.values()):
         return False
