@@ -85,6 +85,12 @@ def test_linear_measures_have_the_value_at_the_expected_gain(tmp_path):
     np.testing.assert_allclose(evaluation.scores("DCG@5").machine.known, expected)
 
 
+def test_deeply_nested_json_is_refused(tmp_path):
+    path = write(tmp_path, "p.jsonl", '{"query": ' + "[" * 100_000)
+    with pytest.raises(InputError):
+        read_machine(path)
+
+
 @pytest.mark.parametrize(
     ("rows", "words"),
     [

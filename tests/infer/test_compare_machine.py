@@ -190,3 +190,17 @@ def test_machines_without_the_human_queries_or_without_others_are_refused():
         heldout.evaluate(["a"], {"A": ["a"]}, "BLEU", machine=machine)
     with pytest.raises(InputError, match="no machine judgements"):
         heldout.evaluate(human, runs, "P@5").estimates("A", "P@5")
+
+
+def test_the_bootstrap_of_one_pair_agrees_with_the_t_test_if_the_sample_is_unlucky():
+    """The machine's mean is .5 higher on the human queries: replicates must be centred on that."""
+    generator = np.random.default_rng(2)
+    true = generator.normal([0, 0.35], 1, (260, 2))
+    machine = true + generator.normal(0, 0.5, true.shape)
+    machine[:60, 1] += 0.5
+    both = MachineScores(machine[:60], machine[60:])
+    by_bootstrap = romano_wolf(true[:60], machine=both, replicates=4000)[1, 0]
+    gaps = [part[:, 1] - part[:, 0] for part in (true[:60], both.known, both.extra)]
+    by_t = combine_judgements(*gaps).test.p
+    assert 0.01 < by_t < 0.9
+    assert by_bootstrap == pytest.approx(by_t, abs=0.06)

@@ -100,7 +100,7 @@ def _is_json_lines(source: Source) -> bool:
     first = next((line for line in source.head().splitlines() if line.strip()), b"")
     try:
         row = json.loads(first)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     names = {str(name).lower() for name in row} if isinstance(row, dict) else set()
     return all(names.intersection(QRELS_COLUMNS[role]) for role in ("query", "doc"))
@@ -159,5 +159,6 @@ def _drawn(shares: Floats, grades: Ints) -> Ints:
     points = (np.random.default_rng(0).permuted(strata, axis=1) + 0.5) / DRAWS
     bounds = np.cumsum(shares, axis=1)
     bounds /= bounds[:, -1:]
-    drawn: Ints = grades[(points[:, :, None] > bounds[:, None, :-1]).sum(2)]
+    levels = [(column[:, None] > bounds[:, :-1]).sum(1) for column in points.T]
+    drawn: Ints = grades[np.stack(levels, 1)]
     return drawn

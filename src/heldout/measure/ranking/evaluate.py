@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from heldout.data.run import Qrels, Run, TiePolicy
     from heldout.data.run_inputs import QrelsLike, Runs
-    from heldout.data.scores import MachineScores, Scores
+    from heldout.data.scores import Scores
     from heldout.data.words import Flags, Floats
     from heldout.infer.prediction_powered import Combined
     from heldout.measure.base import Measure, Task
@@ -90,7 +90,7 @@ class RunScores:
     query_column: str = "query_id"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RankingEvaluation(Evaluation):
     """The values of several runs on the same judgements.
 
@@ -139,11 +139,8 @@ class RankingEvaluation(Evaluation):
         return (
             *(subtopic_warnings(self.qrels) if needs_subtopics(self.measures) else ()),
             *run_warnings(self.runs, missing=self.missing),
-            *self._machine_notes(),
+            *(() if self.machine is None else self.machine.notes),
         )
-
-    def _machine_notes(self) -> tuple[Note, ...]:
-        return self.machine.notes if self.machine is not None else ()
 
     @property
     def warnings(self) -> tuple[Note, ...]:
@@ -162,9 +159,8 @@ class RankingEvaluation(Evaluation):
         """Return the queries that count."""
         return [self.runs[0].queries[row] for row in np.flatnonzero(self.counted())]
 
-    def units(self, system: str | int = 0) -> tuple[str, ...]:
+    def units(self, system: str | int = 0) -> tuple[str, ...]:  # noqa: ARG002 - the same for all
         """Return the queries that count."""
-        del system
         return tuple(self.queries())
 
     def values(self, run: str | int, measure: str | Measure | int) -> Floats:
@@ -185,7 +181,7 @@ class RankingEvaluation(Evaluation):
         """Return the scores of all runs in one measure, paired by query, for comparisons."""
         from heldout.data.scores import Scores  # for comparisons only
 
-        number = self._measure(measure)
+        number, twice = self._measure(measure), self.machine
         columns = [self.values(run, number) for run in range(len(self.runs))]
         known = self.measures[number]
         if known.definition.aggregate in {"text", "gmean"}:
@@ -205,18 +201,13 @@ class RankingEvaluation(Evaluation):
             judged=shares,
             notes=(
                 *run_warnings(self.runs, missing=self.missing, every_gap=True),
-                *self._machine_notes(),
+                *(() if twice is None else twice.notes),
             ),
             data=self.qrels.fingerprint() if self.qrels is not None else "",
             unit="query",
             range=known.range,
-            machine=self._machine_scores(number),
+            machine=None if twice is None else twice.scores(number, self.queries(), self.missing),
         )
-
-    def _machine_scores(self, measure: int) -> MachineScores | None:
-        if self.machine is None:
-            return None
-        return self.machine.scores(measure, self.queries(), self.missing)
 
     def estimates(
         self,
