@@ -241,10 +241,14 @@ def test_baselines_of_probabilities_are_the_shares_of_classes():
     assert isinstance(result.value(MAJORITY, "log-loss"), Undefined)
     assert "AUC: one class against the rest (ovr), macro average" in result.about
     assert "AUC(ovo, macro): one class against one other (ovo), macro average" in result.about
-    assert not any(
-        "ovr" in clause
-        for clause in evaluate_predictions([classes((1, "plain"), 2)], ["AUC"]).about
-    )
+
+
+def test_baselines_of_two_classes():
+    one = classes((1, "plain"), 2)
+    result = evaluate_predictions([one], ["AUC", "Brier"])
+    theirs = metrics.brier_score_loss(one.truth, np.full(len(one.truth), one.truth.mean()))
+    assert result.value(RANDOM, "Brier") == pytest.approx(theirs)
+    assert not any("ovr" in clause for clause in result.about)
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ _CLASSIFICATION: Final = {
     "kappa": "1 - Σ w_ij n_ij / Σ w_ij e_ij; w = [i ≠ j], |i - j| (linear) or (i - j)² "
     "(quadratic), e: by chance",
     "log-loss": "-1/n Σ log p(y)",
-    "Brier": "1/n Σ Σ_c (p_c - [y = c])²",
+    "Brier": "1/n Σ Σ_c (p_c - [y = c])²; half of it for two classes",
     "ECE": "Σ_bins (units in bin / n) · |accuracy - mean probability|",
     "AUC": "P(score of a positive > score of a negative) + P(equal) / 2; up to max_fpr f: "
     "(1 + (A_f - f²/2) / (f - f²/2)) / 2",
@@ -128,7 +128,7 @@ _TEXT: Final = {
     "ROUGE-1": "2 P R / (P + R) of n-grams",
     "ROUGE-L": "2 P R / (P + R), P = LCS / words of the text, R = LCS / words of the reference",
     "ROUGE-Lsum": "ROUGE-L with the union of LCS over lines",
-    "METEOR": "F (1 - γ (chunks / matches)^β), F = P R / (α P + (1 - α) R)",
+    "METEOR": "F (1 - gamma (chunks / matches)^beta), F = P R / (alpha P + (1 - alpha) R)",
     "ExactMatch": "Σ [normalised text = a normalised reference] / n",
     "TokenF1": "mean of 2 P R / (P + R) of words",
     "Perplexity": "exp(-1/N Σ log P(token))",

@@ -293,8 +293,8 @@ def _variants(measures: Sequence[Measure], classes: Sequence[str]) -> list[str]:
 def _baseline(measure: Measure, table: Confusion, positive: str | None, name: str) -> Number:
     if name == RANDOM and measure.family in {"log-loss", "Brier"}:
         shares = table.counts.sum(axis=1) / table.total
-        if measure.family == "Brier":
-            return 1 - float((shares**2).sum())
+        if measure.family == "Brier":  # of two classes it is (p - y)², else the sum over classes
+            return (1 - float((shares**2).sum())) / (2 if len(shares) == 2 else 1)
         return -float((shares[shares > 0] * np.log(shares[shares > 0])).sum())
     if measure.family == "AUC" and np.count_nonzero(table.counts.sum(axis=1)) > 1:
         return 0.5  # the same score for every unit, or random scores
