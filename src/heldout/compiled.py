@@ -56,9 +56,9 @@ def part(function: _Function) -> _Function:
     compiled: Any = numba.njit(**options)(function)
     template = compiled.get_call_template
     # A call with the constant 0 would be compiled beside the same call with an integer.
+    plain: Any = numba.types.unliteral
     compiled.get_call_template = lambda types, names: template(
-        tuple(map(numba.types.unliteral, types)),
-        {name: numba.types.unliteral(kind) for name, kind in names.items()},
+        tuple(map(plain, types)), {name: plain(kind) for name, kind in names.items()}
     )
     return cast("_Function", compiled)
 

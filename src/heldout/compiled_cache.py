@@ -15,12 +15,12 @@ import os
 import pickle
 import platform
 from hashlib import blake2b
+from importlib.metadata import version
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-import llvmlite
 import numba
 import numpy as np
 from numba.core.caching import FunctionCache
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["KernelCache", "code_digest", "environment"]
 
 
-class KernelCache(FunctionCache):  # type: ignore[misc] # Numba has no types
+class KernelCache(FunctionCache):
     """The cache of one loop, in the place of Numba's.
 
     Parameters
@@ -49,8 +49,9 @@ class KernelCache(FunctionCache):  # type: ignore[misc] # Numba has no types
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
-        self._cache_file = self.files = _Files(Path(self._cache_path), function)
+        super().__init__(function)  # type: ignore[no-untyped-call] # Numba has no types
+        self.files = _Files(Path(self._cache_path), function)
+        self._cache_file: Any = self.files
 
 
 class _Files:
@@ -82,7 +83,7 @@ class _Files:
         path = self._path(key)
         aside = path.with_name(f"{path.name}.{uuid4().hex}.tmp")
         try:
-            aside.write_bytes(dumps((repr(key), code)))
+            aside.write_bytes(dumps((repr(key), code)))  # type: ignore[no-untyped-call]
             os.replace(aside, path)  # noqa: PTH105
         except OSError:
             aside.unlink(missing_ok=True)
@@ -109,8 +110,9 @@ class _Files:
 def environment() -> str:
     """Return a digest of what compiles and runs the code: versions, processor and options."""
     codegen = numba.core.registry.cpu_target.target_context.codegen()
-    options = (numba.config.BOUNDSCHECK, numba.config.OPT, numba.config.LOOP_VECTORIZE)
-    versions = (__version__, numba.__version__, llvmlite.__version__, np.__version__)
+    config: Any = numba.config
+    options = (config.BOUNDSCHECK, config.OPT, config.LOOP_VECTORIZE)
+    versions = (__version__, numba.__version__, version("llvmlite"), np.__version__)
     python = (platform.python_implementation(), platform.python_version())
     return _digest([repr((versions, python, codegen.magic_tuple(), options)).encode()])
 

@@ -160,7 +160,7 @@ def _compare(options: argparse.Namespace) -> int:
         raise InputError("--paper goes with --format latex or md (-o FILE.tex or FILE.md)")
     pages = _pages(options)
     if options.gate:
-        from heldout.report.gate import gate_test
+        from heldout.infer.gates import gate_test
 
         refuse_given(options, OF_MACHINES, "comparisons without --gate")
 

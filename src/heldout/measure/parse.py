@@ -137,7 +137,7 @@ def _function(given: Any, task: str | None) -> Measure:
     from heldout.measure.custom import define_measure  # rarely needed
 
     if task != "ranking":
-        from heldout.measure.functions import function_measure
+        from heldout.measure.custom_predictions import function_measure
 
         return function_measure(given, cast("Task", task))
     define_measure(given)
@@ -202,7 +202,7 @@ def tasks_that_know(name: str) -> list[list[Task]]:
 
 def _own_function(name: str, task: str) -> Measure | None:
     """Return a function registered as a measure of a task; None if there is none."""
-    functions = sys.modules.get("heldout.measure.functions")
+    functions = sys.modules.get("heldout.measure.custom_predictions")
     return None if functions is None else functions.find_function(task, name)
 
 

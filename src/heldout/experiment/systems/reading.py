@@ -20,7 +20,7 @@ from heldout.experiment.systems.parameters import (
     given_space,
     written_parameters,
 )
-from heldout.experiment.systems.references import load_reference
+from heldout.experiment.systems.references import load_reference, takes_sides
 from heldout.experiment.systems.runs import RunSystem
 from heldout.retrieve.fusion_methods import is_method
 from heldout.retrieve.models import MODELS, Model
@@ -144,11 +144,21 @@ def _of_reference(
     call = load_reference(place, folder, system=called)
     if arguments is not None:
         fixed, axes = written_parameters(called, arguments)
+        options = _with_comparable(called, fixed.pop("comparable", None), options)
         both = {**{axis.name: axis for axis in axes}, **(options.space or {})}
         parameters = {**fixed_parameters(options.parameters), **fixed}
         options = options._replace(parameters=parameters, space=both or None)
     home = "" if folder is None else str(folder)
     return _of_call(call, called, options, kind, reference=place, home=home)
+
+
+def _with_comparable(called: str, value: Value | None, options: SystemOptions) -> SystemOptions:
+    """Return the options with ``comparable=true`` of a text: it is not the function's parameter."""
+    if value is None:
+        return options
+    if not isinstance(value, bool):
+        raise InputError(f"{called}: comparable={value}: expected true or false")
+    return options._replace(comparable=value)
 
 
 def _named_paths(text: str, base: Path) -> tuple[str | None, list[str]]:
@@ -293,11 +303,11 @@ def _kind_of(call: Any) -> Any:
     if hasattr(call, "transform"):
         return "transformer"
     if callable(call):
-        return "function"
+        return "function" if takes_sides(call) else "transformer"
     raise InputError(
         f"{call!r} is not a system: give a text such as bm25(k1=0.5:3:6), a Model, a Run, a "
-        "function f(train, test, **parameters), an object with fit and predict, or a PyTerrier "
-        "transformer"
+        "function f(train, test, **parameters), an object with fit and predict, a PyTerrier "
+        "transformer, or a function that makes one"
     )
 
 

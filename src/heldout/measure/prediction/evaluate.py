@@ -74,7 +74,7 @@ class SystemValues(NamedTuple):
     baseline: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PredictionEvaluation(Evaluation):
     """The values of systems and baselines in several measures.
 

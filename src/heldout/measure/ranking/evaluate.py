@@ -90,7 +90,7 @@ class RunScores:
     query_column: str = "query_id"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RankingEvaluation(Evaluation):
     """The values of several runs on the same judgements.
 
