@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["announce", "inlined", "kernel"]
+__all__ = ["announce", "bare_kernel", "bare_part", "inlined", "kernel", "part"]
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
@@ -24,6 +24,32 @@ def kernel(function: _Function) -> _Function:
 
     compiled = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
     return cast("_Function", compiled)
+
+
+def bare_kernel(function: _Function) -> _Function:
+    """Compile a function like `kernel`, but without counting references to arrays.
+
+    Counting takes a fifth of the time of short loops over many arrays, and longer to compile. Such
+    a function cannot make arrays: its callers bring them.
+    """
+    import numba
+
+    options: Any = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
+    return cast("_Function", numba.njit(**options)(function))
+
+
+def bare_part(function: _Function) -> _Function:
+    """Compile a function that only functions of `bare_kernel` call."""
+    import numba
+
+    options: Any = {
+        "nogil": True,
+        "error_model": "numpy",
+        "no_cpython_wrapper": True,
+        "no_cfunc_wrapper": True,
+        "_nrt": False,
+    }
+    return cast("_Function", numba.njit(**options)(function))
 
 
 def inlined(function: _Function) -> _Function:

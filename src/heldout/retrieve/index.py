@@ -6,7 +6,7 @@ import os
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -17,6 +17,7 @@ from heldout.data.aside import write_atomically
 from heldout.data.documents import Documents, documents_of
 from heldout.errors import InputError
 from heldout.retrieve.analyze import Analyzer
+from heldout.retrieve.indexing.bounds import Bounds, sizes_of_rows
 from heldout.retrieve.indexing.file import (
     IndexWriter,
     digest,
@@ -105,6 +106,11 @@ class Index:
     documents_digest
         `Documents.digest` of the indexed documents, to check that an index and a collection belong
         together.
+    bounds
+        The largest counts and smallest lengths of the terms, by windows of documents; None in a
+        file of heldout 0.1.
+    text_hashes
+        `Documents.text_hashes` of the indexed documents; None in a file of heldout 0.1.
 
     Examples
     --------
@@ -132,8 +138,11 @@ class Index:
     _term_words: NDArray[np.uint64]
     _digests: Mapping[str, str]
     _sound: NDArray[np.bool_]
+    bounds: Bounds | None = None
+    text_hashes: NDArray[np.uint64] | None = None
     _path: str = ""
     _content: mmap.mmap | None = None
+    _cache: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return (
@@ -195,6 +204,17 @@ class Index:
     def parts(self) -> tuple[Part, ...]:
         """The ranges of documents that are processed one after another: here a single one."""
         return (Part(self, 0, 0, np.asarray(self.id_order), self._path),)
+
+    def length_codes(self) -> tuple[NDArray[np.uint16], NDArray[np.int32]] | None:
+        """Return the code of each document's length, and the length of each code, ascending.
+
+        Codes take a quarter of the memory of a number per document, which loops read at random.
+        None: there are more than 65536 different lengths.
+        """
+        if "codes" not in self._cache:
+            self._cache["codes"] = _length_codes(np.asarray(self.lengths))
+        codes: tuple[NDArray[np.uint16], NDArray[np.int32]] | None = self._cache["codes"]
+        return codes
 
     def release(self) -> None:
         """Release the memory of a mapped file; its pages are read again when needed."""
@@ -308,6 +328,8 @@ class Index:
             begin, end = int(self.offsets[term]), int(self.offsets[term + 1])
             if not 0 <= begin <= end <= self.n_postings or not self._rising(begin, end):
                 raise InputError("the index is damaged in its postings: build the index again")
+            if self.bounds is not None and not self.bounds.fits(term, self.documents[begin:end]):
+                raise InputError("the index is damaged in its bounds: build the index again")
             self._sound[term] = True
 
     def _rising(self, begin: int, end: int) -> bool:
@@ -349,6 +371,8 @@ class Index:
             fingerprint=fingerprint,
             documents_digest=documents_digest,
             _term_words=arrays["term_words"],
+            bounds=_bounds_of(arrays),
+            text_hashes=_hashes_of(arrays),
             _digests=digests,
             _sound=np.full(len(arrays["term_words"]), built),
             _path=path,
@@ -367,6 +391,8 @@ class Index:
             "term_words": self._term_words,
             "id_bytes": self.document_ids.data,
             "id_offsets": self.document_ids.offsets,
+            **({} if self.text_hashes is None else {"text_hashes": self.text_hashes.reshape(-1)}),
+            **({} if self.bounds is None else self.bounds.arrays()),
             "documents": self.documents,
             "counts": self.counts,
         }
@@ -400,6 +426,27 @@ def describe_index(analyzer: Analyzer, documents_digest: str) -> dict[str, Any]:
     return {**analyzer_settings(analyzer), "documents": documents_digest}
 
 
+def _length_codes(
+    lengths: NDArray[np.int32],
+) -> tuple[NDArray[np.uint16], NDArray[np.int32]] | None:
+    there = np.zeros(int(lengths.max(initial=0)) + 1, np.bool_)
+    there[lengths] = True
+    known = np.flatnonzero(there).astype(np.int32)
+    if len(known) > 1 << 16:
+        return None
+    code_of = np.zeros(len(there), np.uint16)
+    code_of[known] = np.arange(len(known), dtype=np.uint16)
+    return code_of[lengths], known
+
+
+def _bounds_of(arrays: Mapping[str, NDArray[Any]]) -> Bounds | None:
+    return Bounds.of_arrays(arrays, len(arrays["lengths"])) if "bound_terms" in arrays else None
+
+
+def _hashes_of(arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.uint64] | None:
+    return arrays["text_hashes"].reshape(-1, 2) if "text_hashes" in arrays else None
+
+
 def source_documents(source: Any) -> Documents:
     within = getattr(source, "documents", None)
     return within if isinstance(within, Documents) else documents_of(source)
@@ -418,5 +465,9 @@ def _check_shapes(name: str, arrays: Mapping[str, NDArray[Any]]) -> None:
         and len(arrays["term_bytes"]) == int(arrays["term_offsets"][-1])
         and len(arrays["id_bytes"]) == int(arrays["id_offsets"][-1])
     )
+    if "bound_terms" in arrays:
+        sizes = sizes_of_rows(len(arrays["bound_terms"]), n_terms, n_documents)
+        fits &= all(len(arrays[section]) == count for section, (_, count) in sizes.items())
+        fits &= len(arrays["text_hashes"]) == 2 * n_documents
     if not fits:
         raise InputError(f"{name}: the parts of the index do not fit together: build it again")

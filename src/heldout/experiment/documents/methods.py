@@ -26,6 +26,7 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.experiment.documents.align import align_scores, merge_lists
+from heldout.experiment.documents.rank_table import needed_depth
 from heldout.retrieve.sides import held_out_side, seen_side
 
 if TYPE_CHECKING:
@@ -106,13 +107,14 @@ def pool(
     number = len(chosen)
     if len({candidates.models[value] for value in chosen}) == 1:
         side = held_out_side(index, vocabulary, folds, number, pooled=True)
-        found = candidates.rank_chosen(side, chosen, k=k)
+        deepest = max(k, candidates.depth)
+        found = candidates.rank_chosen(side, chosen, k=k, depth=deepest)
         ranks = np.where(candidates.counted(side), found.ranks[:, 0], 0).astype(np.int64)
         lists = found.documents[:, 0, 0], found.scores[:, 0, 0]
         return Pooled(ranks, found.retrieved[:, 0], *lists)
     side = replace(held_out_side(index, vocabulary, folds, number), relative=True)
     depth = max(k, candidates.depth)
-    found = candidates.rank_chosen(side, chosen, k=depth, judged=False)
+    found = candidates.rank_chosen(side, chosen, k=depth, judged=False, depth=depth)
     scores = _aligned(candidates, folds >= 0, found.scores[:, :, 0], chosen, reference)
     merged, kept = merge_lists(found.documents[:, :, 0], scores, np.asarray(index.id_order), depth)
     ranks = _ranks_in(candidates, merged)
@@ -132,7 +134,8 @@ def _aligned(
     """
     values = sorted({*chosen, reference})
     side = replace(seen_side(candidates.index, candidates.vocabulary, sample), relative=True)
-    scale = candidates.rank(side, values, k=scores.shape[2], judged=False).scores[:, 0]
+    k = scores.shape[2]
+    scale = candidates.rank(side, values, k=k, judged=False, depth=k).scores[:, 0]
     aligned = scores.copy()
     for fold, value in enumerate(chosen):
         if candidates.models[value] == candidates.models[reference]:
@@ -185,18 +188,22 @@ def fold_values(
     """Rank and measure every fold by itself."""
     number, table = len(chosen), candidates.table
     side = held_out_side(candidates.index, candidates.vocabulary, folds, number)
-    found = candidates.rank_chosen(replace(side, relative=True), chosen)
+    sizes = [int((folds == fold).sum()) for fold in range(number)]
+    both = [
+        [*measures, *(_scaled(measure, size / target_size) for measure in measures)]
+        for size in sizes
+    ]
+    deepest = max(needed_depth(each, candidates.depth) for each in both)
+    found = candidates.rank_chosen(replace(side, relative=True), chosen, depth=deepest)
     of_document = folds[table.documents]
     plain, dynamic, relevant = [], [], []
     for fold in range(number):
         counted = of_document == fold
-        size = int((folds == fold).sum())
-        scaled = [_scaled(measure, size / target_size) for measure in measures]
-        both = table.evaluate(
-            found.ranks, counted, found.retrieved[:, fold], [*measures, *scaled], candidates.depth
+        values = table.evaluate(
+            found.ranks, counted, found.retrieved[:, fold], both[fold], candidates.depth
         )[:, 0]
-        plain.append(both[: len(measures)])
-        dynamic.append(both[len(measures) :])
+        plain.append(values[: len(measures)])
+        dynamic.append(values[len(measures) :])
         relevant.append(table.relevant(counted))
     return FoldValues(np.stack(plain, 1), np.stack(dynamic, 1), np.stack(relevant))
 

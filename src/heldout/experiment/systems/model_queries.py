@@ -50,7 +50,7 @@ class HeldOutQueries(Scheme):
             return self.perform_grid(task, index)
         candidates = self.candidates(index)
         side = whole_side(index, candidates.vocabulary)
-        found = candidates.rank(side, task.points, k=TOP, judged=False)
+        found = candidates.rank(side, task.points, k=TOP, judged=False, depth=TOP)
         return ListsRecord(
             numbers=task.points, documents=found.documents[:, 0], scores=found.scores[:, 0]
         )

@@ -170,7 +170,7 @@ class SearchedModel(_RankingSearch, ModelSystem):
         candidates = replace(self._candidates(context), models=self._at(point).models())
         side = whole_side(candidates.index, candidates.vocabulary)
         values = candidates.evaluate(side, [*settings.measures, settings.tune_for])[:, 0]
-        found = candidates.rank(side, k=TOP, judged=False)
+        found = candidates.rank(side, k=TOP, judged=False, depth=TOP)
         lists = Lists(found.documents[:, 0, 0], found.scores[:, 0, 0])
         if task.split != EVERYTHING:
             mine = settings.splits[task.split].test > 0
