@@ -97,8 +97,15 @@ class Vocabulary:
         most, shortest = np.zeros((2, len(numbers)), np.uint16)
         most[known], shortest[known] = bounds.most[numbers[known]], bounds.shortest[numbers[known]]
         rows = np.where(known, bounds.rows(numbers), -1)
-        tables = [read_only(table) for table in (bounds.starts, bounds.counts, bounds.lengths)]
-        return Windows(bounds.bits, rows, *tables, most, shortest)
+        return Windows(
+            bounds.bits,
+            rows,
+            read_only(bounds.starts),
+            read_only(bounds.counts),
+            read_only(bounds.lengths),
+            most,
+            shortest,
+        )
 
     def stretches(self, part: Part) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the beginning and end of the postings of each term in a part."""

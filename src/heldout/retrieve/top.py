@@ -248,7 +248,8 @@ def _heights(rules: Rules, s: int, counts: Floats, ratios: Floats) -> Floats:
             x = rules.table[counts.astype(int)][:, None, None]
             above = values[0] * x + values[3] + values[4] * r
             found = above / (values[5] * x + values[1] + values[2] * r) + values[6]
-    return np.nan_to_num(found, posinf=1e30)
+    bounded: Floats = np.nan_to_num(found, posinf=1e30)
+    return bounded
 
 
 def _work(longest: int, width: int, bounds: Filter, lists: int) -> Work:

@@ -289,7 +289,7 @@ def _look_up(
     low = np.uint32(base)
     if look_up_cheaper(j, found, lists):
         for t in range(found):
-            y = np.int64(touched[t])
+            y = int(touched[t])
             i = find_in_window(postings.documents, lists[j].begin, lists[j].end, base + y)
             if i >= 0:
                 x = float(postings.counts[i])
@@ -368,7 +368,7 @@ def _take(
         score = sums[y]
         sums[y] = EMPTY
         scores[size] = score
-        documents[size] = base + np.int64(y)
+        documents[size] = base + int(y)
         size += score >= least
     state.turns[b].size = size
 

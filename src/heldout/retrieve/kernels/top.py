@@ -184,7 +184,7 @@ def _look_up(
     low, sums, lists = np.uint32(base), work.sums, work.lists
     if look_up_cheaper(j, found, lists):
         for t in range(found):
-            y = np.int64(work.touched[t])
+            y = int(work.touched[t])
             i = find_in_window(postings.documents, lists[j].begin, lists[j].end, base + y)
             if i >= 0:
                 x = min(postings.counts[i], COUNTS - 1)
@@ -237,7 +237,7 @@ def _take_able(base: int, found: int, collection: Collection, work: Work, sort: 
     kept = 0
     for t in range(found):
         y = work.touched[t]
-        d = base + np.int64(y)
+        d = base + int(y)
         work.touched[kept] = y
         able = collection.statistics[d] >= 0
         if able:
@@ -369,7 +369,7 @@ def rank_top(
             found = _take_able(base, found, collection, work, not full)
             for t in range(found):
                 y = work.touched[t]
-                d = base + np.int64(y)
+                d = base + int(y)
                 if work.sums[y] >= work.demands[collection.lists[d]]:
                     _score(q, d, postings, queries, collection, rules, work)
                     if _insert(q, d, collection, work, top_scores, top_docs, sizes):

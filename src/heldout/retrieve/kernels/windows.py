@@ -177,7 +177,7 @@ def find_in_window(documents: NDArray[np.int32], begin: int, end: int, d: int) -
     """
     posting = -1
     if begin < end and documents[begin] <= d <= documents[end - 1]:
-        low, high = np.int64(documents[begin]), np.int64(documents[end - 1])
+        low, high = int(documents[begin]), int(documents[end - 1])
         i = begin + (d - low) * (end - 1 - begin) // max(high - low, 1)
         while documents[i] < d:
             i += 1

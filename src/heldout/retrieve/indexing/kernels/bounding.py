@@ -54,16 +54,16 @@ def bound_terms(
     """
     for term in range(first, last):
         begin, end, row = begins[term], ends[term], rows[term]
-        largest, smallest = np.int64(0), np.int64(_SATURATED)
+        largest, smallest = 0, _SATURATED
         i = begin
         while i < end:
             # All postings of one window, or of a rare term.
-            window = np.int64(documents[i]) >> bits
-            beyond = (window + 1) << bits if row >= 0 else np.int64(len(lengths))
-            top, low = np.int64(0), np.int64(_SATURATED)
+            window = int(documents[i]) >> bits
+            beyond = (window + 1) << bits if row >= 0 else len(lengths)
+            top, low = 0, _SATURATED
             while i < end and documents[i] < beyond:
-                top = max(top, np.int64(counts[i]))
-                low = min(low, np.int64(lengths[documents[i]]))
+                top = max(top, int(counts[i]))
+                low = min(low, int(lengths[documents[i]]))
                 i += 1
             if row >= 0:
                 starts[row, window + 1] = i - begin
