@@ -23,6 +23,7 @@ from heldout.notes import Note
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from heldout.data.origin import Origin
     from heldout.data.words import Bytes, Ints
 
 __all__ = [
@@ -112,6 +113,10 @@ class Documents(ABC):
         """Id and text of every document, one after another."""
         for batch in self.batches():
             yield from batch.pairs()
+
+    def origin(self) -> Origin | None:
+        """Where they were read from; None: not from files."""
+        return None
 
     def digest(self) -> str:
         """SHA-256 over ids, lengths and texts; computed once."""

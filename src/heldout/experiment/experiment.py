@@ -95,7 +95,10 @@ class Experiment:
     level, baseline
         The confidence level of intervals and tests, and the system that others are compared with.
     index, analyzer
-        An `Index` or its path; or how text becomes terms, if one is to be built.
+        An `Index` or its path; or how text becomes terms, if one is to be built. The files of the
+        collection are not read again if path, size and time are those that the index recorded.
+    verify_index
+        Read and compare the whole collection with the index all the same.
     task
         ``ranking``, or ``classification`` or ``regression`` by estimators. Those have `data` in
         place of a collection: ``(X, y)``, ``{"X": …, "y": …, "ids": …, "groups": …}``, or a table
@@ -148,6 +151,7 @@ class Experiment:
         level: float = 0.95,
         baseline: str | None = None,
         index: AnyIndex | str | os.PathLike[str] | None = None,
+        verify_index: bool = False,
         analyzer: Analyzer | Mapping[str, Any] | None = None,
     ) -> None:
         every: dict[str, object] = {
@@ -169,6 +173,7 @@ class Experiment:
             "level": level,
             "baseline": baseline,
             "index": index,
+            "verify_index": verify_index,
             "analyzer": analyzer,
         }
         # Some fields are of one task alone: what was left as it is, was not given.

@@ -15,6 +15,7 @@ import numpy as np
 
 from heldout.data.aside import write_atomically
 from heldout.data.documents import Documents, documents_of
+from heldout.data.origin import Origin
 from heldout.errors import InputError
 from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.indexing.bounds import Bounds, sizes_of_rows
@@ -111,6 +112,8 @@ class Index:
         file of heldout 0.1.
     text_hashes
         `Documents.text_hashes` of the indexed documents; None in a file of heldout 0.1.
+    origin
+        The files that the documents were read from, as they were then; None: unknown.
 
     Examples
     --------
@@ -140,6 +143,7 @@ class Index:
     _sound: NDArray[np.bool_]
     bounds: Bounds | None = None
     text_hashes: NDArray[np.uint64] | None = None
+    origin: Origin | None = None
     _path: str = ""
     _content: mmap.mmap | None = None
     _cache: dict[str, Any] = field(default_factory=dict)
@@ -261,9 +265,10 @@ class Index:
         source = source_documents(documents)
         if path is None:
             arrays, digested = build_arrays(source, plan)
-            return cls._assemble(arrays, analyzer, digested)
+            return cls._assemble(arrays, analyzer, digested, origin=source.origin())
         batches = source.batches(plan.batch_size())
-        build_file(batches, len(source), plan, Path(path), partial(describe_index, analyzer))
+        describe = partial(describe_index, analyzer, origin=source.origin())
+        build_file(batches, len(source), plan, Path(path), describe)
         return cls.open(path, function=analyzer.function)
 
     @classmethod
@@ -294,6 +299,7 @@ class Index:
             str(header.get("documents", "")),
             opened.digests,
             str(header["fingerprint"]),
+            origin=Origin.from_json(header.get("origin")),
             path=os.path.abspath(path),  # noqa: PTH100 - a path of any kind
             content=opened.content,
         )
@@ -309,7 +315,7 @@ class Index:
             writer = IndexWriter(file, sizes)
             for name, array in arrays.items():
                 writer.write(name, array)
-            described = describe_index(self.analyzer, self.documents_digest)
+            described = describe_index(self.analyzer, self.documents_digest, origin=self.origin)
             writer.finish(self.analyzer.signature(), described)
 
     def verify(self) -> None:
@@ -349,6 +355,7 @@ class Index:
         digests: Mapping[str, str] | None = None,
         fingerprint: str = "",
         *,
+        origin: Origin | None = None,
         path: str = "",
         content: mmap.mmap | None = None,
     ) -> Index:
@@ -373,6 +380,7 @@ class Index:
             _term_words=arrays["term_words"],
             bounds=_bounds_of(arrays),
             text_hashes=_hashes_of(arrays),
+            origin=origin,
             _digests=digests,
             _sound=np.full(len(arrays["term_words"]), built),
             _path=path,
@@ -421,9 +429,12 @@ def encode_queries(
     )
 
 
-def describe_index(analyzer: Analyzer, documents_digest: str) -> dict[str, Any]:
+def describe_index(
+    analyzer: Analyzer, documents_digest: str, *, origin: Origin | None = None
+) -> dict[str, Any]:
     """Return the entries of the header other than the sections."""
-    return {**analyzer_settings(analyzer), "documents": documents_digest}
+    found = {**analyzer_settings(analyzer), "documents": documents_digest}
+    return found if origin is None else {**found, "origin": origin.as_json()}
 
 
 def _length_codes(
